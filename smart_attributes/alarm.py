@@ -58,8 +58,8 @@ def arm(seconds: float) -> None:
     for imports.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
-    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time was over after {seconds:g} s')))
-    _signal.signal(_signal.SIGVTALRM, lambda number, frame: _raise(TakesTooLong(f'{_Granted.share:g} s of computing')))
+    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time limit of {seconds:g} s exceeded')))
+    _signal.signal(_signal.SIGVTALRM, lambda number, frame: _raise(TakesTooLong(f'{_Granted.share:g} s of CPU time')))
     _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
 
 

@@ -124,11 +124,11 @@ def not_installed(module: str) -> str:
     """Return the sentence for a missing module, which may belong to Python, to this program or to a third party."""
     package = module.partition('.')[0]
     if package == __name__.partition('.')[0]:
-        return (f'the module {module} of this program cannot be loaded; install the program again, readable for every '
+        return (f'the module {module} of this program cannot be loaded; reinstall the program, readable for every '
                 f'user')
     if is_standard(package):
-        return (f'the module {package} of Python\'s standard library cannot be loaded from {_library()}; install this '
-                f'Python again, whole and readable for every user')
+        return (f'the module {package} of Python\'s standard library cannot be loaded from {_library()}; reinstall '
+                f'this Python, complete and readable for every user')
     return f'the Python package {package} is not installed; {installing(package)}'
 
 

@@ -47,7 +47,7 @@ def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | 
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise NotRegular(errno.EINVAL, 'it is no regular file')
+            raise NotRegular(errno.EINVAL, 'it is not a regular file')
         reason = fault(path, status) if fault else ''
         if reason:
             raise NotShown(errno.EACCES, reason)

@@ -150,8 +150,8 @@ def _words(error: BaseException) -> tuple[str, str]:
     if isinstance(error, KeyboardInterrupt):
         return 'interrupted', 'interrupted; run it again'
     if isinstance(error, alarm.TimeIsOver):
-        more = '; more time is to be had with -t' if error.is_late else ''
-        return 'time-over', f'{error}, before there was an answer{more}'
+        more = '; increase -t' if error.is_late else ''
+        return 'time-over', f'{error}, before there was a result{more}'
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(__package__):
         return 'python-package-missing', not_installed(error.name)
     if _is_of_installation(error):
@@ -168,5 +168,5 @@ def _is_of_installation(error: BaseException) -> bool:
 
 
 def _cannot_start(error: BaseException) -> str:
-    return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; install it again, whole and '
+    return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it, complete and '
             f'readable for every user: chmod -R a+rX {os.path.dirname(__file__)}')

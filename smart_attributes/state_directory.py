@@ -14,8 +14,8 @@ from . import trust
 PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the monitoring user
 RUN = '/run/check-smart-attributes'          # owned by root, for locks; like processes, it does not survive a reboot
 NAME = 'check-smart-attributes'
-_MAKE_IT = 'make it, owned by the user of the check, or name another with --state-dir'
-_LET_HIM = 'let the user of the check alone write there, or name another folder with --state-dir'
+_MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
+_LET_HIM = 'let only the monitoring user write there, or use another directory with --state-dir'
 
 
 class Unusable(Exception):
@@ -98,7 +98,7 @@ def there(given: str = '') -> StateDirectory:
     """Return the state directory for reading. Raises Unusable if it is missing or others can write to it."""
     path = location(given)
     if not path:
-        raise Unusable('this user has no home folder', 'name a folder of its own with --state-dir')
+        raise Unusable('this user has no home directory', 'name a directory of its own with --state-dir')
     try:
         status = os.stat(path)
         fault = trust.fault(path, status.st_uid)
@@ -119,7 +119,7 @@ def below(directory: StateDirectory, name: str) -> str:
         if not os.path.isdir(path):
             os.makedirs(path, 0o755, exist_ok=True)
         if os.path.islink(path):  # in a sticky folder another user could have planted it
-            raise NotADirectoryError(errno.ENOTDIR, 'is a link, and links are not followed there', path)
+            raise NotADirectoryError(errno.ENOTDIR, 'is a symbolic link, which is not followed here', path)
     return path
 
 
@@ -138,7 +138,7 @@ def for_locks(name: str, given: str = '') -> str:
         if not fault:
             return os.path.join(place, name)
         faults.append(fault)
-    raise Unusable(faults[-1] if faults else 'this user has no home folder', _LET_HIM)
+    raise Unusable(faults[-1] if faults else 'this user has no home directory', _LET_HIM)
 
 
 def _places_of_locks(given: str) -> list[str]:
@@ -163,4 +163,4 @@ def _unfit(place: str, path: str, is_there: bool) -> str:
         if fault:
             return fault
         os.makedirs(path, 0o755, exist_ok=True)  # a parallel check may have created it
-    return trust.fault(path, user) or ('' if os.access(path, os.W_OK | os.X_OK) else f'{path} cannot be written to')
+    return trust.fault(path, user) or ('' if os.access(path, os.W_OK | os.X_OK) else f'{path} is not writable')

@@ -235,7 +235,7 @@ def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
             *(judged[metric] for metric in ('unknown_model',) if metric in judged)]
     if told or is_accepted:
         return [clean(statement(reading), limit=WORDS) for reading in told]
-    return [f'health status: {judged[HEALTH].verdict}; nothing else is in the report' if HEALTH in judged
+    return [f'health status: {judged[HEALTH].verdict}; the report contains nothing else' if HEALTH in judged
             else NOT_REPORTED]
 
 
@@ -256,14 +256,14 @@ def reading_line(judgement: Judgement) -> str:
 
 
 EXIT_STATUS_BITS = (
-    'smartctl could not make sense of its command line',
-    'the drive could not be opened, did not identify itself or is asleep',
+    'smartctl rejected its command line',
+    'the drive could not be opened, did not identify itself or is in standby',
     'a command to the drive failed or a checksum was wrong',
-    'the drive itself says that it is failing',
+    'the drive reports that it is failing',
     'a pre-fail attribute is at or below its threshold',
     'an attribute is or was at or below its threshold',
-    'the error log holds errors',
-    'the self-test log holds failed tests',
+    'the error log contains errors',
+    'the self-test log contains failed tests',
 )
 """smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
 
@@ -277,6 +277,6 @@ def exit_status_notes(status: Optional[int]) -> Tuple[Coded, ...]:
     if not status:
         return ()
     if status < 0:
-        return (Coded('smartctl-status', f'smartctl was ended by signal {-status}'),)
+        return (Coded('smartctl-status', f'smartctl was terminated by signal {-status}'),)
     return tuple(Coded('smartctl-status', sentence) for bit, sentence in enumerate(EXIT_STATUS_BITS)
                  if status >> bit & 1)

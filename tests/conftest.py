@@ -18,9 +18,15 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional
 import pytest
 from fake_smartctl import FakeSmartctl
 
+from smart_attributes.coded import Coded
+from smart_attributes.errors import SmartError
+from smart_attributes.output import codes
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
 NOBODY = 65534
+CODES = {'', *codes.BY_NAME}
+OF_OTHERS = {'of-a-newer-version'}    # what tests let other versions report
 # Where programs make sockets: the path of one has at most 107 characters, and TMPDIR may have more.
 SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
@@ -45,6 +51,23 @@ listen_to((signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 def pytest_make_parametrize_id(config: pytest.Config, val: object) -> Optional[str]:
     """Return one name for a set whatever the order of its items: xdist compares the tests of its workers."""
     return ','.join(sorted(map(str, val))) if isinstance(val, (set, frozenset)) else None
+
+
+@pytest.fixture(autouse=True)
+def listed_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail the line that makes a sentence or an error with a code that codes.json does not list."""
+    make, start = Coded.__new__, SmartError.__init__
+
+    def made(cls: type[Coded], code: str, text: str, **fields: Any) -> Coded:
+        assert code in CODES or code in OF_OTHERS, f'{code!r} is not in codes.json: {text}'
+        return make(cls, code, text, **fields)
+
+    def started(self: SmartError, sentence: str, code: str = '') -> None:
+        assert code in CODES, f'{code!r} is not in codes.json: {sentence}'
+        start(self, sentence, code)
+
+    monkeypatch.setattr(Coded, '__new__', made)
+    monkeypatch.setattr(SmartError, '__init__', started)
 
 
 @pytest.fixture(autouse=True)

@@ -25,13 +25,13 @@ DRIVES = 24
 DRIVE_TIMEOUT, TIMEOUT = 4, 20       # seconds
 STARTING = 3                         # seconds that Python and a loaded machine may take beside
 URGENCY = ('OK', 'WARNING', 'UNKNOWN', 'CRITICAL')
-SILENT = ('does not say who it is', 'is an empty slot', 'gives no SMART data', 'says who it is and no more',
-          'SMART/Health log cannot be read', 'answers nothing',
-          'has no SMART that can be read', 'has no SMART: device lacks SMART capability',
+SILENT = ('did not identify itself', 'is an empty slot', 'returns no SMART data',
+          'identified itself but returned no data', 'SMART/Health log cannot be read', 'does not respond',
+          'has no readable SMART data', 'has no SMART: device lacks SMART capability',
           'stopped answering while it was read', 'no answer within')
 # What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says nothing at all.
 FAULTS: Mapping[str, Tuple[Mapping[str, Any], Sequence[str]]] = {
-    'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is asleep',)),
+    'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is in standby',)),
     'denied': ({'denied': True}, ('cannot be opened: Permission denied',)),
     'disabled': ({'disabled': True}, ('has SMART disabled',)),
     'hangs': ({'hang': 0}, (f'no answer within {DRIVE_TIMEOUT} s',)), 'dead': ({'error': 0}, SILENT),

@@ -23,8 +23,8 @@ NOW = START + 400 * DAY
 FILE, LOG, RECORD = 'history.sqlite', 'history.sqlite-wal', 'history.sqlite.commits'
 FILES = (FILE, LOG, RECORD)
 AIMED = 0.5    # of all bits
-# What a check says that knows of a loss: the history began anew, or a time whose readings are missing.
-SAID = ('history began anew on ', 'readings from ')
+# What a check says that knows of a loss: it was restarted, or a time whose readings are missing.
+SAID = ('restarted on ', 'readings from ')
 
 
 class Age(NamedTuple):

@@ -24,7 +24,7 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 CHECKS, STEP, GROWS_EVERY, CRC = 40, 300, 5, 212
 AT_ONCE = 2
 SERIAL = 'SERIAL00'
-SAID = re.compile('may be missing|were lost|history began anew')
+SAID = re.compile('may be missing|were lost|restarted on')
 
 
 class Cutter:

@@ -121,15 +121,15 @@ def test_a_day_that_is_past_accepts_nothing(machine):
     """It would be said to be acknowledged, and alarm on."""
     done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-19')
 
-    assert done.text == ('SMART UNKNOWN - [usage-error] --until 2026-11-19 is past; name the last day on '
-                         'which the number is accepted\n')
+    assert done.text == ('SMART UNKNOWN - [usage-error] --until 2026-11-19 is in the past; give the last day on '
+                         'which the value is accepted\n')
 
 
 def test_the_list_tells_what_has_ended(machine):
     """On the day after its last one."""
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-20')
 
-    assert ['which is past' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)] == [
+    assert [', expired' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)] == [
         False, True]
 
 
@@ -146,7 +146,7 @@ def test_the_command_line_names_a_day_of_the_calendar(machine):
     """As a text, 2026-13-45 stands behind all days of the year."""
     done = machine.check(START, '--acknowledged', 'SERIAL01:reallocated=50:2026-13-45')
 
-    assert (done.code, '2026-13-45 is no day, such as 2027-01-31' in done.text) == (3, True)
+    assert (done.code, '2026-13-45 is not a day, such as 2027-01-31' in done.text) == (3, True)
 
 
 def test_no_serial_number_is_told_where_none_is_wanted(machine):
@@ -265,7 +265,7 @@ def test_withdraw_removes_the_acknowledgement_alone(machine, kept, name):
 
 def test_acknowledge_reports_mistakes_that_it_leaves_in_the_file(machine, kept):
     """A check is UNKNOWN because of them."""
-    assert 'note: acknowledged.json: there is no key "x-ticket"' in accept(
+    assert 'note: acknowledged.json: unknown key "x-ticket"' in accept(
         machine, '-d', '/dev/sdb', 'reallocated', *WHY).text
 
 

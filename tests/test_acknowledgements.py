@@ -7,14 +7,14 @@ from smart_attributes.errors import UsageError
 from smart_attributes.knowledge import acknowledgements
 from smart_attributes.knowledge.acknowledgements import Acknowledgement
 
-FORM = ('is not written SERIAL:METRIC=VALUE[:UNTIL[:WHY]], such as EXAMPLE0001:reallocated=3:2027-01-31:stable')
+FORM = ('must have the form SERIAL:METRIC=VALUE[:UNTIL[:WHY]], such as EXAMPLE0001:reallocated=3:2027-01-31:stable')
 NO_NUMBER = 'is not a number; write one in the base unit of the metric: %, C, seconds, bytes, a count'
 TOO_LONG = 'the number is too long; write at most 30 digits'
 
 
 @pytest.mark.parametrize(('text', 'words'), [
     ('S1=3', f' {FORM}'), ('S1:reallocated=3:soon', f' {FORM}'),
-    ('S1:pending=3:2027-02-30', ': 2027-02-30 is no day, such as 2027-01-31'),
+    ('S1:pending=3:2027-02-30', ': 2027-02-30 is not a day, such as 2027-01-31'),
     ('S1:pending=x', f': "x" {NO_NUMBER}'), ('S1:pending=3x', f': "3x" {NO_NUMBER}'),
     ('S1:pending=%', f': "%" {NO_NUMBER}'), ('S1:pending=.', f': "." {NO_NUMBER}'),
     ('S1:pending=3 %', ': leave out the unit: write 3'),

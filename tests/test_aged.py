@@ -137,8 +137,8 @@ def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(dat
 
 
 @pytest.mark.parametrize(('days', 'number', 'note'), [
-    (200, 120, ['reallocated 120, newest more than 200 days ago: no more than a note at that age, WARNING (above 40) '
-                'were it new']),
+    (200, 120, ['reallocated 120, newest more than 200 days ago: only a note at that age, would be WARNING above 40 '
+                'if recent']),
     (200, 40, []), (200, 4000, []), (13, 120, [])], ids=['old', 'few', 'many', 'new'])
 def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits, days, number, note):
     """No drive is OK by silence."""
@@ -237,7 +237,7 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
     assert judging.judge(SDA, report, database, limits, judging.Rules()).state is State.OK
     verdict = judging.judge(SDA, report, database, limits, asked)
     assert (verdict.state,
-            'newest extended self-test that passed: none is known' in findings(verdict)) == (State.WARNING, True)
+            'newest extended self-test that passed: none known' in findings(verdict)) == (State.WARNING, True)
     tested = report._replace(self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),))
     assert judging.judge(SDA, tested, database, limits, asked).state is State.OK
 
@@ -251,7 +251,7 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, o
                     attributes=(row,),
                     derived={'endurance_used': own})
 
-    note = f'endurance_used: smartctl itself says {own} %, attribute 233 says {used} %, which counts'
+    note = f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233, which is used'
     assert (note in judging.judge(SDA, report, database, limits, judging.Rules()).notes) is is_noted
 
 
@@ -264,7 +264,7 @@ def test_what_smartctl_says_is_compared_with_what_is_judged(database, limits, ow
                     derived={'endurance_used': own})
     found = judging.judge(SDA, report, database, limits, judging.Rules())
 
-    assert any(note.startswith('endurance_used: smartctl itself says') for note in found.notes) is is_noted
+    assert any('% computed by smartctl, ' in note for note in found.notes) is is_noted
 
 
 def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_path):
@@ -282,5 +282,5 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
 
     assert result.code == 1
     assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
-    assert ('self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days'
+    assert ('self_test_age: newest extended self-test that passed: none known, must be at most 35 days old'
             in result.text)

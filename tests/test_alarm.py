@@ -40,7 +40,8 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
     result = run('--report', endless, '--report', drive_path('hgst-failed'), option, pattern, '-t', '10')
 
     assert result.code == 2
-    assert 'endless is checked although --match and --ignore may leave it out: 1 s of computing' in result.text
+    assert ('endless is checked although --match or --ignore may exclude it: matching took more than 1 s of '
+             'CPU time') in result.text
     assert result.line_of('endless').startswith('OK')
     assert time.monotonic() - started < 9
 
@@ -68,7 +69,7 @@ def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_
     assert time.monotonic() - started < 5
     assert result.code == 2
     assert result.line_of('hgst_failed').startswith('CRITICAL')
-    assert 'time was over after 4 s' in result.text
+    assert 'time limit of 4 s exceeded' in result.text
 
 
 def test_one_file_given_twice_is_two_reports():
@@ -101,7 +102,7 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
 
     assert time.monotonic() - started < 2.5 + 1.2
     assert result.code == 3
-    assert '8 of 12 slots were not looked at' in result.first_line
+    assert '8 of 12 slots were not read before' in result.first_line
     assert '4 drives: 2 unknown, 2 warning' in result.first_line
     assert result.line_of('bus_0_megaraid_0').startswith('WARNING')
 
@@ -197,7 +198,7 @@ def test_the_time_is_over_before_the_reserve_and_again_after_it(alone):
     assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx((58, 2), abs=0.1)
     alarm.arm(0.2)
     for _ in range(2):
-        with pytest.raises(alarm.TimeIsOver, match=r'^time was over after 0\.2 s$') as error:
+        with pytest.raises(alarm.TimeIsOver, match=r'^time limit of 0\.2 s exceeded$') as error:
             time.sleep(5)
         assert error.value.is_late
 
@@ -216,7 +217,7 @@ def test_one_drive_ends_after_its_share_of_cpu_time_and_again_if_that_was_caught
     alarm.arm(0.4)
     signal.setitimer(signal.ITIMER_REAL, 5)
 
-    with pytest.raises(alarm.TakesTooLong, match=r'^0\.2 s of computing$'):
+    with pytest.raises(alarm.TakesTooLong, match=r'^0\.2 s of CPU time$'):
         alarm.limited(compute, times)
 
 

@@ -159,7 +159,7 @@ def test_a_metric_is_printed_for_all_drives_or_for_none(tmp_path):
     assert {'smart_status', 'temperature', 'pending'} <= found
     assert len(series(result)) == 24 * len(found)
     assert re.search(r'\n\.\.\. left out to stay within 8,000 bytes: \d+ lines of text; perfdata of all drives for '
-                     r'.*host_written.*; divide the drives among several commands with -d, or use '
+                     r'.*host_written.*; split the drives among several commands with -d, or use '
                      r'check_smart_attributes metrics\n', result.text)
 
 
@@ -312,7 +312,7 @@ def test_text_that_just_fits_is_printed_whole():
 
     assert budget.fitted(text, [], 30 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == ['c' * 9, 'd' * 9]
     assert budget.fitted(text, [], 29 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == [
-        'd' * 9, '... left out to stay within 529 bytes: 1 lines of text; divide the drives among several commands '
+        'd' * 9, '... left out to stay within 529 bytes: 1 lines of text; split the drives among several commands '
         'with -d, or use check_smart_attributes metrics']
 
 
@@ -336,7 +336,7 @@ def test_of_many_metrics_the_first_200_bytes_are_named(count, end):
     metrics_left_out = [f'metric_{number:02}' for number in range(count)]
     [line] = budget.fitted(budget.OutputText([], [], []), metrics_left_out, 8000, ['f', 'v'])
 
-    assert f'{end}; divide the drives' in line
+    assert f'{end}; split the drives' in line
 
 
 def test_a_metric_that_nobody_describes_has_the_usual_width():

@@ -83,14 +83,14 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
 
 
 @pytest.mark.parametrize('name, content, message', [
-    ('x.jsonl', b'{}\n[1]\n', ', line 2: AttributeError: this is no drive; each line is an object with model, '
+    ('x.jsonl', b'{}\n[1]\n', ', line 2: AttributeError: this is not a drive; each line must be an object with model, '
                                'attributes, devstat'),
-    ('x.jsonl', b'{"model": 1}\n', ', line 1: TypeError: this is no drive; each line is an object with model, '
+    ('x.jsonl', b'{"model": 1}\n', ', line 1: TypeError: this is not a drive; each line must be an object with model, '
                                    'attributes, devstat'),
-    ('x.jsonl', b'\xff', ': it is neither text nor a whole gzip file; name a file with one drive a line'),
+    ('x.jsonl', b'\xff', ': it is neither text nor a complete gzip file; give a file with one drive per line'),
     ('x.jsonl.gz', gzip.compress(b'{}\n' * 99, mtime=0)[:-20],
-     ': it is neither text nor a whole gzip file; name a file with one drive a line'),
-    ('x.jsonl', None, ': No such file or directory; name a file with one drive a line')])
+     ': it is neither text nor a complete gzip file; give a file with one drive per line'),
+    ('x.jsonl', None, ': No such file or directory; give a file with one drive per line')])
 def test_a_file_that_is_not_a_collection_is_named_with_the_reason(tmp_path, name, content, message):
     file = tmp_path / name
     if content is not None:

@@ -38,9 +38,9 @@ def test_one_document_is_loaded():
 
 @pytest.mark.parametrize('text, code, words', [
     ('{"a"', 'report-damaged',
-     'is damaged JSON: cut off in the middle, or changed; record it again with smartctl --json -x'),
+     'is damaged JSON: cut off or modified; record it again with smartctl --json -x'),
     ('{"a":' * 100_000, 'report-damaged', 'is damaged JSON'),
-    ('{}\n{}', 'several-reports', 'holds several reports; write each to a file of its own')])
+    ('{}\n{}', 'several-reports', 'contains several reports; save each one in its own file')])
 def test_a_damaged_document_and_several_have_a_reason(text, code, words):
     with pytest.raises(DriveError) as caught:
         content.loaded(text, 0)

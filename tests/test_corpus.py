@@ -34,11 +34,11 @@ def files(folder, *names):
 
 # Reports that hold no SMART data at all, or no drive's: what the sentence must say.
 WITHOUT_VERDICT = {
-    '006': 'no SMART data', '060': 'smartctl -s on', '206': 'not asked', '207': 'only what the drive is',
-    '208': 'only what the drive is', '228': 'no SMART data', '245': 'only what the drive is', '314': 'smartctl -s on',
-    '369': 'only what the drive is', '371': 'only what the drive is', '374': 'only what the drive is',
-    '376': 'only what the drive is', '383': 'only what the drive is', '384': 'only what the drive is',
-    '394': 'only what the drive is', '416': 'RAID volume', '420': 'optical',
+    '006': 'no SMART data', '060': 'smartctl -s on', '206': 'not asked', '207': 'only the identity',
+    '208': 'only the identity', '228': 'no SMART data', '245': 'only the identity', '314': 'smartctl -s on',
+    '369': 'only the identity', '371': 'only the identity', '374': 'only the identity',
+    '376': 'only the identity', '383': 'only the identity', '384': 'only the identity',
+    '394': 'only the identity', '416': 'RAID volume', '420': 'optical',
 }
 
 
@@ -146,13 +146,13 @@ def test_text_of_the_same_drive_gives_the_same_report(reports, form):
 # Failures: what each sentence must hold. JSON leaves out words that text has, so the two may differ.
 FAILURES = {
     '002': 'RAID volume', '005': 'RAID volume', '007': 'not asked', '008': 'SMART disabled', '011': 'USB bridge',
-    '017': 'no SMART data', '018': 'no SMART data', '019': 'no SMART', '025': "Unknown device type",
+    '017': 'no SMART data', '018': 'no SMART data', '019': 'no readable SMART data', '025': "Unknown device type",
     '033': 'RAID volume',
     '037': 'RAID volume', '040': 'Permission denied', '041': 'SMART disabled', '043': 'no SMART data',
-    '044': 'informational exceptions', 'L01': 'no such device', 'L02': 'No such device', 'L03': 'cannot detect',
+    '044': 'informational exceptions', 'L01': 'does not exist', 'L02': 'No such device', 'L03': 'cannot detect',
     'L04': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'),
     'L05': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'),
-    'L06': 'Inappropriate ioctl', 'L07': 'plain file', 'L08': 'cannot detect', 'L09': 'virtual disk',
+    'L06': 'Inappropriate ioctl', 'L07': 'regular file', 'L08': 'cannot detect', 'L09': 'virtual disk',
     'L10': 'not permitted', 'L11': 'not permitted', 'L12': 'not permitted', 'L13': 'Permission denied',
     'L14': 'no MegaRAID controller', 'L15': 'not permitted', 'L16': 'not permitted', 'L17': 'no 3ware controller',
     'L18': 'no Areca controller', 'L19': 'no aacraid controller', 'L20': 'nonsense', 'L21': 'megaraid,0',

@@ -10,12 +10,12 @@ METRICS = {'reallocated': '', 'endurance_used': '%', 'pending': '', 'spare_avail
 SETS = {'ata-common'}
 
 MISTAKES = {
-    'pattern': ({'models': ['ACME X1-[0-9']}, 'mine: models "ACME X1-[0-9" is no regular expression: '),
+    'pattern': ({'models': ['ACME X1-[0-9']}, 'mine: models "ACME X1-[0-9" is not a valid regular expression: '),
     'huge repetition': (
         {'models': ['ACME{9999999999999999999999}']},
-        'mine: models "ACME{9999999999999999999999}" is no regular expression: ',
+        'mine: models "ACME{9999999999999999999999}" is not a valid regular expression: ',
     ),
-    'firmware': ({'firmware': '1.0)'}, 'mine: firmware "1.0)" is no regular expression: '),
+    'firmware': ({'firmware': '1.0)'}, 'mine: firmware "1.0)" is not a valid regular expression: '),
     'set': ({'uses': ['nvme-common']}, 'mine: uses "nvme-common", but there is no such set; did you mean ata-common?'),
     'metric': (
         {'attributes': {'5': {'name': 'Some', 'readings': {'wear': {'from': 'raw'}}}}},
@@ -65,12 +65,12 @@ def test_an_entry_falls_with_the_set_that_it_uses():
      ('overrides', 0, 'metrics', 'endurance_used', 'warning'), 'override for serial A, endurance_used, warning: "9:1"'),
     ({'overrides': [{'for': {'model': '('}, 'why': 'for a reason'}]}, ('overrides', 0), 'model "("'),
     ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, ('overrides', 0),
-     'repeats what itself varies'),
+     'has a repetition inside another'),
     ({'metrics': {'pending': {'acknowledged': 5}}}, ('metrics', 'pending', 'acknowledged'), 'with "serial" in "for"'),
     ({'overrides': [{'for': {'model': 'A.*'}, 'why': 'for a reason', 'metrics': {'pending': {'acknowledged': 5}}}]},
-     ('overrides', 0, 'metrics', 'pending', 'acknowledged'), 'is what one drive may have'),
+     ('overrides', 0, 'metrics', 'pending', 'acknowledged'), 'is for one drive only'),
     ({'metrics': {'endurance': {'warning': '5'}}}, ('metrics', 'endurance'),
-     'metrics: "endurance" is no metric; did you mean endurance_used?')],
+     'metrics: "endurance" is not a metric; did you mean endurance_used?')],
     ids=['kind', 'else', 'override', 'pattern', 'endless', 'acknowledged-by-all', 'acknowledged-by-model', 'metric'])
 def test_a_limit_that_cannot_be_used_is_named_with_its_place(data, path, words):
     """A limit that silently never alarms is worse than none."""
@@ -98,7 +98,7 @@ def test_a_mistyped_range_is_refused_under_every_kind(kind, field):
     (fault,) = data_errors.of_limits({'metrics': {'pending': {kind: {field: '5 sectors'}}}}, METRICS)
 
     assert fault.path == ('metrics', 'pending', kind, field)
-    assert fault.sentence.startswith(f'metrics, pending, {kind}, {field}: "5 sectors" is no Nagios range; write ')
+    assert fault.sentence.startswith(f'metrics, pending, {kind}, {field}: "5 sectors" is not a Nagios range; write ')
 
 
 @pytest.mark.parametrize('data', [
@@ -114,7 +114,7 @@ def test_a_file_without_a_mistake_is_taken(data):
 @pytest.mark.parametrize(('metric', 'words'), [
     ('power_on_time', []), ('pending', ['of a metric that is a count']),
     ('endurance_used', ['of a metric that is in %']),
-    ('zzz', ['is no metric', 'of a metric that is a count'])])
+    ('zzz', ['is not a metric', 'of a metric that is a count'])])
 @pytest.mark.parametrize('kind', [(), ('ssd',)], ids=['all-kinds', 'one-kind'])
 def test_days_are_taken_for_a_metric_in_seconds_alone(metric, words, kind):
     """30d of a count is a mistake, also where the metric itself is one."""
@@ -139,7 +139,7 @@ def test_every_pattern_of_a_file_is_looked_at(data, sentence, path):
     (fault,) = data_errors.of_entries(data, METRICS, SETS)
 
     assert fault.path == path
-    assert (fault.sentence.startswith(f'{sentence} is no regular expression: ')
+    assert (fault.sentence.startswith(f'{sentence} is not a valid regular expression: ')
             and fault.sentence.endswith('; correct it'))
 
 
@@ -181,7 +181,7 @@ def test_a_metric_that_is_like_no_other_is_answered_with_where_they_stand():
     """Nothing to guess."""
     (fault,) = data_errors.of_limits({'metrics': {'zzz': {'warning': '5'}}}, METRICS)
 
-    assert fault.sentence == ('metrics: "zzz" is no metric; doc/reference/metrics.md lists them, '
+    assert fault.sentence == ('metrics: "zzz" is not a metric; doc/reference/metrics.md lists them, '
                               'for example endurance_used')
 
 
@@ -192,7 +192,7 @@ def test_what_one_drive_may_have_is_acknowledged_by_its_serial_number():
 
     assert list(data_errors.of_limits({'overrides': [{'for': {'serial': 'A'}, 'why': 'stable', 'metrics': given}]},
                                       METRICS)) == []
-    assert fault.sentence == ('metrics, pending: "acknowledged" is what one drive may have; '
+    assert fault.sentence == ('metrics, pending: "acknowledged" is for one drive only; '
                               'write it in overrides, with "serial" in "for"')
 
 

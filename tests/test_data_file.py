@@ -113,7 +113,7 @@ def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
     (shared / 'link.json').symlink_to(site)
 
     assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; only '
-                                                       f'what root ')
+                                                       f'files that nobody but root ')
 
 
 def test_links_without_end_are_refused(tmp_path):
@@ -144,7 +144,7 @@ def test_a_huge_file_is_refused_before_it_fills_the_history(tmp_path):
     with path.open('wb') as file:
         file.truncate(data_file.files.LARGEST + 1)
 
-    assert unreadable(path) == f'{path} is larger than 4 MiB, which no data file is; give a JSON file'
+    assert unreadable(path) == f'{path} is larger than 4 MiB, too large for a data file; give a JSON file'
 
 
 def test_a_file_in_another_encoding_says_where(tmp_path):
@@ -166,8 +166,9 @@ def test_root_refuses_what_others_can_change(site, target, mode, group):
     os.chown(changed, 0, group)
     changed.chmod(mode)
 
-    assert unreadable(site) == (f'{site}: {changed} is writable by others; only what root alone can change is read; '
-                                'correct that with chown, chmod go-w or setfacl -b')
+    assert unreadable(site) == (f'{site}: {changed} is writable by others; only files that nobody but root can change '
+                                'are read; '
+                                'to fix this, use chown, chmod go-w or setfacl -b')
 
 
 @AS_ROOT
@@ -182,7 +183,7 @@ def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
 
     sentence = unreadable(folder / 'link.json')
 
-    assert 'does not belong to root; only what root alone can change is read' in sentence
+    assert 'does not belong to root; only files that nobody but root can change are read' in sentence
     assert 'S3CRET' not in sentence
 
 
@@ -210,18 +211,18 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
         ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
         ('{"entries": [] // mine\n}',
          'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead'),
-        ("{'entries': []}", 'site.json: line 1, column 2: a text stands between double quotes, not single ones'),
+        ("{'entries': []}", 'site.json: line 1, column 2: a text needs double quotes, not single ones'),
         ('{entries: []}', 'site.json: line 1, column 2: a key is expected here, between double quotes'),
         ('{"entries" []}', 'site.json: line 1, column 12: a colon is missing here, between key and value'),
         (r'{"a": "X1\.[0-9]"}', r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.'),
-        ('{"a": "X1\n}', 'site.json: line 1, column 10: a text is not closed on its line; add the double quote'),
-        ('{"a": "X1', 'site.json: line 1, column 7: a text begins here and is not closed; add the double quote'),
+        ('{"a": "X1\n}', 'site.json: line 1, column 10: the closing double quote is missing on this line'),
+        ('{"a": "X1', 'site.json: line 1, column 7: the closing double quote of this text is missing'),
         ('{"a": 1}}',
-         'site.json: line 1, column 9: the data ends before this; remove the rest, or a closing bracket too many'),
+         'site.json: line 1, column 9: the data ends before this; remove the rest, or an extra closing bracket'),
         (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
         ('\n{"entries": [],\n\n "documents" {}}', 'site.json: line 4, column 14: a colon is missing here'),
-        ('{"entries": NaN}', 'site.json is no JSON that can be used: NaN is not a number in JSON'),
-        ('[' * 100_000, 'site.json is no JSON that can be used: it is nested too deeply'),
+        ('{"entries": NaN}', 'site.json is not valid JSON: NaN is not a number in JSON'),
+        ('[' * 100_000, 'site.json is not valid JSON: it is nested too deeply'),
     ],
     ids=['value', 'comma', 'list-comma', 'object-comma', 'end', 'comment', 'single-quotes', 'bare-key', 'colon',
          'escape', 'open-line',
@@ -235,15 +236,15 @@ def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
 @pytest.mark.parametrize(
     ('text', 'sentence'),
     [
-        ('{"entries": [], "entries": []}', 'site.json: "entries" stands here twice; keep one'),
+        ('{"entries": [], "entries": []}', 'site.json: "entries" is here twice; keep one'),
         (
             '{"entries": [{"family": "ACME X1", "attributes": {"5": {"name": "a"}, "5": {"name": "b"}}}]}',
-            'site.json: ACME X1, attributes: "5" stands here twice; keep one',
+            'site.json: ACME X1, attributes: "5" is here twice; keep one',
         ),
         (
             '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": {"from": "raw", '
             '"from": "value"}}}}}]}',
-            'site.json: A, attribute 233, endurance_used: "from" stands here twice; keep one',
+            'site.json: A, attribute 233, endurance_used: "from" is here twice; keep one',
         ),
     ],
     ids=['top', 'attribute', 'reading'],
@@ -256,7 +257,7 @@ def test_a_key_that_stands_twice_is_named_with_its_place(text, sentence):
 def test_keys_that_stand_twice_are_found_where_the_outer_one_is_lost():
     """The outer doublet hides the inner one; naming it is enough."""
     assert (refusal('{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}')
-            == 'site.json: "sets" stands here twice; keep one')
+            == 'site.json: "sets" is here twice; keep one')
 
 
 def test_doubled_keys_are_found_in_one_walk():
@@ -274,7 +275,7 @@ def test_a_doubled_key_deep_in_a_file_is_found():
     """A walk of one call for each step would end before the parser does."""
     text = '[' * 900 + '{"a": 1, "a": 2}' + ']' * 900
 
-    assert data_file.parse(text, 'site.json')[1][0].endswith('"a" stands here twice; keep one')
+    assert data_file.parse(text, 'site.json')[1][0].endswith('"a" is here twice; keep one')
 
 
 @pytest.mark.parametrize(('number', 'reason'), [
@@ -283,7 +284,7 @@ def test_a_doubled_key_deep_in_a_file_is_found():
     ids=['digits', 'huge', 'small'])
 def test_numbers_that_no_drive_has_are_refused(number, reason):
     """They would end in an overflow somewhere in a check."""
-    assert refusal(f'{{"a": {number}}}') == f'site.json is no JSON that can be used: {reason}'
+    assert refusal(f'{{"a": {number}}}') == f'site.json is not valid JSON: {reason}'
 
 
 def test_roles_of_an_earlier_snapshot_are_metrics():
@@ -291,7 +292,7 @@ def test_roles_of_an_earlier_snapshot_are_metrics():
     assert data_file.parse('{"roles": {}, "overrides": [{"roles": {"pending": null}}]}', 'site.json') == (
         {'metrics': {}, 'overrides': [{'metrics': {'pending': None}}]}, [])
     assert data_file.parse('{"roles": {}, "metrics": {}}', 'site.json')[1] == [
-        'site.json: "metrics" stands here twice; keep one']
+        'site.json: "metrics" is here twice; keep one']
 
 
 def test_an_error_without_words_of_ours_is_said_in_those_of_python():
@@ -309,4 +310,4 @@ def test_a_key_that_stands_twice_is_named_by_what_the_list_is(within, place):
     """A file of samples is a list without a name."""
     text = '[{"family": "ACME X1", "model": "a", "model": "b"}]'
 
-    assert data_file.parse(text, 'acme.json', within)[1] == [f'acme.json: {place}"model" stands here twice; keep one']
+    assert data_file.parse(text, 'acme.json', within)[1] == [f'acme.json: {place}"model" is here twice; keep one']

@@ -102,7 +102,7 @@ def stand_in(chroot: Chroot) -> None:
     pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
     pytest.param(['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
     pytest.param(['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc', id='critical-failing'),
-    pytest.param(['-d', '/dev/sdd'], 3, 'sdd is not there: No such device', id='unknown-absent'),
+    pytest.param(['-d', '/dev/sdd'], 3, 'sdd was not found: No such device', id='unknown-absent'),
     pytest.param(['-d', '/dev/sdd', '-d', '/dev/sdc'], 2, '2 drives: 1 critical, 1 unknown', id='critical-one-absent'),
     pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan')])
 def test_nagios_runs_it_through_sudo(fresh, arguments, code, words):
@@ -292,7 +292,7 @@ def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
 
     assert '(sudo-rs ' in copy.reads('/etc/sudoers.d/check-smart-attributes').replace('"', '')
     assert (one.returncode, all_.returncode) == (1, 1), one.stdout + all_.stdout
-    assert 'sudo does not allow user nagios' in other.stdout or 'sudo wants a password' in other.stdout
+    assert 'sudo does not allow user nagios' in other.stdout or 'sudo asks for a password' in other.stdout
 
 
 def test_the_daemons_of_this_debian_find_what_the_package_brings(machine):
@@ -662,7 +662,7 @@ def test_an_old_sudo_gets_a_line_for_each_drive(debian_11):
     all_, one = (debian_11.runs(PLUGIN, *arguments, user='nagios') for arguments in ([], ['-d', '/dev/sda']))
     other = debian_11.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', '/dev/sda', user='nagios')
 
-    assert 'knows no regular expressions' in debian_11.reads(RULE)
+    assert 'does not support regular expressions' in debian_11.reads(RULE)
     assert debian_11.does('stat', '-c', '%U %G %a', RULE) == 'root root 440\n'
     assert f'{RULE}: parsed OK' in debian_11.does('visudo', '-c')
     assert (all_.returncode, one.returncode) == (1, 0), all_.stdout + one.stdout

@@ -159,7 +159,7 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     told = installed.doctor()
 
     assert told.code == 0, told.text
-    assert 'TO DO' not in told.text and '\nAll is good.\n' in told.text
+    assert 'TO DO' not in told.text and '\nNo problems found.\n' in told.text
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
         'program', 'smartctl', 'sudo rule', 'history', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
         'output']
@@ -223,8 +223,8 @@ def copy(installed, open_place) -> Copy:
 
 @pytest.mark.parametrize('name, mode, words', [
     ('..', 0o700, 'it may not enter the directory {path} (mode 0700, owner root)'),
-    ('.', 0o711, 'it may not read and enter the directory {path} (mode 0711, owner root)'),
-    ('.', 0o750, 'it may not read and enter the directory {path} (mode 0750, owner root)'),
+    ('.', 0o711, 'it may not list and enter the directory {path} (mode 0711, owner root)'),
+    ('.', 0o750, 'it may not list and enter the directory {path} (mode 0750, owner root)'),
     ('check_smart_attributes', 0o700, 'it may not read and execute {path} (mode 0700, owner root)'),
     ('check_smart_attributes', 0o744, 'it may not read and execute {path} (mode 0744, owner root)'),
     ('smart_attributes', 0o700, 'it may not read {path} (mode 0700, owner root)'),
@@ -278,7 +278,7 @@ def test_a_file_system_that_executes_nothing_is_named(copy):
 
     first, _ = copy.to_do(*around, ':')
 
-    assert first['words'].endswith(f'the file system {place} is mounted with noexec')
+    assert first['words'].endswith(f'file system {place} is mounted with noexec')
     shutil.rmtree(f'{place}.kept')
     assert copy.to_do(*around, first['command']) == []
 
@@ -293,7 +293,7 @@ def test_no_rule(installed):
     installed.follow(rule['command'])
 
     assert rule['words'] == (f'is missing: sudo does not let {installed.user} run {installed.path}; '
-                             f'sudo says: sudo: a password is required')
+                             f'sudo reports: sudo: a password is required')
     assert (later['subject'], later['good']) == ('drives', None)
     assert installed.to_do() == []
 
@@ -301,13 +301,13 @@ def test_no_rule(installed):
 @pytest.mark.parametrize('change, words', [
     pytest.param(lambda rule, user: rule.replace('(-l ssd )?', ''), 'refuses 2 of 3 calls, such as smartctl --json=c',
                  id='refuses-a-log'),
-    pytest.param(lambda rule, user: rule.replace('^--scan$', '^--scan-all$'), 'is of another version',
+    pytest.param(lambda rule, user: rule.replace('^--scan$', '^--scan-all$'), 'is from another version',
                  id='other-words'),
     pytest.param(lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'ends smartctl after 20 s',
                  id='ends-early'),
     pytest.param(lambda rule, user: f'{rule.replace("NOPASSWD: ", "")}{user} ALL=(root) NOPASSWD: /bin/true\n',
                  'asks for a password', id='password'),
-    pytest.param(lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'whatever he likes', id='too-wide'),
+    pytest.param(lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'any arguments', id='too-wide'),
 ])
 def test_an_old_rule(installed, change, words):
     """Renewed, it is good again."""
@@ -327,7 +327,7 @@ def test_a_rule_for_another_path(installed):
     rule = installed.to_do()[0]
     installed.follow(rule['command'])
 
-    assert rule['words'] == f'is for /usr/sbin/smartctl, and checks call {installed.path}'
+    assert rule['words'] == f'is for /usr/sbin/smartctl, but checks call {installed.path}'
     assert installed.to_do() == []
 
 
@@ -337,8 +337,8 @@ def test_a_wrong_path(installed):
 
     program = installed.to_do()[0]
 
-    assert program['words'] == '/usr/local/sbin/no-smartctl: there is no such file'
-    assert 'smartctl is at /usr/sbin/smartctl: name it with -p /usr/sbin/smartctl' in program['cure']
+    assert program['words'] == '/usr/local/sbin/no-smartctl: file not found'
+    assert 'smartctl is at /usr/sbin/smartctl: use -p /usr/sbin/smartctl' in program['cure']
     assert [each['good'] for each in installed.to_do()] == [False, None, None]
 
 
@@ -364,7 +364,7 @@ def test_no_history(installed):
     [history] = [each for each in told if each['subject'] == 'history']
     installed.follow(history['command'])
 
-    assert history['words'].endswith('No such file or directory; growth is not judged')
+    assert history['words'].endswith('No such file or directory; increases are not detected')
     assert installed.to_do() == []
     assert installed.check().code == 0
     [history] = [each for each in installed.findings() if each['subject'] == 'history']
@@ -415,8 +415,8 @@ def test_a_dead_drive(installed):
     installed.machine.add('/dev/sdb', 'intel-healthy')
 
     assert told['subject'] == '/dev/sdb'
-    assert told['words'] == f'{DEAD}: does not say who it is: INQUIRY failed'
-    assert 'drive, cable or controller fail' in told['cure'] and told['command'].startswith('dmesg')
+    assert told['words'] == f'{DEAD}: did not identify itself: INQUIRY failed'
+    assert 'drive, cable or controller is failing' in told['cure'] and told['command'].startswith('dmesg')
     assert installed.to_do() == []
 
 
@@ -429,7 +429,7 @@ def test_a_dead_drive_is_not_given_the_name_of_one_that_lives_elsewhere(installe
 
     [told] = installed.to_do('-d', '/dev/sdb')
 
-    assert told['words'] == 'does not say who it is: INQUIRY failed'
+    assert told['words'] == 'did not identify itself: INQUIRY failed'
 
 
 def test_a_moved_controller(installed):
@@ -440,7 +440,7 @@ def test_a_moved_controller(installed):
                         if each['subject'] == address]
                        for address in ('megaraid,4@/dev/bus/0', 'megaraid,4@/dev/bus/6'))
 
-    assert not told['good'] and 'host 0 has no MegaRAID controller (host 6 has)' in told['words']
+    assert not told['good'] and 'host 0 has no MegaRAID controller, but host 6 has one' in told['words']
     assert told['cure'] == 'write megaraid,4@/dev/bus/6'
     assert after['good']
 
@@ -455,7 +455,7 @@ def test_a_sleeping_drive(installed):
     installed.machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
     [after] = [each for each in installed.findings() if each['subject'] == '/dev/sdb']
 
-    assert told['words'].startswith('is asleep (STANDBY) and was left alone; no check has read it yet')
+    assert told['words'].startswith('is in standby (STANDBY), not woken; never read while awake')
     assert told['command'].startswith('dd if=/dev/sdb of=/dev/null bs=4096 count=1 iflag=direct && check_smart_a')
     assert after['good'] and 'last read' in after['words']
 
@@ -500,21 +500,21 @@ def private(installed, open_place) -> Iterator[Private]:
 
 # How to break it, where RULE is the file with the rule and USER its user -> the finding, and sudo's own message.
 REFUSALS = {
-    'requiretty': ('echo "Defaults requiretty" >> /etc/sudoers', 'sudo wants a terminal (requiretty)',
+    'requiretty': ('echo "Defaults requiretty" >> /etc/sudoers', 'sudo requires a terminal (requiretty)',
                    'sudo: sorry, you must have a tty to run sudo'),
-    'requiretty-first': ('sed -i "1i Defaults requiretty" /etc/sudoers', 'sudo wants a terminal (requiretty)',
+    'requiretty-first': ('sed -i "1i Defaults requiretty" /etc/sudoers', 'sudo requires a terminal (requiretty)',
                          'sudo: sorry, you must have a tty to run sudo'),
     'expired-account': ('chage -E 0 USER', 'the account USER is expired or locked for sudo',
                         'sudo: account validation failure, is your account locked?\nsudo: a password is required'),
     'inactive-password': ('echo USER:abcDEF123 | chpasswd; chage -d 2001-01-01 -M 5 -I 3 USER',
                           'the account USER is expired or locked for sudo', 'sudo: account validation failure'),
-    'no-includedir': ('sed -i /includedir/d /etc/sudoers', 'RULE holds a rule, but /etc/sudoers does not include '
+    'no-includedir': ('sed -i /includedir/d /etc/sudoers', 'RULE contains a rule, but /etc/sudoers does not include '
                       '/etc/sudoers.d', 'sudo: a password is required'),
-    'name-with-a-dot': ('mv RULE RULE.conf', 'sudo ignores RULE.conf: the name of such a file must not contain a dot',
+    'name-with-a-dot': ('mv RULE RULE.conf', 'sudo ignores RULE.conf: its name must not contain a dot',
                         'sudo: a password is required'),
-    'name-of-a-backup': ('mv RULE RULE~', 'sudo ignores RULE~: the name of such a file must not contain a dot',
+    'name-of-a-backup': ('mv RULE RULE~', 'sudo ignores RULE~: its name must not contain a dot',
                          'sudo: a password is required'),
-    'writable': ('chmod 666 RULE', 'sudo does not read RULE, because others may write to it',
+    'writable': ('chmod 666 RULE', 'sudo does not read RULE, because others can write to it',
                  'sudo: RULE is world writable\nsudo: a password is required'),
     'owner': ('chown USER RULE', 'sudo does not read RULE, because it does not belong to root',
               'sudo: RULE is owned by'),
@@ -534,7 +534,7 @@ def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said)
     rule = next(each for each in private.to_do() if each['subject'] == 'sudo rule')
     private.run(rule['command'].replace('/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)))
 
-    assert rule['words'].startswith(filled(words)) and f'; sudo says: {filled(said)}' in rule['words']
+    assert rule['words'].startswith(filled(words)) and f'; sudo reports: {filled(said)}' in rule['words']
     assert private.to_do() == []
 
 
@@ -553,8 +553,8 @@ def test_the_user_alone_is_sent_to_root_where_only_root_can_tell_why(private, br
     as_root = next(each for each in found['findings'] if each['subject'] == 'sudo rule')
     private.run(as_root['command'].replace('/etc/sudoers.d/check-smart-attributes', rule))
 
-    assert told['words'].startswith('is missing, or sudo does not read the file that holds it; sudo says: sudo:')
-    assert told['cure'] == 'only root can tell the two apart; as root, look again'
+    assert told['words'].startswith('is missing, or sudo does not read its file; sudo reports: sudo:')
+    assert told['cure'] == 'only root can see which; run doctor as root'
     assert private.to_do() == []
 
 
@@ -567,7 +567,7 @@ def test_a_broken_file_beside_the_rule_is_named(private):
 
     assert broken['subject'] == 'sudo files' and broken['command'] == 'visudo -f /etc/sudoers.d/aa'
     assert broken['words'].startswith('/etc/sudoers.d/aa has a syntax error')
-    assert '; sudo says: /etc/sudoers.d/aa:1:' in broken['words']
+    assert '; sudo reports: /etc/sudoers.d/aa:1:' in broken['words']
     assert private.to_do() == []
 
 
@@ -576,7 +576,7 @@ def test_a_unit_that_forbids_new_privileges_is_named(installed):
     rule = next(each for each in installed.to_do(around=['setpriv', '--no-new-privs'])
                 if each['subject'] == 'sudo rule')
 
-    assert rule['words'].startswith('this process may not become root (no new privileges); sudo says: sudo: The "no')
+    assert rule['words'].startswith('this process cannot become root (no new privileges); sudo reports: sudo: The "no')
     assert installed.to_do() == []
 
 
@@ -597,8 +597,8 @@ def test_a_scan_that_hangs_is_no_fault_of_the_rule(installed):
 
 
 @pytest.mark.parametrize('broken, words', [
-    ('mount --bind STATE STATE && mount -o remount,ro,bind STATE', 'STATE: the file system STATE is mounted read-only'),
-    ('mount -t tmpfs -o mode=755,uid=$(id -u USER) none STATE', 'STATE: the file system STATE is a tmpfs: each')])
+    ('mount --bind STATE STATE && mount -o remount,ro,bind STATE', 'STATE: file system STATE is mounted read-only'),
+    ('mount -t tmpfs -o mode=755,uid=$(id -u USER) none STATE', 'STATE: file system STATE is a tmpfs, so each')])
 def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
     """Read-only, or gone at the next restart; the command of the remedy ends it."""
     state_dir = str(private.installed.state)
@@ -623,7 +623,7 @@ def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(p
         told = private.to_do()[0]
         private.run(told['command'])
 
-        assert told['words'].startswith(f'{state_dir}: the file system /var/tmp is a tmpfs: each restart loses')
+        assert told['words'].startswith(f'{state_dir}: file system /var/tmp is a tmpfs, so each restart loses')
         assert private.to_do() == []
         private.run(f'umount {state_dir}; rm -r {state_dir}; mount {state_dir}')  # the next start
         assert private.to_do() == []
@@ -661,14 +661,14 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     [told] = installed.to_do(home=str(home))
     installed.follow(told['command'])
 
-    assert told['words'] == (f'there are two histories: checks of {installed.user} use {installed.state}, and '
+    assert told['words'] == (f'there are two histories: checks of {installed.user} use {installed.state}, but '
                              f'{history} is another one')
     assert installed.to_do(home=str(home)) == []
 
 
 @pytest.mark.parametrize('mount, kind, options, words', [
-    ('/', 'ext4', 'rw,errors=remount-ro', ''), ('/', 'ext4', 'ro,relatime', 'the file system / is mounted read-only'),
-    ('/var', 'tmpfs', 'rw', 'the file system /var is a tmpfs'), ('/', '', '', '')])
+    ('/', 'ext4', 'rw,errors=remount-ro', ''), ('/', 'ext4', 'ro,relatime', 'file system / is mounted read-only'),
+    ('/var', 'tmpfs', 'rw', 'file system /var is a tmpfs'), ('/', '', '', '')])
 def test_which_file_systems_keep_no_history(mount, kind, options, words):
     """As /proc/mounts names them."""
     told = history_state.unfit_mount('/var/lib/x', mount, kind, options)
@@ -778,7 +778,7 @@ def test_many_drives_share_a_line(installed):
 
     told = installed.doctor('-d', 'megaraid,0-11@/dev/bus/0')
 
-    assert 'good   drives      12 drives answer, the slowest, megaraid,' in told.text
+    assert 'good   drives      12 drives answer, the slowest (megaraid,' in told.text
     assert 'vars.smart_attributes_device = ["megaraid,0-11@/dev/bus/0"]' in told.text
     assert 'vars.smart_attributes_expect = "12"' in told.text
 
@@ -791,7 +791,7 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
 
 @pytest.mark.parametrize('package, text, subject, words', [
     ('_sqlite3', '', 'Python', 'the module _sqlite3 of Python\'s standard library cannot be loaded'),
-    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
+    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something is wrong')])
 def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
     """What wants it is named; the drives are looked at all the same."""
     installed.check()
@@ -903,7 +903,7 @@ def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
     """It is said that nobody looked; a check with more time than daemons usually give is to be changed."""
     [usual], [long] = daemons.findings([], 55), daemons.findings([], 90)
 
-    assert usual.is_good and 'no daemon\'s configuration is readable' in usual.words
+    assert usual.is_good and 'no daemon configuration is readable' in usual.words
     assert not long.is_good
 
 
@@ -945,7 +945,7 @@ NRPE_COMMANDS = {
     'wrong-value': (f'{OURS} -t soon', '"soon" is not a valid number of seconds', 's/soon/50/'),
     'no-value': (f'{OURS} -t 50 -d', 'expected one argument', 's/-d$//'),
     'as-json': (f'{OURS} triage --json --frob', 'unrecognized arguments: --frob', 's/--frob//'),
-    'quotation-mark': (f"{OURS} -w 'temperature=50", 'a quotation mark has no partner', "s/'//"),
+    'quotation-mark': (f"{OURS} -w 'temperature=50", 'unbalanced quotation mark', "s/'//"),
     'wrapper-that-is-not-there': (f'/opt/no/timeout 50 {OURS}', 'cannot start /opt/no/timeout: No such file',
                                   's#/opt/no#/usr/bin#'),
     'sudo': (f'/usr/bin/sudo -n {OURS} --scan', 'sudo runs the whole check as root', ''),
@@ -1111,18 +1111,18 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     nobody, admin = (sudo_rule.finding(asked(refused=[('-x',)], entries=[], is_person=is_person)).cure
                      for is_person in (False, True))
 
-    assert nobody.startswith('let root install')
-    assert admin.startswith('look as the user of the checks instead (as root: check_smart_attributes doctor --user '
+    assert nobody.startswith('as root, install')
+    assert admin.startswith('run doctor for the monitoring user instead (as root: check_smart_attributes doctor --user '
                             'nagios)')
 
 
 # --- history --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('found, room, is_good, words', [
-    pytest.param(history_state.HistoryFiles('/m', 'nagios'), 1 << 30, True, 'nothing in it yet', id='new'),
+    pytest.param(history_state.HistoryFiles('/m', 'nagios'), 1 << 30, True, 'empty, the first check', id='new'),
     pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 30, True, '84 kB, written 10 min ago',
                  id='in-use'),
-    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'room for 1.05 MB',
+    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'only 1.05 MB free',
                  id='full-disk'),
     pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30,
                  False,
@@ -1140,7 +1140,7 @@ def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
                                             '/m', 'alice', 'users', is_person) for is_person in (False, True))
 
     assert daemon.command == 'install -d -o alice -g users -m 0750 /m'
-    assert (admin.command, admin.cure.startswith('look as the user of the checks')) == ('', True)
+    assert (admin.command, admin.cure.startswith('run doctor for the monitoring user')) == ('', True)
 
 
 # --- the screen ----------------------------------------------------------------------------------
@@ -1155,7 +1155,7 @@ def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
     assert command in [line.strip() for line in told.splitlines()]
     assert all(len(line) < 80 for line in told.splitlines() if command not in line)
     assert '\x1b' not in told and 'TO DO  history' in told and '-      x' in told
-    assert '1 to do, 1 could not be looked at yet' in told
+    assert '1 to do, 1 could not be checked yet' in told
 
 
 def test_only_what_is_all_good_is_called_so():
@@ -1171,7 +1171,8 @@ def test_one_that_hangs_is_told_with_its_drive():
     """With the command that ends it, where its number is verified; else without one."""
     told = history_state.hanging([('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))])
 
-    assert not told.is_good and told.words.startswith('2 processes of earlier checks hang; sat@/dev/sda: still waiting')
+    assert not told.is_good
+    assert told.words.startswith('2 processes of earlier checks hang; sat@/dev/sda: smartctl has been waiting')
     assert 'kill 4711' in told.command
     assert 'kill' not in history_state.hanging([('/dev/sda', Earlier(0, 1))]).command
 
@@ -1192,7 +1193,7 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
     assert configuration_lines.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
         Paste('Icinga, in the Host', ICINGA),
         Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{words}'),
-        Paste('NRPE (ask it with check_nrpe -t 60)',
+        Paste('NRPE (call it with check_nrpe -t 60)',
               f'command[check_smart_attributes]=/x --max-output 8000 {words}')]
 
 

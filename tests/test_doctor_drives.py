@@ -62,8 +62,8 @@ def told(*pairs, hide_serial=False, **more):
 
 @pytest.mark.parametrize('pair, hide_serial, words', [
     (answering(), False, 'ACME X1 SERIAL1, 0.5 s'), (answering(), True, 'ACME X1, 0.5 s'),
-    (answering(seconds=1.234, identity=Identity()), False, 'somebody without a name, 1.2 s'),
-    (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check says WARNING, explain tells why')],
+    (answering(seconds=1.234, identity=Identity()), False, 'unknown drive, 1.2 s'),
+    (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check reports WARNING, explain shows why')],
     ids=['well', 'hidden', 'nameless', 'alerts'])
 def test_a_drive_that_answers_is_named_with_its_time(pair, hide_serial, words):
     assert told(pair, hide_serial=hide_serial) == [Finding('/dev/sda', True, words)]
@@ -73,14 +73,14 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
     pairs = [answering(f'sd{letter}', number) for number, letter in enumerate('abcihgfed')]
 
     assert [each.subject for each in told(*pairs[:8])] == [each.device.address for each, _ in pairs[:8]]
-    assert told(*pairs) == [Finding('drives', True, '9 drives answer, the slowest, /dev/sdd, in 8 s; '
-                                                    'check_smart_attributes list names them')]
+    assert told(*pairs) == [Finding('drives', True, '9 drives answer, the slowest (/dev/sdd) in 8 s; '
+                                                    'list them: check_smart_attributes list')]
 
 
 
 
 @pytest.mark.parametrize('pair, known, finding', [
-    (silent(SudoRefused('x')), X1, (None, 'not read: sudo refuses the call, see sudo rule', '', '')),
+    (silent(SudoRefused('x')), X1, (None, 'not read: sudo refused the call, see "sudo rule"', '', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume'), X1,
      (False, 'is a volume', 'exclude the device: --ignore DEVICE', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume; name its disks'), None, (False, 'is a volume', 'name its disks', '')),
@@ -88,7 +88,7 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
      (False, 'ACME X1 SERIAL1: times out', 'see the log', '')),
     (silent(DriveAbsent('x')), X1, (
         False, 'was ACME X1 SERIAL1: cannot be opened',
-        'a check has read it here before, so drive, cable or controller fail: see what the kernel says',
+        'an earlier check read it here, so the drive, cable or controller is failing: check the kernel log',
         'dmesg -T | tail -50')),
     (silent(ControllerElsewhere('x')), X1, (
         False, 'cannot be opened', 'use the address in the message; this lists all: check_smart_attributes list', '')),
@@ -112,7 +112,7 @@ def test_serial_numbers_of_silent_drives_can_be_hidden():
     assert told(asleep)[0].words == 'ACME X1 SERIAL1, is asleep; read 1 h ago'
 
 
-WAKE = 'wake it up by reading from it, and let a check meet it'
+WAKE = 'wake it by reading from it, then run a check'
 
 
 @pytest.mark.parametrize('pair, finding', [
@@ -122,7 +122,7 @@ WAKE = 'wake it up by reading from it, and let a check meet it'
         False, 'is asleep; read 9 d ago', WAKE,
         'dd if=/dev/sda of=/dev/null bs=4096 count=1 iflag=direct && check -t 9 -d /dev/sda')),
     (silent(DriveAsleep('x'), 'is asleep', path='/dev/bus/0', kind='megaraid,3'), (
-        False, 'is asleep; no check has read it yet, so nobody knows which drive it is', WAKE, ''))],
+        False, 'is asleep; never read while awake, so its model and serial number are unknown', WAKE, ''))],
     ids=['known', 'too-long', 'unknown'])
 def test_a_sleeping_drive_is_well_as_long_as_a_check_has_read_it_lately(pair, finding):
     assert told(pair) == [Finding(pair[0].device.address, *finding)]
@@ -144,12 +144,12 @@ def test_faults_and_remarks_of_the_run_are_told_once():
                          Finding('drives', False, 'renew the rule', 'as root')]
 
 
-@pytest.mark.parametrize('count, more', [(0, None), (3, None), (4, '1 more drive that checks knew are gone'),
-                                         (5, '2 more drives that checks knew are gone')])
+@pytest.mark.parametrize('count, more', [(0, None), (3, None), (4, '1 more drive of earlier checks missing'),
+                                         (5, '2 more drives of earlier checks missing')])
 def test_three_drives_that_are_gone_are_named(count, more):
     lost = [f'X{number} is gone; history --retire X{number} retires it' for number in range(count)]
     found = told(answering(), history=Known(lost))[1:]
-    look = 'look for it (controller, cable, dmesg); if it is gone for good, retire it'
+    look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
 
     assert found == [*(Finding('drives', False, f'X{number} is gone', look,
                                f'check_smart_attributes history --retire X{number}') for number in range(count)[:3]),

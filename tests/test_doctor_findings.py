@@ -32,13 +32,13 @@ def test_the_screen_says_what_is_good_and_what_to_do():
         '          check_smart_attributes sudoers',
         '-      /dev/sda   could not be read',
         '',
-        '1 to do, 1 could not be looked at yet: do it from the top, and run this again.'])
+        '1 to do, 1 could not be checked yet: start at the top, then run this again.'])
 
 
 @pytest.mark.parametrize('found, last', [
-    ([GOOD], 'All is good.'),
-    ([BAD, BAD], '2 to do: do it from the top, and run this again.'),
-    ([OPEN, GOOD], '1 could not be looked at yet: do it from the top, and run this again.')])
+    ([GOOD], 'No problems found.'),
+    ([BAD, BAD], '2 to do: start at the top, then run this again.'),
+    ([OPEN, GOOD], '1 could not be checked yet: start at the top, then run this again.')])
 def test_the_last_line_counts_what_is_left(found, last):
     assert doctor_findings.as_text(Examination('db1', found)).splitlines()[-2:] == ['', last]
 
@@ -50,7 +50,7 @@ def test_a_cure_without_a_command_ends_without_a_colon():
 
 
 def test_no_findings_are_a_title_and_a_summary():
-    assert doctor_findings.as_text(Examination('db1', ())) == 'db1\n\nAll is good.'
+    assert doctor_findings.as_text(Examination('db1', ())) == 'db1\n\nNo problems found.'
 
 
 @pytest.mark.parametrize('columns, width', [('20', 79), ('80', 79), ('100', 99), ('110', 109), ('300', 109)])
@@ -91,7 +91,8 @@ def test_lines_to_paste_stand_below_with_their_place():
     text = doctor_findings.as_text(Examination('db1', [GOOD],
                                                [Paste('NRPE', 'a=1\nb=2'), Paste('sudo\x07ers', 'c\x1b[2J')]))
 
-    assert text.splitlines()[3:] == ['All is good.', 'To paste for these drives:', '  NRPE:', '    a=1', '    b=2',
+    assert text.splitlines()[3:] == [
+        'No problems found.', 'Lines to paste for these drives:', '  NRPE:', '    a=1', '    b=2',
                                      '  sudo ers:', '    c']
 
 

@@ -111,7 +111,7 @@ def test_the_header_says_what_to_do_next():
 def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
-        'The entry ACME X1 speaks for this drive already; this one reads the same and would replace it wholly.'
+        'The entry ACME X1 already covers this drive; this one gives the same readings and would replace it completely.'
     )
     assert 'already' not in drafted(drive())['comment']
 
@@ -205,8 +205,8 @@ def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
     data = drafted(report, GENERIC)
 
     (entry,) = data['entries']
-    assert data['comment'].startswith('The generic entry Any disk speaks for this drive already: one of its own is '
-                                      'needed only where')
+    assert data['comment'].startswith('The generic entry Any disk already covers this drive: a separate entry is '
+                                      'needed only if it is wrong')
     assert {key: entry[key] for key in draft.INHERITED} == {key: GENERIC['entries'][0][key] for key in draft.INHERITED}
     assert entry['attributes'] == {
         '241': {
@@ -301,8 +301,9 @@ def test_the_only_attribute_that_equals_the_drives_own_figure_is_proposed():
         'comment': 'VALUE 097, WORST 097, RAW 77; 100 - value equals the endurance that the drive itself states',
         'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
     }
-    assert data['comment'].startswith('The drive states 3 % endurance used; equal to it: 100 - value of 231; one '
-                                      'drive can agree by chance')
+    assert data['comment'].startswith('The drive states 3 % endurance used; with the same value: 100 - value of 231; '
+                                      'one '
+                                      'drive can match by chance')
     assert data['samples'][0]['expect']['endurance_used'] == 3
 
 
@@ -310,18 +311,18 @@ def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
     """At 3 % that is chance for all but one."""
     data = drafted(drive(row(231, 97, raw='9'), row(12), row(174, 100, raw='3'), endurance=3))
 
-    assert 'equal to it: 100 - value of 231, raw of 174; one drive' in data['comment']
+    assert 'with the same value: 100 - value of 231, raw of 174; one drive' in data['comment']
     assert not any('readings' in attribute for attribute in data['entries'][0]['attributes'].values())
 
 
 @pytest.mark.parametrize(
     ('endurance', 'words'),
     [
-        (None, 'The drive states no endurance itself'),
-        (0, 'The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it '
-            'cannot tell;'),
+        (None, 'The drive itself states no endurance'),
+        (0, 'The drive states 0 % endurance used: an attribute with more is wrong, but this does not show '
+            'which one is right;'),
         (255, 'The drive states 255 %'),
-        (55, 'equal to it: no attribute; the meaning must come from a document.'),
+        (55, 'with the same value: no attribute; the meaning must come from a document.'),
     ],
 )
 def test_a_figure_that_proves_nothing_proposes_nothing(endurance, words):
@@ -413,8 +414,8 @@ def test_the_sample_is_made_of_the_drives_own_rows():
 @pytest.mark.parametrize(
     ('protocol', 'words'),
     [
-        ('NVMe', 'No entry is needed: the health log of the NVMe standard says everything about "ACME Y5 240GB".'),
-        ('SCSI', 'No entry is needed: the log pages of the SCSI standard say everything about "ACME Y5 240GB".'),
+        ('NVMe', 'No entry is needed: the health log of the NVMe standard covers everything about "ACME Y5 240GB".'),
+        ('SCSI', 'No entry is needed: the log pages of the SCSI standard cover everything about "ACME Y5 240GB".'),
     ],
 )
 def test_drives_that_speak_a_standard_need_no_entry(protocol, words):
@@ -443,7 +444,7 @@ def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
     data = drafted(Report(Y5, attributes=(row(231, 80),), statistics=statistics))
 
     assert data['samples'][0]['stated'] == {'host_written': sectors * 512}
-    assert 'states 0 % endurance used though it was written 101 times over: that is no witness' in data['comment']
+    assert 'states 0 % endurance used although it was written 101 times over, so "stated" omits' in data['comment']
 
 
 def test_hours_and_temperature_are_stated_too():

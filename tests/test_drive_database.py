@@ -337,7 +337,7 @@ def test_a_set_that_no_file_has_is_named_with_its_entry():
 
     with pytest.raises(DataError) as refusal:
         drive_database.SpecDatabase(data).identify(SSD, [9])
-    assert str(refusal.value) == 'attributes.json: mine, uses: there is no set "ata-comon"'
+    assert str(refusal.value) == 'attributes.json: mine, uses: unknown set "ata-comon"'
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_a_set_that_no_file_has_is_told_with_file_and_entry():
     known = spec_database(site)
 
     assert known.identify(SSD, [9]).family == 'ACME X1'
-    with pytest.raises(DataError, match=r'^site1\.json: mine, uses: there is no set "acme-comon"$'):
+    with pytest.raises(DataError, match=r'^site1\.json: mine, uses: unknown set "acme-comon"$'):
         known.identify(SSD._replace(model='OWN 1'), [9])
 
 

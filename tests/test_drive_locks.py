@@ -93,7 +93,7 @@ print(json.dumps(told))'''
     os.killpg(pids[0], 9)
     assert owner == 0 and len(pids) == 1
     assert [outcome for outcome, _ in told] == ['timeout', *['busy'] * 4]
-    assert re.fullmatch(rf'still waiting since [0-2][0-9]:[0-5][0-9] \(process {pids[0]}\)', told[1][1])
+    assert re.fullmatch(rf'smartctl has been waiting since [0-2][0-9]:[0-5][0-9] \(process {pids[0]}\)', told[1][1])
 
 
 def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, state):
@@ -110,7 +110,7 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
     os.close(held)
     assert result.code == 3 and fake.calls() == [] and time.monotonic() - started < 5
     clock = time.strftime('%H:%M', time.localtime(since))
-    assert (f'sda [process-hangs] cannot be read: still waiting since {clock} (process {NO_PROCESS})'
+    assert (f'sda [process-hangs] cannot be read: smartctl has been waiting since {clock} (process {NO_PROCESS})'
             in result.first_line)
 
 
@@ -159,7 +159,7 @@ def test_one_that_is_beside_this_one_for_too_long_is_told(fake, state):
     result = check(fake, state, '--drive-timeout', '1')
 
     os.close(held)
-    assert result.code == 3 and 'still waiting since' in result.first_line
+    assert result.code == 3 and 'smartctl has been waiting since' in result.first_line
 
 
 def test_the_lock_stays_with_the_process_that_a_check_leaves_behind(fake, state):
@@ -185,7 +185,7 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
     result = run('-p', fake.path, '--nosudo', '--state-dir', str(state))
 
     os.close(held)
-    assert result.code == 3 and 'still waiting since' in result.first_line and fake.calls() == []
+    assert result.code == 3 and 'smartctl has been waiting since' in result.first_line and fake.calls() == []
 
 
 @pytest.mark.parametrize('is_full', [False, True])
@@ -221,7 +221,7 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
     os.close(held)
     assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
     assert not earlier.is_stuck(0.1)
-    assert result.code == 3 and 'sda [in-use] was not read: another check is reading it' in result.first_line
+    assert result.code == 3 and 'sda [in-use] was not read: another check has been reading it' in result.first_line
     assert 'hang' not in result.first_line
 
 
@@ -253,7 +253,7 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     texts = [each.communicate(timeout=60)[0] for each in checks]
 
     assert [each.returncode for each in checks] == [1, 1, 0, 0, 1], texts
-    assert not any(re.search(r'\bhang|still waiting|(cannot be|was not) read', text) for text in texts)
+    assert not any(re.search(r'\bhang|smartctl has been waiting|(cannot be|was not) read', text) for text in texts)
     assert len(fake.calls()) == 10
 
 
@@ -281,7 +281,7 @@ def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_t
     second = check_while_another_reads(fake, state, 4, '-t', '2')
 
     assert second.code == 3
-    assert 'sda [in-use] was not read: another check is reading it since' in second.first_line
+    assert 'sda [in-use] was not read: another check has been reading it since' in second.first_line
     assert f'(process {fake.pids()[0]})' in second.first_line and 'at different times' in second.first_line
     assert not re.search(r'\bhang|dying', second.first_line)
 
@@ -290,7 +290,7 @@ def test_a_drive_that_another_check_left_too_little_time_for_is_not_called_dying
     """It began to answer when the time for all drives was nearly over."""
     second = check_while_another_reads(fake, state, 3, '-t', '5')
 
-    assert second.code == 3 and 'another check had the drive for' in second.first_line, second.text
+    assert second.code == 3 and 'another check was using the drive for' in second.first_line, second.text
     assert not re.search(r'\bhang|dying', second.first_line)
 
 
@@ -345,7 +345,8 @@ def test_a_lock_of_another_user_neither_silences_nor_delays_root(open_place, fak
 
     assert [result.code for result in results] == [2, 2] and time.monotonic() - started < 6
     assert 'reading' not in results[0].text and fake.calls() == [' '.join(SDA)] * 2
-    assert 'none hangs' in run('doctor', '-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda').text
+    found = run('doctor', '-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda')
+    assert 'no process of an earlier check hangs' in found.text
 
 
 @needs_root
@@ -399,7 +400,7 @@ def test_history_follows_no_link_that_was_planted_in_a_sticky_folder(open_place)
     os.lchown(open_place / 'history', NOBODY, NOBODY)
     open_place.chmod(0o1777)
 
-    with pytest.raises(NotADirectoryError, match='is a link'):
+    with pytest.raises(NotADirectoryError, match='is a symbolic link'):
         state_directory.below(state_directory.there(str(open_place)), 'history')
 
 
@@ -433,7 +434,8 @@ def test_nagios_sees_that_root_reads_a_drive_and_cannot_lock_it(roots, open_plac
     is_met_after, *_ = run_as_nobody(AS_NOBODY, *words)
 
     assert is_met and not is_met_after and refused == 'Permission denied'
-    assert told == f'still waiting since {time.strftime("%H:%M", time.localtime(time.time() - max(age, 0)))}'
+    begun = time.strftime('%H:%M', time.localtime(time.time() - max(age, 0)))
+    assert told == f'smartctl has been waiting since {begun}'
     assert place == str(open_place / 'state' / 'waiting')
 
 
@@ -442,7 +444,7 @@ def test_nagios_sees_that_root_reads_a_drive_and_cannot_lock_it(roots, open_plac
     (lambda path: path.write_text(''), 'Not a directory'),
     (lambda path: None, 'No such file or directory'),
     (lambda path: (path.mkdir(), path.chmod(0o777)), 'is writable by others'),
-    (lambda path: path.mkdir(), 'cannot be written to|Permission denied'),
+    (lambda path: path.mkdir(), 'is not writable|Permission denied'),
 ], ids=['a-file', 'missing', 'writable-by-all', 'of-another'])
 def test_without_a_folder_a_check_runs_as_ever_and_v_says_so(fake, open_place, make, words):
     """Nothing to keep is no reason not to judge. A home, a package and a named folder: none of them can be used."""
@@ -458,7 +460,7 @@ def test_without_a_folder_a_check_runs_as_ever_and_v_says_so(fake, open_place, m
     done = subprocess.run(command, capture_output=True, text=True, env={'HOME': '/nonexistent', 'LC_ALL': 'C'})
 
     assert done.returncode == 1, done.stdout + done.stderr
-    assert re.search(f'note: a drive that hangs may cost a process with each check.*({words})', done.stdout)
+    assert re.search(f'note: if a drive hangs, each check may leave another process behind.*({words})', done.stdout)
 
 
 @pytest.mark.long

@@ -121,7 +121,7 @@ def silent() -> Dict[str, Any]:
 def test_a_drive_that_falls_silent_is_named_as_it_was_seen_last(machine):
     """Its line cannot tell who it is, and somebody has to pull the right one; so in every face."""
     machine.holds(sda=disk(), sdb=silent())
-    words = 'cannot be opened: Input/output error; check drive, cable and controller, the kernel log (dmesg) tells more'
+    words = 'cannot be opened: Input/output error; check drive, cable and controller, and the kernel log: dmesg -T'
     seen = 'last seen there: ACME HD4000 (serial SERIAL02), 5 h ago'
 
     result = machine.check(START + 5 * HOUR, '--scan')

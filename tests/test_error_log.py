@@ -71,7 +71,7 @@ def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     reading = found(error(10, 'UNC'), age=age)['recent_data_errors']
 
     assert (reading.number, reading.judged) == (None, False)
-    assert reading.unknown == 'data errors at an hour that the power-on time does not explain'
+    assert reading.unknown == 'data errors at an hour that does not fit the power-on time'
 
 
 @pytest.mark.parametrize(('hour', 'age', 'since'), [

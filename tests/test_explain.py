@@ -60,17 +60,17 @@ NOBODY = Verdict(Device('/dev/bus/0', 'megaraid,3', 'bus_0_megaraid_3'), Identit
 
 @pytest.mark.parametrize('verdict, first, action', [
     pytest.param(VERDICT, '/dev/sda  ACME X1  serial SERIAL1  WARNING',
-                 'What to do: order a replacement: endurance_used 86 % (warning above 85)', id='alert'),
+                 'What to do: order a replacement. Reason: endurance_used 86 % (warning above 85)', id='alert'),
     pytest.param(NOBODY, 'megaraid,3@/dev/bus/0  UNKNOWN',
-                 'What to do: look for the drive: [no-such-device] cannot be opened', id='not-read'),
+                 'What to do: look for the drive. Reason: [no-such-device] cannot be opened', id='not-read'),
     pytest.param(VERDICT._replace(state=State.OK, judgements=(CRC,)), '/dev/sda  ACME X1  serial SERIAL1  OK',
-                 'What to do: nothing: health status not reported', id='ok'),
+                 'What to do: nothing. Status: health status not reported', id='ok'),
     pytest.param(Verdict(SDA, X1, State.OK, problem='standby'), '/dev/sda  ACME X1  serial SERIAL1  OK',
-                 'What to do: nothing: standby', id='standby'),
+                 'What to do: nothing. Status: standby', id='standby'),
     pytest.param(VERDICT._replace(state=State.OK, judgements=(), forecasts={
         'endurance_used': Forecast(60 * DAY, 60 * DAY, 60 * DAY, is_estimate=False)}),
         '/dev/sda  ACME X1  serial SERIAL1  OK',
-        'What to do: order a replacement now: endurance_used: used up 1970-03-02 '
+        'What to do: order a replacement now. Reason: endurance_used: used up 1970-03-02 '
         '(between 1970-03-02 and 1970-03-02)', id='wears-out')])
 def test_the_head_names_the_drive_and_what_to_do_about_it_and_why(verdict, first, action):
     assert explain.head(verdict, hide_serial=False, now=0) == [first, action]

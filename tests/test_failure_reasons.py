@@ -48,7 +48,7 @@ WORDS = [
                  'NoNewPrivileges', id='sudo-systemd'),
     pytest.param("sudo-rs: I'm sorry icinga. I'm afraid I can't do that", SudoRefused, 'user icinga',
                  id='sudo-rs-refuses'),
-    pytest.param('sudo-rs: interactive authentication is required', SudoRefused, 'wants a password',
+    pytest.param('sudo-rs: interactive authentication is required', SudoRefused, 'asks for a password',
                  id='sudo-rs-password'),
     pytest.param('sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable', id='sudo-other'),
     pytest.param('sudo: /usr/sbin/smartctl: command not found', DriveError, 'install smartmontools', id='no-smartctl'),
@@ -58,11 +58,11 @@ WORDS = [
     pytest.param('ERROR: smartctl requires a device name as the final command-line argument.', DriveError,
                  'without a device', id='no-device'),
     pytest.param('Device is in STANDBY mode, exit(2)', DriveAsleep, 'STANDBY', id='asleep'),
-    pytest.param('Device is in STANDBY (OS) mode, exit(2)', DriveAsleep, 'asleep', id='asleep-says-the-kernel'),
+    pytest.param('Device is in STANDBY (OS) mode, exit(2)', DriveAsleep, 'in standby', id='asleep-says-the-kernel'),
     pytest.param('Device is in STANDBY mode, exit(0)', DriveAsleep, 'STANDBY', id='asleep-with-another-status'),
     pytest.param('Device is in SLEEP mode, exit(2)', DriveError, 'dead', id='unknown-asleep-or-dead'),
     pytest.param('Device is in STANDBY BY TIMER mode, exit(2)', DriveAsleep, 'BY TIMER', id='asleep-sas'),
-    pytest.param('CHECK POWER MODE returned unknown value 0x42, exit(3)', DriveError, 'whether it sleeps',
+    pytest.param('CHECK POWER MODE returned unknown value 0x42, exit(3)', DriveError, 'report its power mode',
                  id='unknown-power-mode'),
     pytest.param('device is NOT READY (e.g. spun down, busy)', DriveError, 'not ready', id='not-ready'),
     pytest.param('NO MEDIUM present in device', DriveIsNoDrive, 'medium', id='card-reader'),
@@ -93,7 +93,7 @@ WORDS = [
                  id='permission'),
     pytest.param(OPEN.format('/dev/vda [SAT]', 'Operation not permitted'), DriveError, 'not permitted', id='forbidden'),
     pytest.param(OPEN.format('/dev/nvme7', 'No such device'), DriveAbsent, 'No such device', id='absent'),
-    pytest.param(OPEN.format('/dev/sdz', 'No such file or directory'), DriveAbsent, 'check path', id='absent-file'),
+    pytest.param(OPEN.format('/dev/sdz', 'No such file or directory'), DriveAbsent, 'check the path', id='absent-file'),
     pytest.param(OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed', id='no-inquiry'),
     pytest.param(OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out', id='open-timed-out'),
     pytest.param(OPEN.format('/dev/sdc', 'Device or resource busy'), DriveError, 'another program', id='busy'),
@@ -165,7 +165,7 @@ def test_a_type_is_advised_only_where_none_was_given(error):
 
     told = as_asked(error.of(Identity(model='ACME')), 'megaraid,0')
 
-    assert 'TYPE@PATH' not in str(told) and 'another type than megaraid,0' in str(told)
+    assert 'TYPE@PATH' not in str(told) and 'a type other than megaraid,0' in str(told)
     assert (told.code, told.identity) == (error.code, Identity(model='ACME'))
 
 
@@ -304,7 +304,7 @@ def test_words_that_stand_below_a_lecture_are_still_found():
     """sudo greets first; what it wants stands at the end, and what smartctl says, too."""
     lecture = 'We trust you have received the usual lecture from the local System Administrator.\n' * 20
 
-    assert 'sudo wants a password' in str(diagnose((), 1, lecture + 'sudo: a password is required\n'))
+    assert 'sudo asks for a password' in str(diagnose((), 1, lecture + 'sudo: a password is required\n'))
 
 
 # Data that say nothing
@@ -316,11 +316,11 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
 
 
 @pytest.mark.parametrize(('report', 'is_asked', 'part'), [
-    (Report(NVME, True, nvme=COUNTS), False, 'health log of nothing but zeros'),
+    (Report(NVME, True, nvme=COUNTS), False, 'health log with only zeros'),
     (Report(NVME, True, nvme={**COUNTS, 'critical_warning': 0, 'temperature': 62, 'warning_temp_threshold': 80}), False,
-     'but zeros'),
-    (Report(ATA, True), True, 'not one attribute'), (Report(ATA, None, error_count=0), True, 'not one attribute'),
-    (Report(ATA, True, attributes=(ZEROS,), statistics={(1, 8): Statistic(0, 'Resets')}), True, 'not one attribute'),
+     'only zeros'),
+    (Report(ATA, True), True, 'no SMART attributes'), (Report(ATA, None, error_count=0), True, 'no SMART attributes'),
+    (Report(ATA, True, attributes=(ZEROS,), statistics={(1, 8): Statistic(0, 'Resets')}), True, 'no SMART attributes'),
 ], ids=['log', 'log-with-temperature', 'passed', 'error-log', 'zeros'])
 def test_zeros_say_nothing(report, is_asked, part):
     """They were an OK with 0 % used and 0 hours."""
@@ -345,27 +345,27 @@ def test_whatever_tells_something_is_judged(report, is_asked):
     assert emptiness(report, is_asked) is None
 
 
-RECORD = 'holds no SMART data: {}; record with smartctl -x'
+RECORD = 'contains no SMART data: {}; record with smartctl -x'
 REMAINS = Remains(device_type='sat', is_identified=True)
 
 
 @pytest.mark.parametrize('remains, code, words', [
     (REMAINS._replace(is_unsupported=True, is_asked=False), 'smart-unsupported',
-     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type (TYPE@PATH)'),
-    (REMAINS._replace(is_asked=False), 'report-without-data', RECORD.format('smartctl was not asked for any')),
+     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need a type (TYPE@PATH)'),
+    (REMAINS._replace(is_asked=False), 'report-without-data', RECORD.format('smartctl was not asked for them')),
     (REMAINS._replace(complaint='x' * 300), 'smartctl-failed',
-     'cannot be read: smartctl says "' + 'x' * 157 + '..."'),
-    (Remains(), 'report-without-data', RECORD.format('it is about no drive')),
-    (REMAINS, 'report-without-data', RECORD.format('only what the drive is')),
-    (REMAINS._replace(exit_status=1), 'report-without-data', RECORD.format('only what the drive is')),
+     'cannot be read: smartctl reports "' + 'x' * 157 + '..."'),
+    (Remains(), 'report-without-data', RECORD.format('it describes no drive')),
+    (REMAINS, 'report-without-data', RECORD.format('only the identity of the drive')),
+    (REMAINS._replace(exit_status=1), 'report-without-data', RECORD.format('only the identity of the drive')),
     (REMAINS._replace(exit_status=2), 'not-answering',
-     'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'),
+     'identified itself but returned no data: not ready, in standby or failing; check the kernel log: dmesg -T'),
     (REMAINS._replace(exit_status=5), 'smart-data-unreadable',
-     'gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or lost '
-     'behind a bridge that wants a type (TYPE@PATH)'),
+     'returns no SMART data, because a command failed: SMART is disabled (smartctl -s on PATH), not supported, or '
+     'hidden by a bridge that needs a type (TYPE@PATH)'),
     (REMAINS._replace(exit_status=2, is_identified=False), 'identify-failed',
-     'does not say who it is (IDENTIFY or INQUIRY failed): no drive of this type, or it no longer answers; check '
-     'path and type (TYPE@PATH), the kernel log (dmesg) tells more'),
+     'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no longer responds; '
+     'check path and type (TYPE@PATH), and the kernel log: dmesg -T'),
     (Remains(6, device_type='megaraid,3'), 'empty-slot',
      'is an empty slot, or its drive is dead: nothing answers as megaraid,3'),
     (Remains(2, device_type='sat+megaraid,9'), 'empty-slot',
@@ -378,15 +378,15 @@ def test_a_report_without_data_has_one_sentence_and_its_code(remains, code, word
 
 
 @pytest.mark.parametrize('text, status, code, words', [
-    ('', None, 'report-empty', RECORD.format('it is empty, smartctl printed nothing')),
-    (' \n', 0, 'report-empty', RECORD.format('it is empty, smartctl printed nothing')),
+    ('', None, 'report-empty', RECORD.format('it is empty, because smartctl printed nothing')),
+    (' \n', 0, 'report-empty', RECORD.format('it is empty, because smartctl printed nothing')),
     ('', 3, 'smartctl-failed',
-     'cannot be read: smartctl printed nothing and ended with exit status 3; try it by hand'),
+     'cannot be read: smartctl printed nothing and ended with exit status 3; run it by hand'),
     ('x', 3, 'smartctl-failed',
-     'cannot be read: smartctl printed no report and ended with exit status 3; try it by hand'),
-    ('x', 0, 'not-a-report', 'is not a smartctl report; record with smartctl -x, best with --json'),
-    ('', -9, 'smartctl-failed', 'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand'),
-    ('Device is in STANDBY mode, exit(2)', 2, 'asleep', 'is asleep (STANDBY) and was left alone')], ids=str)
+     'cannot be read: smartctl printed no report and ended with exit status 3; run it by hand'),
+    ('x', 0, 'not-a-report', 'is not a smartctl report; record one with smartctl -x, preferably with --json'),
+    ('', -9, 'smartctl-failed', 'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run it by hand'),
+    ('Device is in STANDBY mode, exit(2)', 2, 'asleep', 'is in standby (STANDBY), not woken')], ids=str)
 def test_an_output_that_is_not_a_report_has_one_sentence_and_its_code(text, status, code, words):
     error = no_report(text, status)
 
@@ -398,8 +398,8 @@ def test_an_output_that_is_not_a_report_has_one_sentence_and_its_code(text, stat
     ('Smartctl open device: /dev/sda failed: .X,YX', 'cannot be opened: .X,YX'),
     ('Smartctl open device: /dev/sda failed: ' + 'y' * 200, f'cannot be opened: {"y" * 157}'),
     ('Unsupported USB bridge [0x1]',
-     'cannot be read through its USB bridge: Unsupported USB bridge [0x1]; give the type as TYPE@PATH, for instance '
-     'sat@/dev/sda, if the bridge passes SMART at all')])
+     'cannot be read through its USB bridge: Unsupported USB bridge [0x1]; give the type as TYPE@PATH, for example '
+     'sat@/dev/sda, if the bridge passes SMART commands through')])
 def test_smartctls_words_are_quoted_without_their_end(words, sentence):
     assert str(diagnose((), 2, words)) == sentence
 
@@ -424,7 +424,7 @@ def test_smart_disabled_has_one_sentence_and_its_code():
     error = smart_disabled()
 
     assert (error.code, str(error)) == (
-        'smart-disabled', 'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: '
+        'smart-disabled', 'has SMART disabled, so it does not monitor itself and its status means nothing; enable it: '
         'smartctl -s on PATH')
 
 
@@ -440,11 +440,11 @@ def test_only_the_beginning_of_an_output_is_examined(line, length):
 
 @pytest.mark.parametrize('report, words', [
     (Report(NVME, True, nvme=COUNTS),
-     'gives a health log of nothing but zeros: a bridge, a RAID volume, or firmware that makes it up; check what '
-     'stands behind it, or leave it out with --ignore'),
+     'returns a health log with only zeros: from a bridge, a RAID volume, or firmware that makes it up; check the '
+     'drives behind it, or exclude it with --ignore'),
     (Report(ATA, True),
-     'tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants a type '
-     '(TYPE@PATH), or the drive is failing, see dmesg; leave out with --ignore what never has any')])
+     'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs a type (TYPE@PATH) hides '
+     'them, or the drive is failing (see dmesg -T); if it never has any, exclude it with --ignore')])
 def test_what_zeros_mean_is_said_in_one_sentence(report, words):
     error = emptiness(report, is_asked=True)
 

@@ -115,13 +115,13 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
 
 
 @pytest.mark.parametrize('answer, said', [
-    pytest.param((200, b'<html>Welcome</html>'), 'what answers is not the API of Icinga 2', id='no-json'),
-    pytest.param((200, b'{"results": {}}'), 'what answers is not the API of Icinga 2', id='no-list'),
-    pytest.param((200, b'{"results": [1]}'), 'what answers is not the API of Icinga 2', id='no-objects'),
-    pytest.param((200, b'[' * 100_000), 'what answers is not the API of Icinga 2', id='too-deep'),
-    pytest.param((302, b''), 'what answers leads elsewhere, to https://elsewhere.example.org/', id='leads-elsewhere'),
-    pytest.param((500, b'x'), 'Icinga answers 500 Internal Server Error; its log tells more', id='its-own-trouble'),
-    pytest.param(None, 'the answer was broken off', id='hangs-up')])
+    pytest.param((200, b'<html>Welcome</html>'), 'this is not the API of Icinga 2', id='no-json'),
+    pytest.param((200, b'{"results": {}}'), 'this is not the API of Icinga 2', id='no-list'),
+    pytest.param((200, b'{"results": [1]}'), 'this is not the API of Icinga 2', id='no-objects'),
+    pytest.param((200, b'[' * 100_000), 'this is not the API of Icinga 2', id='too-deep'),
+    pytest.param((302, b''), 'the server redirects to https://elsewhere.example.org/', id='leads-elsewhere'),
+    pytest.param((500, b'x'), 'Icinga answered 500 Internal Server Error; see its log', id='its-own-trouble'),
+    pytest.param(None, 'the answer is incomplete', id='hangs-up')])
 def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
     """And 3, and nothing that moves a cursor."""
     fake.answer = lambda question: answer
@@ -136,7 +136,7 @@ def test_no_service_at_all_is_said(fake):
     done = fake.fleet()
 
     assert done.code == 3
-    assert 'Icinga shows no service that runs this plugin' in done.text
+    assert 'Icinga returned no service that runs this plugin' in done.text
 
 
 @pytest.mark.parametrize('facts', [
@@ -189,7 +189,7 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
     found = json.loads(fake.fleet('--json').text)
 
     assert [drive['host'] for drive in found['drives']] == [name for name in names if name != 'h4']
-    assert '1 of 9 services were removed while Icinga was asked' in texts(found['notes'])
+    assert '1 of 9 services were removed while Icinga was queried' in texts(found['notes'])
 
 
 def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
@@ -205,7 +205,7 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
     done = fake.fleet('--html', str(tmp_path / 'page.html'))
 
     assert done.code == 3
-    assert 'Icinga answers 500 Internal Server Error; its log tells more; only the drives read before' in done.text
+    assert 'Icinga answered 500 Internal Server Error; see its log; only drives read before' in done.text
     assert '250 drives on 250 hosts' in (tmp_path / 'page.html').read_text()
     assert 'class="run"' in (tmp_path / 'page.html').read_text()
 
@@ -218,7 +218,7 @@ def test_a_port_without_tls_is_said(loopback, tmp_path):
     try:
         done = plain.fleet()
         assert (done.code, plain.asked) == (3, [])
-        assert 'no TLS (' in done.text
+        assert 'no TLS connection (' in done.text
     finally:
         plain.close()
 
@@ -236,7 +236,7 @@ def test_who_does_not_answer_is_not_waited_for(fake):
     silence.set()
 
     assert done.code == 3
-    assert 'time is over' in done.text.lower() or 'more time is to be had with -t' in done.text
+    assert 'time is over' in done.text.lower() or 'increase -t' in done.text
 
 
 # --- who is asked, and what is told to whom ------------------------------------------------------
@@ -279,7 +279,7 @@ def test_a_password_that_everybody_could_read_or_change_is_not_used(fake, mode):
     done = fake.fleet()
 
     assert (done.code, fake.asked, 'secret' in done.text) == (3, [], False)
-    assert 'it belongs in a file of yours, mode 0600' in done.text
+    assert 'use a file that you own, mode 0600' in done.text
 
 
 @pytest.mark.parametrize('face', [[], ['--json'], ['--html', 'PAGE']], ids=['table', 'json', 'page'])

@@ -64,7 +64,7 @@ OUTPUTS: List[Tuple[str, str, int]] = [
     ("UNKNOWN - check_by_ssh: Remote command 'x' returned status 127", 'plugin-missing', 3),
     ('', 'plugin-missing', 127), ('sh: x', 'plugin-missing', 126),
     ('Traceback (most recent call last):\n  File "x", line 1\nKeyError: 7', 'python-traceback', 1),
-    ('SMART UNKNOWN - check_smart_attributes cannot start: ImportError: x; install it again', 'plugin-damaged', 3),
+    ('SMART UNKNOWN - check_smart_attributes cannot start: ImportError: x; reinstall it', 'plugin-damaged', 3),
     ('ModuleNotFoundError: No module named x', 'plugin-damaged', 1),
     ('Warning (sda) [sda_Reallocated_Sector_Ct = Warning]', 'plugin-1.6', 1),
     ('OK (24 devices) ', 'plugin-1.6', 0), ('', 'no-output', 3), ('(No output on stdout) stderr: ', 'no-output', 3),
@@ -136,7 +136,7 @@ def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
 
     remedy = BY_NAME['nrpe-timeout'].remedy
     assert f'[nrpe-timeout] NRPE did not answer in time: {OUTPUTS[0][0]}; {remedy}' in text
-    assert 'and 2 checks in trouble: 1 nrpe-timeout, 1 output-cut\n' in text
+    assert 'and 2 checks with a problem: 1 nrpe-timeout, 1 output-cut\n' in text
     assert '[nrpe-timeout] NRPE did not answer in time' in card and remedy[1:] in card
     assert 'Repair the check' in card and 'Find out why' not in card
 
@@ -341,9 +341,9 @@ RENEWED = 'icinga2 pki sign-csr --csr master.csr --cert master.crt && systemctl 
     pytest.param(NOW, PAST, MASTER, 'signer', 'certificate-expired', RENEWED, id='expired'),
     pytest.param(NOW, FUTURE, MASTER, 'signer', 'certificate-not-yet-valid', 'date -u', id='not-yet-valid'),
     pytest.param(NOW, NOW, OTHER, 'signer', 'certificate-name-mismatch', '--icinga-name', id='other-name'),
-    pytest.param(NOW, NOW, MASTER, 'other', 'certificate-untrusted', '--ca takes /var/lib/icinga2/certs/ca.crt',
+    pytest.param(NOW, NOW, MASTER, 'other', 'certificate-untrusted', 'copy /var/lib/icinga2/certs/ca.crt from',
                  id='other-authority'),
-    pytest.param(PAST, NOW, MASTER, 'signer', 'ca-expired', 'copy /var/lib/icinga2/certs/ca.crt of the master',
+    pytest.param(PAST, NOW, MASTER, 'signer', 'ca-expired', 'copy /var/lib/icinga2/certs/ca.crt from the master',
                  id='expired-authority'),
     pytest.param(NOW, NOW, MASTER, 'signer', '', '', id='valid')])
 def test_a_refused_certificate_is_named_with_what_helps(fake, tmp_path, of_authority, of_master, names, trusts, code,

@@ -101,7 +101,7 @@ def test_a_list_of_services_without_end_is_a_sentence(fake, flood):
     cost = measured(*fake.arguments, '-t', ENOUGH)
 
     assert_in_bounds(cost, ENOUGH)
-    assert cost.text.strip().startswith('SMART UNKNOWN - 127.0.0.1:') and 'larger than' in cost.text
+    assert cost.text.strip().startswith('SMART UNKNOWN - 127.0.0.1:') and 'too large for' in cost.text
 
 
 @pytest.mark.parametrize('flood', FLOODS.values(), ids=FLOODS)
@@ -118,7 +118,7 @@ def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
 
     assert_in_bounds(cost, ENOUGH)
     assert [drive['host'] for drive in found['drives']] == ['a', 'c']
-    assert [note for note in texts(found['notes']) if note.startswith('b!smart: the answer is larger than')]
+    assert [note for note in texts(found['notes']) if note.startswith('b!smart: the answer is too large for')]
     assert not [note for note in texts(found['notes']) if 'removed' in note]
 
 
@@ -130,7 +130,7 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
     cost = measured(*fake.arguments, '-t', LITTLE)
 
     assert_in_bounds(cost, LITTLE)
-    assert 'time was over after 3 s' in cost.text
+    assert 'time limit of 3 s exceeded' in cost.text
 
 
 def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
@@ -148,7 +148,7 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
-    assert found['notes'][0]['text'].startswith('time was over after 3 s') and found['state'] == 'UNKNOWN'
+    assert found['notes'][0]['text'].startswith('time limit of 3 s exceeded') and found['state'] == 'UNKNOWN'
     assert not (tmp_path / 'plan.csv').exists()
 
 
@@ -159,7 +159,7 @@ def test_no_more_than_20_answers_that_cannot_be_read_are_asked_for(fake):
     done = fake.fleet()
 
     assert done.code == 3
-    assert 'the answers for more than 20 services cannot be read: what answers is not the API of Icinga 2' in done.text
+    assert 'the answers for more than 20 services cannot be read: this is not the API of Icinga 2' in done.text
     assert len(fake.asked) < 100
 
 
@@ -236,8 +236,8 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
 
     assert [drive.facts['host'] for drive in fleet.drives(table.parse(['fleet', *fake.arguments]),
                                                           processes.Runner())] == ['b']
-    assert fleet.faults == ['a!smart cannot be understood (OverflowError); please report it with what triage --json '
-                            'prints there']
+    assert fleet.faults == ['a!smart cannot be read (OverflowError); please report this with the output of triage '
+                            '--json on that host']
 
 
 def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypatch):
@@ -261,10 +261,10 @@ FLOOD = '{"version": 1, "drives": ['
 
 @pytest.mark.parametrize('text, said', [
     pytest.param(FLOOD + '[],' * 100_000_000, 'larger than 16 MiB', id='300-mb'),
-    pytest.param(FLOOD + '[],' * 5_000_000 + '0]}', 'larger than the document of any host', id='lists'),
-    pytest.param(FLOOD + '[' * 1_000_000, 'and is damaged; copy it again', id='nested'),
-    pytest.param(FLOOD + '{}', 'and is damaged; copy it again', id='cut-off'),
-    pytest.param(FLOOD + '"' + '9' * 5_000_000, 'and is damaged; copy it again', id='string')])
+    pytest.param(FLOOD + '[],' * 5_000_000 + '0]}', 'too large for the document of one host', id='lists'),
+    pytest.param(FLOOD + '[' * 1_000_000, 'it is a damaged document of triage; copy it again', id='nested'),
+    pytest.param(FLOOD + '{}', 'it is a damaged document of triage; copy it again', id='cut-off'),
+    pytest.param(FLOOD + '"' + '9' * 5_000_000, 'it is a damaged document of triage; copy it again', id='string')])
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, text, said):
     """A document that was cut off on its way was taken for no document at all, with exit status 0."""
     (tmp_path / 'a.json').write_text(text)
@@ -302,7 +302,7 @@ def test_drives_beyond_those_of_any_host_are_counted(tmp_path):
     found = json.loads(run('fleet', '--json', str(path)).text)
 
     assert len(found['drives']) == 2_001
-    assert found['drives'][0]['why'] == '500 of 2500 drives are not shown: more than 2000 are read of no host'
+    assert found['drives'][0]['why'] == '500 of 2500 drives are not shown: at most 2000 are read per host'
     assert found['drives'][0]['state'] == 'UNKNOWN'
 
 
@@ -320,7 +320,7 @@ def test_rows_are_kept_within_their_memory():
     [worst, *_] = kept.drives(kept.rows()[:1])
     assert (worst['state'], 'past' in worst, worst['notes']) == (
         'CRITICAL', False, [{'code': 'readings-left-out',
-                             'text': 'its readings are left out: they would take too much room'}])
+                             'text': 'its readings are omitted, because they are too large'}])
 
 
 def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():
@@ -343,7 +343,7 @@ def test_a_result_from_the_future_is_said(fake):
     result = {**service('a')['attrs']['last_check_result'], 'execution_end': time.time() + 365 * 86_400}
     fake.answer = lambda question: (200, told(service('a', last_check_result=result)))
 
-    assert 'note: 1 service with a result from the future' in fake.fleet().text
+    assert 'note: 1 service with a result dated in the future' in fake.fleet().text
 
 
 def test_a_link_that_leads_nowhere_is_named(tmp_path: Path):

@@ -46,7 +46,7 @@ CASES = {
                          'pending 16, critical above 8</script><script>alert(1)</script>  \u202eKO  firmware {{7*7}}',
                       ()),
     'asleep': Output(0,
-                     'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is asleep (STANDBY) and was left alone  '
+                     'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is in standby (STANDBY), not woken  '
                      'EXAMPLE0007'
                         '  firmware 1.0', ()),
     'unreadable': Output(3, 'SMART UNKNOWN - sdb cannot be opened: Permission denied; 1 drive: 1 unknown\n'
@@ -176,10 +176,10 @@ def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
 
 @pytest.mark.parametrize('note', [
     '2 services not checked yet: pending!smart, unknown-to-nrpe!drives',
-    '1 service checked by version 1.6, whose lines name neither model nor serial number: '
+    '1 service checked by version 1.6, which prints neither models nor serial numbers: '
     'version-1-6!smart', '1 service without serial numbers: hidden!smart',
-    '1 service with a result that is older than two check intervals, drives as they were then: stale!smart',
-    '1 drive is told twice by its host'])
+    '1 service with a result older than two check intervals (drives are shown as of then): stale!smart',
+    '1 drive is reported twice by its host'])
 def test_what_is_incomplete_is_said(told, note):
     """Of thousands of services at once, with some names."""
     assert note in texts(told['notes'])
@@ -187,9 +187,10 @@ def test_what_is_incomplete_is_said(told, note):
 
 def test_services_without_perfdata_or_with_other_words_are_said(told):
     """Both have several here."""
-    assert any(re.fullmatch(r'\d services? without perfdata, drives without numbers: .*no-numbers!smart.*', note)
+    assert any(re.fullmatch(r'\d services? without perfdata, so their drives have no values: .*no-numbers!smart.*',
+                            note)
                for note in texts(told['notes']))
-    assert any(note.startswith("6 services with words that are not this plugin's") for note in texts(told['notes']))
+    assert any(note.startswith('6 services whose output is not from this plugin') for note in texts(told['notes']))
 
 
 @pytest.mark.parametrize('name', SILENT)
@@ -228,7 +229,7 @@ def test_a_sleeping_drive_says_so(told):
     [drive] = of(told, 'asleep')
 
     assert (drive['model'], drive['notes']) == ('ACME X1', [
-        {'code': 'asleep', 'text': 'is asleep (STANDBY) and was left alone'}])
+        {'code': 'asleep', 'text': 'is in standby (STANDBY), not woken'}])
 
 
 def test_a_hidden_serial_number_is_null(told):
@@ -261,10 +262,11 @@ def test_lines_that_were_cut_off_leave_a_row_that_says_how_many(cases):
     try:
         found = json.loads(fleet(cases, '--json').text)
         cut, *drives = of(found, SSH)
-        assert re.fullmatch(rf'\d+ of {DRIVES} drives are cut off; triage on the host shows all', cut['why'])
+        assert re.fullmatch(rf'output truncated: \d+ of {DRIVES} drives are missing; to see all, run triage on the '
+                            r'host', cut['why'])
         assert int(cut['why'].split()[0]) + len(drives) == DRIVES
         assert cut['state'] == 'UNKNOWN'
-        assert (f'1 service whose output was cut off on its way, and drives with it: {SSH}!by ssh'
+        assert (f'1 service whose output was truncated on the way, so drives are missing: {SSH}!by ssh'
                 in texts(found['notes']))
     finally:
         cases.submit([(SSH, 'by ssh', OLD_LINES)])
@@ -322,13 +324,14 @@ def test_the_command_that_renews_a_certificate_makes_one_that_icinga_trusts(case
 
 
 @pytest.mark.parametrize('option, value, said', [
-    pytest.param('--user', 'nobody', 'Icinga does not know nobody, or not with this password', id='unknown-user'),
-    pytest.param('--user', 'stranger', 'give that ApiUser the permission objects/query/Service', id='no-permission'),
+    pytest.param('--user', 'nobody', 'Icinga refused the user nobody or the password', id='unknown-user'),
+    pytest.param('--user', 'stranger', 'give this ApiUser the permission objects/query/Service', id='no-permission'),
     pytest.param('--icinga-name', 'other',
                  "its certificate is for another name (Hostname mismatch, certificate is not valid for 'other'.); "
-                 '--icinga-name takes the NodeName', id='another-name'),
-    pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API feature on', id='nobody-there'),
-    pytest.param('--icinga', 'https://no.example.invalid', 'no host of the name no.example.invalid', id='no-such-host'),
+                 'set --icinga-name to the NodeName', id='another-name'),
+    pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API enabled', id='nobody-there'),
+    pytest.param('--icinga', 'https://no.example.invalid', 'the host name no.example.invalid could not be resolved',
+                 id='no-such-host'),
     pytest.param('--ca', '/etc/hostname', '--ca /etc/hostname: holds no certificate', id='no-authority'),
     pytest.param('--ca', '/no/such', '--ca /no/such: No such file or directory', id='no-such-authority'),
     pytest.param('--password-file', '/no/such', '--password-file /no/such: No such file', id='no-password-file')])
@@ -347,11 +350,11 @@ def test_a_certificate_that_nobody_vouches_for_is_never_taken(cases):
     done = run('fleet', *words)
 
     assert done.code == 3
-    assert 'its certificate is not trusted' in done.text and '--ca takes /var/lib/icinga2/certs/ca.crt' in done.text
+    assert 'its certificate is not trusted' in done.text and 'copy /var/lib/icinga2/certs/ca.crt from' in done.text
 
 
 @pytest.mark.parametrize('text, mode, said', [
-    pytest.param('wrong', 0o600, 'not with this password', id='wrong-password'),
+    pytest.param('wrong', 0o600, 'or the password; see', id='wrong-password'),
     pytest.param('x', 0o644, 'everybody can read it', id='readable-by-all'),
     pytest.param('x', 0o622, 'is writable by others', id='writable-by-others'),
     pytest.param('', 0o600, 'its first line is empty', id='empty')])
@@ -364,7 +367,7 @@ def test_a_password_that_others_could_know_is_not_used(cases, text, mode, said):
 
 def test_a_mistake_in_a_filter_is_told_with_what_it_may_be(cases):
     """Icinga's answer is the same for all three."""
-    assert '--filter, which may have a mistake' in fleet(cases, '--filter', 'nonsense(').text
+    assert 'check --filter for mistakes' in fleet(cases, '--filter', 'nonsense(').text
 
 
 def test_nothing_is_written_to_icinga(cases):

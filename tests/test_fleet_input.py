@@ -111,7 +111,7 @@ def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
 
     assert ('EXAMPLE0014', 'db1', 'web1') in shared or ('EXAMPLE0014', 'web1', 'db1') in shared or (
         'EXAMPLE0014', 'web2.example.org', 'web1') in shared
-    assert any(note.startswith('drives that two hosts tell of') for note in texts(found['notes']))
+    assert any(note.startswith('drives reported by more than one host') for note in texts(found['notes']))
 
 
 def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
@@ -125,7 +125,7 @@ def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
 
     assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == ['OK', 'CRITICAL']
     assert found['fleet']['twins'] == []
-    assert '2 drives are told twice by their host' in texts(found['notes'])
+    assert '2 drives are reported twice by their host' in texts(found['notes'])
 
 
 @pytest.mark.parametrize('serial', [None, '', '0000000000', 'XX'])
@@ -245,7 +245,7 @@ def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(coll
 
     assert text.startswith('22 drives on 3 hosts: 8 critical, 2 warning, 12 ok')
     assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
-    assert '19 drives more, none of them worse; ' in text
+    assert '19 more drives, none of them worse; ' in text
     assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
                 if line.startswith('OK ')]) > 5
 
@@ -289,7 +289,7 @@ def test_an_empty_folder_says_what_belongs_there(tmp_path):
     done = run('fleet', str(tmp_path))
 
     assert done.code == 3
-    assert f'{tmp_path}: no file is there; each host puts what triage --json prints into one' in done.text
+    assert f'{tmp_path}: no files found; save the output of triage --json there, one file per host' in done.text
 
 
 def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
@@ -298,7 +298,7 @@ def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
     found = fleet(str(collected))
 
     assert len(found['drives']) == 22
-    skipped = f'1 file skipped, neither a document of triage nor a report of smartctl: {collected}/README'
+    skipped = f'1 file skipped, neither output of triage --json nor of smartctl: {collected}/README'
     assert skipped in texts(found['notes'])
 
 
@@ -311,8 +311,8 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
     assert '22 drives on 3 hosts' in done.text
 
 
-@pytest.mark.parametrize('arguments, word', [([], 'fleet takes --icinga URL, or folders'),
-                                             (['--icinga', 'http://x'], '--icinga takes https://'),
+@pytest.mark.parametrize('arguments, word', [([], 'fleet needs --icinga URL, or directories'),
+                                             (['--icinga', 'http://x'], '--icinga needs https://'),
                                              (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
                                              (['--icinga', 'https://x'], '--user with --password-file'),
                                              (['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
@@ -482,7 +482,7 @@ def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(empty_fleet
 
 
 @pytest.mark.parametrize('repeats, said', [
-    (0, []), (1, ['1 drive is told twice by its host']), (2, ['2 drives are told twice by their host'])])
+    (0, []), (1, ['1 drive is reported twice by its host']), (2, ['2 drives are reported twice by their host'])])
 def test_repeats_are_counted(empty_fleet, repeats, said):
     empty_fleet.summary.repeats = repeats
 
@@ -506,7 +506,7 @@ def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
     found.twin_count = count
     [said] = fleet_command._of_twins(found)
 
-    assert said == ('drives that two hosts tell of, since they share a shelf or a drive was moved: '
+    assert said == ('drives reported by more than one host (shared enclosure, or moved): '
                     + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3))) + end)
 
 
@@ -529,8 +529,8 @@ def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
         raise ValueError('x')
 
     assert list(empty_fleet._from('db\x071', broken)) == []
-    assert empty_fleet.faults == ['db 1 cannot be understood (ValueError); please report it with what triage --json '
-                                  'prints there']
+    assert empty_fleet.faults == ['db 1 cannot be read (ValueError); please report this with the output of triage '
+                                  '--json on that host']
 
 
 def test_a_reason_is_readable_where_there_is_one(empty_fleet):

@@ -79,7 +79,7 @@ def test_drives_that_were_cut_off_are_counted(counted, missing):
     rows = [each for each in found.drives if each.facts.get('is_check')]
 
     assert len(found.drives) == 1 + bool(missing)
-    assert [(each.facts['state'], f'{missing} of {counted} drives are cut off' in str(each.facts)) for each in rows
+    assert [(each.facts['state'], f'{missing} of {counted} drives are missing' in str(each.facts)) for each in rows
             ] == ([('UNKNOWN', True)] if missing else [])
     assert (services.CUT in found.remarks) is bool(missing)
 
@@ -278,15 +278,15 @@ def test_states_are_counted_from_the_worst():
 
 
 @pytest.mark.parametrize('states, line', [
-    (['OK'], None), (['UNKNOWN'], 'and 1 check in trouble: 1 plugin-missing'),
-    (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks in trouble: 2 plugin-missing')])
+    (['OK'], None), (['UNKNOWN'], 'and 1 check with a problem: 1 plugin-missing'),
+    (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks with a problem: 2 plugin-missing')])
 def test_checks_in_trouble_are_counted(states, line):
     found = planned(*(drive(state=state, is_check=True, code='plugin-missing') for state in states))
 
     assert [each for each in table.heading(found, []) if 'trouble' in each] == ([line] if line else [])
 
 
-@pytest.mark.parametrize('models, more', [(12, None), (13, '  and 1 more; --html and --json have all')])
+@pytest.mark.parametrize('models, more', [(12, None), (13, '  and 1 more; --html and --json list all')])
 def test_a_table_has_twelve_lines(models, more):
     lines = list(table.heading(planned(*(drive(model=f'M{number:02}') for number in range(models))), []))
 
@@ -402,7 +402,7 @@ def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
 
 HEADING = """\
 3 drives on 3 hosts: 1 critical, 1 warning, 1 ok
-and 3 checks in trouble: 2 a, 1 b
+and 3 checks with a problem: 2 a, 1 b
 
 to order:
   by           model  drives  hosts

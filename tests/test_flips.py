@@ -95,7 +95,7 @@ def test_a_table_that_cannot_be_read_is_damage_and_is_not_quoted(machine: Machin
     first, second = machine.check(NOW), machine.check(NOW + HOUR)
 
     for told in (first, second) if name != 'view' else [second]:   # what a view returns can be read, not changed
-        assert 'history began anew on 2027-12-25 00:00, because the old one was damaged' in told.text, told.text
+        assert 'restarted on 2027-12-25 00:00, because the old one was damaged' in told.text, told.text
         assert 'no history' not in told.text and 'decode' not in told.text and 'locked' not in told.text
     machine.holds(sda=disk(a199=120))
     assert 'crc_errors grew by 21' in machine.check(NOW + 2 * HOUR).text

@@ -58,7 +58,7 @@ def test_no_date_where_the_data_say_nothing(used, age, why):
 
 def test_no_date_for_a_drive_that_stands_idle():
     """Used by 30 % a year once, and by nothing for a year."""
-    assert forecast([(NOW - YEAR, 60.0)], NOW, 60, 2 * YEAR) == 'it was used once and stands idle now'
+    assert forecast([(NOW - YEAR, 60.0)], NOW, 60, 2 * YEAR) == 'it was used earlier and is idle now'
 
 
 def test_a_slow_drive_is_not_idle():
@@ -143,7 +143,7 @@ def test_idle_is_what_used_a_third_of_its_usual_rate(grown, spent, is_idle):
     days = 2 ** 23 / DAY  # 97; a power of two, so that 3 % are just 3 %
     found = told([(days, 24 - grown)], 24, 24 / spent * days * DAY)
 
-    assert (found == 'it was used once and stands idle now') is is_idle
+    assert (found == 'it was used earlier and is idle now') is is_idle
 
 
 def test_even_use_is_taken_as_it_is_but_for_rounding():

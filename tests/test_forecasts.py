@@ -91,7 +91,8 @@ def test_a_drive_that_tells_no_endurance_says_so_where_somebody_asks():
     """Hard disks above all: the limit of a site is for all its drives."""
     asked = run('--report', drive_path('hgst-failed'), *ASKED, '-v')
 
-    assert 'endurance_time_left from use and age is unknown: no endurance_used of it is judged' in asked.text
+    assert ('endurance_time_left from use and age is unknown: the drive has no endurance_used value that is '
+            'evaluated') in asked.text
 
 
 def test_what_some_hard_disks_put_in_the_field_of_solid_state_drives_has_no_time(tmp_path):
@@ -190,7 +191,7 @@ def test_a_time_says_what_it_is_made_of(used, known, source, days):
 def test_a_time_that_is_not_known_is_one_of_seconds_all_the_same():
     """It keeps its place in the tables, beside those of other drives."""
     assert time_left({}, None) == Reading(TIME_LEFT, None, 's', Source('use and age'),
-                                          unknown='no endurance_used of it is judged')
+                                          unknown='the drive has no endurance_used value that is evaluated')
     assert time_left({'endurance_used': SPARE._replace(metric='endurance_used')},
                      None).unknown == 'the power-on time is not known'
 

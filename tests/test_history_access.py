@@ -101,7 +101,7 @@ def test_history_that_cannot_be_used_is_said_without_v(machine):
 
     assert result.code == 0
     assert [line for line in result.text.splitlines() if line.startswith('note: no history: ')
-            and line.endswith('growth is not judged')]
+            and line.endswith('increases are not detected')]
 
 
 @pytest.mark.parametrize(('state', 'code'), [('warning', 1), ('critical', 2), ('unknown', 3)])
@@ -136,9 +136,9 @@ def test_a_damaged_history_is_set_aside_and_said(machine):
     result = machine.check(START + HOUR)
 
     assert result.code == 0
-    assert 'note: history: history began anew on ' in result.text
-    assert 'history began anew' in machine.check(START + 6 * DAY).text
-    assert 'history began anew' not in machine.check(START + 9 * DAY).text
+    assert 'note: history: restarted on ' in result.text
+    assert 'history: restarted on' in machine.check(START + 6 * DAY).text
+    assert 'history: restarted on' not in machine.check(START + 9 * DAY).text
 
 
 def test_triage_shows_the_past_and_changes_nothing(machine):
@@ -221,7 +221,7 @@ def test_explain_says_as_well_why_no_growth_is_judged(machine):
     (machine.state / 'history').chmod(0o777)
 
     text = machine.run(START + HOUR, 'explain', '-d', '/dev/sda').text
-    assert 'note: no history: ' in text and '; growth is not judged' in text
+    assert 'note: no history: ' in text and '; increases are not detected' in text
 
 
 # --- tables of cases, without a run of the program ----------------------------------------------------
@@ -267,7 +267,7 @@ def test_without_history_no_drive_has_a_past():
 
 
 def test_history_that_cannot_be_used_says_that_growth_is_not_judged():
-    assert Remembered(trouble='disk full').remarks == ('no history: disk full; growth is not judged',)
+    assert Remembered(trouble='disk full').remarks == ('no history: disk full; increases are not detected',)
 
 
 def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
@@ -328,20 +328,20 @@ LATELY = Lately(START)
 
 
 @pytest.mark.parametrize('ago, found, sentence', [
-    (DAY, LATELY, 'checks remember for 24 h, in which nothing grew, came or went; what was before is not known'),
-    (3 * DAY, LATELY._replace(came=('sdb is new',)), 'checks remember for 3 d; what was before is not known'),
-    (3 * DAY, LATELY._replace(went=('sdb is gone',)), 'checks remember for 3 d; what was before is not known'),
+    (DAY, LATELY, 'the history covers 24 h without an increase or a change of drives; before that, nothing is known'),
+    (3 * DAY, LATELY._replace(came=('sdb is new',)), 'the history covers 3 d; before that, nothing is known'),
+    (3 * DAY, LATELY._replace(went=('sdb is gone',)), 'the history covers 3 d; before that, nothing is known'),
     (HOUR, LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
-     'checks remember for 60 min; what was before is not known')], ids=['nothing', 'came', 'went', 'grew'])
+     'the history covers 60 min; before that, nothing is known')], ids=['nothing', 'came', 'went', 'grew'])
 def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
-    assert history_access._only_since(START - ago, START, found, 'not known') == sentence
+    assert history_access._only_since(START - ago, START, found, 'nothing is known') == sentence
 
 
 def test_changes_without_history_are_unknown():
     told = Remembered().lately([], DAY, {}, False)
 
     assert (told.grew, told.came, told.went) == ((), (), ())
-    assert told.unknown == 'nothing is remembered of these drives'
+    assert told.unknown == 'the history has no readings of these drives'
     assert told.since == pytest.approx(time.time() - DAY, abs=5)
 
 

@@ -40,7 +40,7 @@ def test_a_metric_that_is_none_is_refused(machine):
     done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'realocated')
 
     assert (done.code, done.first_line) == (
-        3, 'SMART UNKNOWN - [usage-error] "realocated" is no metric; did you mean reallocated?')
+        3, 'SMART UNKNOWN - [usage-error] "realocated" is not a metric; did you mean reallocated?')
 
 
 def test_all_points_are_there_as_json(machine):
@@ -57,7 +57,7 @@ def test_a_drive_that_is_retired_is_forgotten(machine):
     assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').first_line == '1 forgotten'
     assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').code == 3
     assert machine.run(START + 3 * DAY, 'history', '-d',
-                       '/dev/sda').first_line == 'nothing is remembered of these drives'
+                       '/dev/sda').first_line == 'the history has no readings of these drives'
 
 
 @pytest.mark.parametrize(('points', 'expected'), [
@@ -89,7 +89,7 @@ def test_the_import_hides_serial_numbers(tmp_path):
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
 
     assert machine.run(START, 'history', '--import', '-d', '/dev/sda', '-d', '/dev/sdb', '--hide-serial').text == (
-        'sda: 2 points from 1 lines of its log\nsdb: smartd has kept no log of ACME HD4000\n')
+        'sda: 2 points from 1 lines of its log\nsdb: smartd has no log of ACME HD4000\n')
 
 
 def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
@@ -101,8 +101,8 @@ def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
     machine.holds(sda=disk(), sdd=disk('SERIAL04'))
     machine.check(START - 60)
     machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'), sdd=disk('SERIAL04'))
-    words = ('smartd has kept values of 2 of these drives since 2026-10-21: check_smart_attributes history --import '
-             'takes them into history')
+    words = ('smartd has logged values of 2 of these drives since 2026-10-21; to import them, run: '
+             'check_smart_attributes history --import')
 
     assert f'note: {words}' in machine.run(START, 'triage', '--scan').text.splitlines()
     assert 'smartd' not in machine.run(START, 'triage', '--scan', '--no-history').text
@@ -134,7 +134,7 @@ def test_a_drive_that_was_forgotten_can_be_imported_again(tmp_path):
     machine.run(START, 'history', '--forget', 'SERIAL01')
     machine.check(START)
 
-    assert 'smartd has kept values of 1 of these drives' in machine.run(START + HOUR, 'triage', '--scan').text
+    assert 'smartd has logged values of 1 of these drives' in machine.run(START + HOUR, 'triage', '--scan').text
 
 
 def test_rotated_logs_are_imported_and_one_that_is_damaged_is_named(tmp_path):
@@ -171,7 +171,7 @@ def test_where_no_log_can_be_read_nothing_counts_as_imported(tmp_path):
     done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
 
     assert done.text == f'sda: {log} was not read: it is not a regular file\n'
-    assert machine.run(START, 'history', '-d', '/dev/sda').first_line == 'nothing is remembered of these drives'
+    assert machine.run(START, 'history', '-d', '/dev/sda').first_line == 'the history has no readings of these drives'
 
 
 def test_the_days_of_the_head_are_those_of_the_first_and_the_last_reading(tmp_path):

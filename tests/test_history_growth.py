@@ -369,7 +369,7 @@ def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
 @pytest.mark.parametrize('text', [
     '', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=3:tomorrow'])
 def test_a_mistyped_acknowledgement_is_a_usage_error(text):
-    with pytest.raises(UsageError, match='is not written SERIAL:METRIC=VALUE'):
+    with pytest.raises(UsageError, match='must have the form SERIAL:METRIC=VALUE'):
         acknowledgements.parse(text)
 
 

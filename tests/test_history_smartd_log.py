@@ -304,9 +304,9 @@ def test_a_line_of_the_future_does_not_hold_back_the_rest_of_its_file(tmp_path):
     ('.2.gz', lambda data: data[:20] + b'\0' * 9 + data[29:], 'is damaged (', 2),
     ('.2.bz2', lambda data: data[:-12], 'is damaged (', 2), ('.2.xz', lambda data: data[:-30], 'is damaged (', 2),
     ('.2.xz', lambda data: data[:14] + b'xx' + data[16:], 'is damaged (', 2),
-    ('.2.zst', lambda data: b'\x28\xb5\x2f\xfd' + data, 'was not read: Python cannot unpack zstd', 2),
-    ('.2.gz', lambda data: b'not compressed\n', 'was not read: it holds no line of smartd', 2),
-    ('.2.gz', lambda data: gzip.compress(b'foreign\n'), 'was not read: it holds no line of smartd', 2)])
+    ('.2.zst', lambda data: b'\x28\xb5\x2f\xfd' + data, 'was not read: Python cannot decompress zstd', 2),
+    ('.2.gz', lambda data: b'not compressed\n', 'was not read: it contains no line of smartd', 2),
+    ('.2.gz', lambda data: gzip.compress(b'foreign\n'), 'was not read: it contains no line of smartd', 2)])
 def test_a_damaged_or_foreign_file_is_named_and_stops_nothing(tmp_path, ending, spoil, words, read):
     """What stands before the damage counts, where it can be unpacked."""
     path = packed(tmp_path, ending, ''.join(map(day, (30, 29, 28))) + 'x' * 60, days_old=28)

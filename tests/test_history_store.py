@@ -272,7 +272,7 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     notes = opened.keep([Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
 
     assert history(tmp_path, START + STEP).records == ()
-    assert len(notes) == 1 and 'growth is not judged' in notes[0] and notes[0].startswith('/dev/sda ')
+    assert len(notes) == 1 and 'increases do not alert' in notes[0] and notes[0].startswith('/dev/sda ')
 
 
 def test_two_drives_of_a_run_that_fit_one_record_have_no_history(tmp_path):
@@ -291,7 +291,7 @@ def test_a_drive_that_fits_two_records_has_no_history(tmp_path):
     check(tmp_path, 2, START + STEP, DRIVE._replace(wwn=''))
     found = history(tmp_path, START + 2 * STEP).recall([DRIVE])[0]
 
-    assert found.match.record is None and 'cannot be told from another' in found.match.note
+    assert found.match.record is None and 'cannot be distinguished from another' in found.match.note
 
 
 def test_what_is_read_ahead_is_what_is_recalled_in_the_end(tmp_path):
@@ -335,7 +335,7 @@ def test_a_damaged_file_is_set_aside_and_told_for_seven_days(tmp_path):
     (tmp_path / 'history' / directory.FILE).write_bytes(b'rubbish' * 1000)
     opened = check(tmp_path, 2, START + STEP)
 
-    assert 'damaged' in opened.loss and 'growth before that is not judged' in opened.loss
+    assert 'damaged' in opened.loss and 'earlier increases cannot be detected' in opened.loss
     assert (tmp_path / 'history' / directory.ASIDE).read_bytes().startswith(b'rubbish')
     assert numbers(tmp_path) == [2]
     assert history(tmp_path, START + 7 * DAY).loss and not history(tmp_path, START + 8 * DAY).loss
@@ -476,7 +476,7 @@ def test_a_folder_where_others_write_is_refused(tmp_path):
 
 def test_who_only_looks_makes_nothing(tmp_path):
     """triage and explain, where no check has been yet."""
-    with pytest.raises(HistoryUnusable, match='is not there'):
+    with pytest.raises(HistoryUnusable, match='does not exist'):
         history(tmp_path, writes=False)
     assert list(tmp_path.iterdir()) == []
 
@@ -563,7 +563,7 @@ def test_one_that_another_process_holds_is_told_within_the_patience(tmp_path):
     holder.execute('BEGIN IMMEDIATE')
     before = time.monotonic()
 
-    with pytest.raises(HistoryUnusable, match='another process holds it'):
+    with pytest.raises(HistoryUnusable, match='another process has locked it'):
         history(tmp_path, START + STEP)
     assert time.monotonic() - before < 5 * directory.PATIENCE
     holder.close()
@@ -612,7 +612,7 @@ def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
     """A year too much for an hour at start-up: what it dated is dated anew; no number is lost."""
     check(tmp_path, 1, START)
     check(tmp_path, 2, START + 365 * DAY)
-    with pytest.raises(HistoryUnusable, match='364 days before'):
+    with pytest.raises(HistoryUnusable, match='364 days behind'):
         history(tmp_path, START + STEP)
     with pytest.raises(HistoryUnusable):
         history(tmp_path, START + DAY)

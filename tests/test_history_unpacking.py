@@ -98,7 +98,7 @@ def test_xz_that_needs_more_memory_than_the_strongest_level_is_damaged():
 @pytest.mark.parametrize(('head', 'name'), [
     (b'\x28\xb5\x2f\xfd', 'zstd'), (b'\x04\x22\x4d\x18', 'lz4'), (b'\x1f\x9d', 'compress'), (b'PK\x03\x04', 'zip')])
 def test_a_format_that_python_cannot_unpack_is_named(head, name):
-    assert unpacked(head + b'...') == (b'', f'was not read: Python cannot unpack {name}; unpack it there')
+    assert unpacked(head + b'...') == (b'', f'was not read: Python cannot decompress {name}; decompress it by hand')
     assert list(unpacking.pieces(io.BytesIO(head + b'...'))) == []
 
 
@@ -118,4 +118,4 @@ def test_a_python_without_the_module_says_so(name, module, monkeypatch):
         monkeypatch.delitem(sys.modules, loaded, raising=False)
     monkeypatch.setitem(sys.modules, module, None)
 
-    assert unpacked(packed) == (b'', f'was not read: this Python lacks the module {module}; unpack it there')
+    assert unpacked(packed) == (b'', f'was not read: this Python lacks the module {module}; decompress it by hand')

@@ -86,7 +86,7 @@ object InfluxdbWriter "influx" {{
 EXPECTED = {'sda': (0, 'SMART OK - '), 'sdb': (1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)'),
             'sdc': (2, 'SMART CRITICAL - sdc '),
             'nvme0': (1, 'SMART WARNING - nvme0 endurance_used 91 %'),
-            'sdd': (3, 'SMART UNKNOWN - sdd [no-such-device] is not there')}
+            'sdd': (3, 'SMART UNKNOWN - sdd [no-such-device] was not found')}
 EVERY = 'all readings'
 
 

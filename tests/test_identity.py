@@ -17,7 +17,7 @@ def read(text, identity):
 
 
 def unread(text, identity):
-    return Read(parse(text)[0], DriveError('gives no SMART data').of(identity))
+    return Read(parse(text)[0], DriveError('returns no SMART data').of(identity))
 
 
 def kept(*reads):
@@ -71,7 +71,7 @@ def test_of_two_addresses_the_one_that_tells_is_kept():
     [drive] = distinct(found)
 
     assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
-    assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which gives no SMART data'
+    assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which returns no SMART data'
 
 
 def test_who_did_not_say_who_it_is_stays_alone():

@@ -5,9 +5,9 @@ from typing import Sequence
 
 import pytest
 
-from smart_attributes.check.inventory import inventory
-from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached
-from smart_attributes.model import Device, Identity, Read, Report
+from smart_attributes.check.inventory import inventory, missing, nobody
+from smart_attributes.errors import ControllerElsewhere, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached
+from smart_attributes.model import Device, Identity, Read, Report, State
 
 
 def disk(name: str, serial: str, wwn: str = '') -> Read:
@@ -23,6 +23,8 @@ SDA, SDB = disk('sda', 'A1', '5000c500a1b2c3d4'), disk('sdb', 'B2')
 TWIN = disk('sdc', 'A1', '5000c500a1b2c3d4')
 EMPTY, LATE = slot(0, DriveAbsent('is not there')), slot(1, DriveNotReached('was not read'))
 VOLUME = Read(Device('/dev/sdv', name='sdv'), DriveIsNoDrive('is a RAID volume'))
+NO_DRIVES = ('no drives to check: smartctl --scan found none, or all are excluded by patterns or are empty slots; name '
+             'drives with -d, for example -d /dev/sda, or use --no-drives ok on machines without drives')
 GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
 
 
@@ -56,7 +58,7 @@ def test_a_drive_that_answers_as_another_type_is_noted():
     asked = [SDA.device._replace(type='scsi')]
 
     assert inventory([SDA], asked, False, 'device').notes == (
-        'sda does not answer as scsi@/dev/sda and is read as /dev/sda; write that',)
+        'sda does not answer as scsi@/dev/sda, only as /dev/sda; use that address',)
 
 
 @pytest.mark.parametrize('label, names', [
@@ -74,3 +76,34 @@ def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, names):
 def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
         reads: Sequence[Read], asked: Sequence[Read], is_bare: bool):
     assert inventory(reads, [read.device for read in asked], True, 'device').is_bare is is_bare
+
+
+@pytest.mark.parametrize('bare, expected, wish, found', [
+    (True, None, State.OK, (State.OK, 'no drives: smartctl --scan found none (--no-drives ok)')),
+    (False, 0, State.OK, (State.OK, 'no drives, as expected (--expect 0)')),
+    (True, 0, State.CRITICAL, (State.CRITICAL, 'no drives: smartctl --scan found none (--no-drives critical)')),
+    (True, None, None, (State.UNKNOWN, NO_DRIVES)), (False, 2, State.OK, (State.UNKNOWN, NO_DRIVES))],
+    ids=['bare-and-wished', 'none-expected', 'wish-first', 'no-wish', 'not-bare'])
+def test_a_check_without_drives_has_a_state_and_a_reason(bare, expected, wish, found):
+    state, words = nobody(bare, expected, wish)
+
+    assert (state, words) == found
+    assert getattr(words, 'code', '') == ('no-drives' if state is State.UNKNOWN else '')
+
+
+@pytest.mark.parametrize('reads, expected, words', [
+    ([SDA], None, ''), ([SDA, SDB], 2, ''), ([SDA, SDB], 1, ''), ([], 1, '1 of 1 expected drives missing, 0 found'),
+    ([SDA, GONE, VOLUME], 3, '2 of 3 expected drives missing, 1 found'),
+    ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, '')],
+    ids=['not-asked', 'all', 'more', 'none', 'absent-and-volume', 'controller-elsewhere'])
+def test_missing_drives_are_counted(reads, expected, words):
+    found = missing(reads, expected)
+
+    assert [str(each) for each in found] == [f'{words}; look for the missing drives, or correct --expect'] * bool(words)
+    assert {each.code for each in found} <= {'drives-missing'}
+
+
+def test_a_drive_that_two_addresses_reach_is_noted_with_both():
+    (note,) = inventory([SDA, TWIN], [SDA.device, TWIN.device], False, 'device').notes
+
+    assert note.code == 'same-drive' and note.startswith('sda: ') and 'sdc' in note

@@ -341,7 +341,7 @@ def test_a_failing_drive_is_reported_although_its_smart_is_disabled():
     pytest.param('{"smartctl": {"version": [7', 0, DriveError, 'damaged', id='unknown-half'),
     pytest.param('{' + '"a":{' * 100000, 0, DriveError, 'damaged', id='unknown-too-deep'),
     pytest.param('{"smartctl": {"exit_status": ' + '9' * 5000 + '}}', 0, DriveError, '', id='unknown-endless-number'),
-    pytest.param('{"hello": "world"}', 0, NotAReport, 'not that of smartctl', id='foreign-json'),
+    pytest.param('{"hello": "world"}', 0, NotAReport, 'not from smartctl', id='foreign-json'),
     pytest.param('<html>Not found</html>', 0, NotAReport, 'not a smartctl report', id='foreign-text'),
     pytest.param('Segmentation fault', 139, DriveError, 'exit status 139', id='unknown-crashed'),
     pytest.param(json.dumps(ATA) + '\n' + json.dumps(ATA), 0, DriveError, 'several reports', id='unknown-two-reports'),
@@ -368,36 +368,39 @@ def test_a_file_beyond_any_report_is_refused_unread():
         content.as_text(b'x' * (16 * 1024 * 1024 + 1))
 
 
-RECORD = 'holds no SMART data: {}; record with smartctl -x'
+RECORD = 'contains no SMART data: {}; record with smartctl -x'
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
 
 
 @pytest.mark.parametrize('document, other_text, words', [
-    ({}, '', RECORD.format('it is about no drive')), ({'model_name': 'X'}, '', RECORD.format('only what the drive is')),
-    ({'device': {'type': 'sat'}}, '', RECORD.format('only what the drive is')),
-    ({**NOTHING, **smartctl(argv=['smartctl', '-i'])}, '', RECORD.format('smartctl was not asked for any')),
-    ({**NOTHING, **smartctl(argv=['smartctl', '-A'])}, '', RECORD.format('only what the drive is')),
-    ({**NOTHING, **smartctl(argv=['smartctl'])}, '', RECORD.format('only what the drive is')),
+    ({}, '', RECORD.format('it describes no drive')),
+    ({'model_name': 'X'}, '', RECORD.format('only the identity of the drive')),
+    ({'device': {'type': 'sat'}}, '', RECORD.format('only the identity of the drive')),
+    ({**NOTHING, **smartctl(argv=['smartctl', '-i'])}, '', RECORD.format('smartctl was not asked for them')),
+    ({**NOTHING, **smartctl(argv=['smartctl', '-A'])}, '', RECORD.format('only the identity of the drive')),
+    ({**NOTHING, **smartctl(argv=['smartctl'])}, '', RECORD.format('only the identity of the drive')),
     ({**NOTHING, **smartctl(status=-9)}, '',
-     'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand'),
+     'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run it by hand'),
     ({**NOTHING, 'smart_support': {'available': False}}, '',
-     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type (TYPE@PATH)'),
+     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need a type (TYPE@PATH)'),
     ({**NOTHING, **smartctl(status=2)}, '',
-     'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'),
-    ({**NOTHING, **smartctl(status=2), 'model_name': ''}, '', 'does not say who it is (IDENTIFY or INQUIRY failed): no '
-     'drive of this type, or it no longer answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more'),
-    (smartctl(messages=[('Odd words', 'error'), ('others', 'error')]), '', 'cannot be read: smartctl says "Odd words"'),
+     'identified itself but returned no data: not ready, in standby or failing; check the kernel log: dmesg -T'),
+    ({**NOTHING, **smartctl(status=2), 'model_name': ''}, '',
+     'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no longer responds; '
+     'check path and type (TYPE@PATH), and the kernel log: dmesg -T'),
+    (smartctl(messages=[('Odd words', 'error'), ('others', 'error')]), '',
+     'cannot be read: smartctl reports "Odd words"'),
     (NOTHING, 'sudo: a password is required',
-     'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; '
-     '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'),
+     'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; '
+     'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'),
     ({**NOTHING, 'smartctl': {'output': ['Device is in STANDBY mode, exit(2)', 7, 'NO MEDIUM present']}}, '',
-     'is asleep (STANDBY) and was left alone'),
+     'is in standby (STANDBY), not woken'),
     ({**NOTHING, 'smartctl': {'output': ['x', 'Device is in IDLE mode, exit(2)']}}, 'x',
-     'is asleep (IDLE) and was left alone'),
+     'is in standby (IDLE), not woken'),
     ({'device': {'protocol': 'SCSI'}, 'device_type': {'name': 'tape'}, 'smart_status': {'passed': True}}, '',
-     'is no disk (tape): no SMART to judge'),
+     'is not a disk (tape), so it has no SMART'),
     ({**NOTHING, 'smart_support': {'available': False, 'enabled': False}}, '',
-     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type (TYPE@PATH)')],
+     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need a type (TYPE@PATH)')],
     ids=range(16))
 def test_a_document_without_a_verdict_has_one_sentence(document, other_text, words):
     with pytest.raises(DriveError) as caught:
@@ -418,7 +421,7 @@ def test_a_document_is_smartctls_by_one_key(document):
 def test_another_document_is_not(document):
     with pytest.raises(NotAReport) as caught:
         json_report.parse(json.dumps(document))
-    assert str(caught.value) == 'is JSON, but not that of smartctl; record with smartctl --json -x'
+    assert str(caught.value) == 'is JSON, but not from smartctl; record with smartctl --json -x'
 
 
 def test_the_exit_status_of_the_process_goes_with_its_output():
@@ -527,7 +530,7 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for():
         return {**NOTHING, **smartctl(argv=['smartctl', option]), 'smart_status': {'passed': True}}
 
     assert json_report.from_json(document('-H')).smart_status
-    with pytest.raises(DriveError, match='tells not one attribute'):
+    with pytest.raises(DriveError, match='reports no SMART attributes'):
         json_report.from_json(document('-A'))
 
 

@@ -197,10 +197,10 @@ ADVISORY = drive_database.Advisory('hpe-32768', 'drive and data are lost for goo
 
 @pytest.mark.parametrize(('hours', 'state', 'words'), [
     (None, State.WARNING, 'at 32768 power-on hours'),
-    (20000, State.WARNING, '12768 from now, on 2028-05-05 if it is never switched off'),
-    (31768, State.WARNING, '1000 from now'), (31769, State.CRITICAL, '999 from now'),
-    (32768, State.CRITICAL, 'its hour 32768 is past'),
-    (40000, State.CRITICAL, 'the drive is at 40000')],
+    (20000, State.WARNING, '12768 hours from now, on 2028-05-05 if it stays switched on'),
+    (31768, State.WARNING, '1000 hours from now'), (31769, State.CRITICAL, '999 hours from now'),
+    (32768, State.CRITICAL, 'at 32768 power-on hours, and the drive has 32768'),
+    (40000, State.CRITICAL, 'and the drive has 40000')],
     ids=['warn-age-unknown', 'warn-years-away', 'warn-1000-hours', 'crit-999-hours', 'crit-now', 'crit-past'])
 def test_a_firmware_defect_with_an_hour_tells_when_it_bites(hours, state, words):
     """There is time to order and to plan, until there is none."""
@@ -265,7 +265,7 @@ def test_two_endurance_readings_far_apart_are_worth_a_note(database, limits):
 
     judged = [j.reading for j in verdict.judgements if j.reading.metric == 'endurance_used' and j.reading.judged]
     assert [(reading.number, str(reading.source)) for reading in judged] == [(30, 'device statistics')]
-    assert any('attribute 233 says 10 %' in note for note in verdict.notes)
+    assert any('10 % from attribute 233' in note for note in verdict.notes)
 
 
 # --- verdicts and limits -------------------------------------------------------------------
@@ -485,7 +485,7 @@ def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(sta
 
     assert found.state is state
     assert found.reading == Reading('unknown_model', 0, '', Source('attributes.json'), (
-        'no entry for WHO (firmware 1.1); check_smart_attributes draft -d /dev/sda prints one to start from'), state)
+        'no entry for WHO (firmware 1.1); to create one, run: check_smart_attributes draft -d /dev/sda'), state)
 
 
 def test_a_drive_that_tells_no_name_has_no_entry_either():
@@ -493,8 +493,7 @@ def test_a_drive_that_tells_no_name_has_no_entry_either():
     found = judgement_of(verdict_on(worn(identity=Identity())), 'unknown_model')
 
     assert found.reading.verdict == (
-        'no entry for this drive (firmware not told); check_smart_attributes draft -d /dev/sda prints one to start '
-        'from')
+        'no entry for this drive (firmware not reported); to create one, run: check_smart_attributes draft -d /dev/sda')
 
 
 def test_of_a_recorded_report_the_file_is_named():
@@ -502,7 +501,7 @@ def test_of_a_recorded_report_the_file_is_named():
     found = judgement_of(verdict_on(worn(identity=Identity()), device=Device('ticket.txt', is_recorded=True)),
                          'unknown_model')
 
-    assert 'draft --report ticket.txt prints' in found.reading.verdict
+    assert 'run: check_smart_attributes draft --report ticket.txt' in found.reading.verdict
 
 
 def test_a_model_with_an_entry_needs_no_word_about_it():
@@ -512,10 +511,10 @@ def test_a_model_with_an_entry_needs_no_word_about_it():
 
 @pytest.mark.parametrize(('hours', 'state', 'words'), [
     ('0', State.WARNING,
-     'the drive stops (at 1000 power-on hours, 1000 from now, on 2026-12-31 if it is never switched off); '),
+     'the drive stops (at 1000 power-on hours, 1000 hours from now, on 2026-12-31 if it stays switched on); '),
     ('1', State.CRITICAL,
-     'the drive stops (at 1000 power-on hours, 999 from now, on 2026-12-31 if it is never switched off); '),
-    ('1000', State.CRITICAL, 'the drive stops (its hour 1000 is past, the drive is at 1000); ')])
+     'the drive stops (at 1000 power-on hours, 999 hours from now, on 2026-12-31 if it stays switched on); '),
+    ('1000', State.CRITICAL, 'the drive stops (at 1000 power-on hours, and the drive has 1000); ')])
 def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(hours, state, words):
     """attributes.json knows the defect, the drive its age, the clock the day."""
     report = worn(row(9, raw=hours), identity=X1._replace(firmware='1.0'))
@@ -591,7 +590,7 @@ def test_a_health_status_that_is_not_reported_is_one_note():
 
 def test_an_attribute_that_wear_is_read_from_and_that_is_lost_is_a_note():
     """All drives of such a family have one of them: 14,359 of 14,359."""
-    note = 'not in the report: attribute 233, from which endurance_used of this family is read'
+    note = 'the report lacks attribute 233, which holds endurance_used of this family'
 
     assert [note in verdict_on(Report(X1, attributes=tuple(map(row, numbers)))).notes
             for numbers in ((5,), (5, 233), ())] == [True, False, False]
@@ -608,16 +607,16 @@ def test_a_health_that_is_not_judged_is_a_note():
 
 def test_a_number_that_is_not_known_is_a_note_with_its_reason():
     """Never OK by silence."""
-    unknown = percent(None, 'NVMe health log')._replace(unknown='255 is no plausible value', judged=False)
+    unknown = percent(None, 'NVMe health log')._replace(unknown='255 is not a plausible value', judged=False)
 
-    assert notes_on(worn(), unknown) == ['endurance_used from NVMe health log is unknown: 255 is no plausible value']
+    assert notes_on(worn(), unknown) == ['endurance_used from NVMe health log is unknown: 255 is not a plausible value']
 
 
 def test_what_smartctl_complained_of_is_a_note():
     """Its exit status in words, and its messages."""
     notes = notes_on(worn(exit_status=0x40, messages=('Read log failed',)))
 
-    assert notes == ['the error log holds errors', 'Read log failed']
+    assert notes == ['the error log contains errors', 'Read log failed']
     assert [len(note) for note in notes_on(worn(messages=('x' * 900,)))] == [400]
 
 
@@ -629,9 +628,9 @@ def test_two_percentages_more_than_five_points_apart_are_a_note(one, other, unit
     pair = percent(one, 'log a', unit=unit), percent(other, 'log b',
                                                      unit=unit)._replace(unknown='' if other else 'gone')
 
-    noted = [note for note in notes_on(worn(), *pair) if 'the worse one' in note]
+    noted = [note for note in notes_on(worn(), *pair) if 'the worse value' in note]
 
-    assert noted == ([f'endurance_used: log a says {one} %, log b says {other} %; the worse one counts'] if is_noted
+    assert noted == ([f'endurance_used: {one} % from log a, {other} % from log b; the worse value is used'] if is_noted
                      else [])
 
 
@@ -648,7 +647,7 @@ def test_more_written_than_the_vendor_warrants_is_a_note(written, warranted, is_
     found = [Reading(metric, number, 'B', Source('x')) for metric, number in pairs if number is not None]
 
     assert notes_on(worn(),
-                    *found) == (['host_written 2.5 TB is more than the 2 TB of the warranty'] if is_noted else [])
+                    *found) == (['host_written 2.5 TB exceeds the 2 TB that the warranty covers'] if is_noted else [])
 
 
 def test_what_was_written_counts_only_where_it_is_judged():
@@ -667,7 +666,8 @@ def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, metric, is_noted)
     noted = notes_on(worn(), percent(255, log, metric),
                      spec=WARRANTED._replace(untrusted_statistics=frozenset(('endurance_used',))))
 
-    words = 'endurance_used: the device statistics of this family are not to be believed, here 255 %'
+    words = ('endurance_used: device statistics ignored, because they are known to be wrong for this family '
+             '(reported: 255 %)')
     assert noted == ([words] if is_noted else [])
 
 

@@ -284,7 +284,7 @@ def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine):
     assert took < 20 + 10, 'the start of Python, without KVM, is no part of the limit'
     assert (first.code, again.code) == (3, 3)
     assert 'no answer within 8 s' in first.first_line
-    assert re.search('still waiting since .* nothing more is sent', again.text)
+    assert re.search('has been waiting since .* nothing more is sent', again.text)
     assert all(re.search('^OK .* SATA0001', result.text, re.MULTILINE) for result in (first, again))
 
 
@@ -369,13 +369,13 @@ def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(
 # --- what has no verdict ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize('address, words', [
-    pytest.param('/dev/sr0', 'is no drive that has SMART: /dev/sr0 is an optical drive', id='optical'),
-    pytest.param('/dev/vda', 'is no drive that has SMART: /dev/vda is a virtual disk', id='virtio-blk'),
+    pytest.param('/dev/sr0', 'is not a drive with SMART: /dev/sr0 is an optical drive', id='optical'),
+    pytest.param('/dev/vda', 'is not a drive with SMART: /dev/vda is a virtual disk', id='virtio-blk'),
     pytest.param(VIRTUAL, 'is a virtual disk of QEMU/KVM: it has no SMART', id='virtio-scsi'),
     pytest.param(USB, 'cannot be read through its USB bridge: Unknown USB bridge', id='usb'),
     pytest.param(f'scsi@{USB}', 'is a virtual disk of QEMU/KVM', id='usb-as-scsi'),
-    pytest.param('/dev/sdz', 'is not there', id='absent'),
-    pytest.param(f'{BY_ID}/ata-GONE', 'is not there', id='absent-by-id')])
+    pytest.param('/dev/sdz', 'was not found', id='absent'),
+    pytest.param(f'{BY_ID}/ata-GONE', 'was not found', id='absent-by-id')])
 def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(machine, address, words):
     """smartctl itself has no verdict there, either."""
     kind, _, path = address.rpartition('@')
@@ -399,7 +399,7 @@ def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machin
     assert result.code == 3
     assert names == [f'bus_{host}_megaraid_0', f'bus_{host}_megaraid_1']
     assert 'RAID0001' in result.text and report['serial_number'] in result.text
-    assert 'may want another type than megaraid,0' in result.first_line
+    assert 'may want a type other than megaraid,0' in result.first_line
 
 
 def test_an_empty_slot_is_told_from_a_controller_that_is_elsewhere(machine):
@@ -489,7 +489,7 @@ def test_a_sas_drive_that_the_kernel_drops_is_missed_and_found_under_another_let
     machine.shell(f'echo "- - -" >/sys/class/scsi_host/host{host_of(machine, "scsi_debug")}/scan')
     settled(machine, SAS)
 
-    assert gone.code == 2 and 'is not there' in gone.text
+    assert gone.code == 2 and 'was not found' in gone.text
     assert check(machine, '-d', SAS).code == 0
 
 

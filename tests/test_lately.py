@@ -35,10 +35,10 @@ GONE = 'ACME HD4000 SERIAL03 is gone from /dev/sdc, noticed 24 h ago; history --
 
 @pytest.mark.parametrize(('since', 'told'), [
     ('30d', [GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE]), ('5d', [GREW.format(4, '9 d', 5), GONE]),
-    ('12h', ['nothing grew, came or went']),
+    ('12h', ['no increases, no drives added or removed']),
     ('55d', [GREW.format(9, '55 d', 0), CAME, SWAPPED, GONE]),
     ('90d', [GREW.format(9, '60 d', 0), CAME, SWAPPED, GONE,
-             'checks remember for 60 d; what was before is not known'])])
+             'the history covers 60 d; before that, nothing is known'])])
 def test_what_grew_came_and_went_stands_below_the_table(machine, since, told):
     """Once, and no more than history knows; hours and temperature move all the time and tell nothing."""
     text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', since).text.splitlines()
@@ -75,7 +75,7 @@ def test_where_nothing_is_remembered_it_is_said(machine):
     """Else nothing would seem to have changed."""
     text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--no-history').text
 
-    assert text.splitlines()[-1] == '  nothing is remembered of these drives'
+    assert text.splitlines()[-1] == '  the history has no readings of these drives'
     assert 'nothing grew' not in text
 
 
@@ -86,8 +86,8 @@ def test_history_that_has_just_begun_is_no_quiet_time(tmp_path):
     machine.check(START, '--scan')
 
     text = machine.run(START + DAY, 'triage', '--scan', '--since', '30d').text
-    assert text.splitlines()[-1] == ('  checks remember for 24 h, in which nothing grew, came or went; what was before '
-                                     'is not known')
+    assert text.splitlines()[-1] == ('  the history covers 24 h without an increase or a change of drives; before '
+                                     'that, nothing is known')
 
 
 def test_what_smartd_knew_counts_from_the_first_day_on(tmp_path):
@@ -100,7 +100,7 @@ def test_what_smartd_knew_counts_from_the_first_day_on(tmp_path):
 
     text = machine.run(START + HOUR, 'triage', '--scan', '--since', '30d').text
     assert text.splitlines()[-2:] == ['  sda crc_errors grew by 5 in 30 d (2 to 7), 10 d ago', (
-        '  checks remember for 60 min; what was before is known from smartd\'s logs alone')]
+        '  the history covers 60 min; before that, only smartd logs are known')]
 
 
 def test_serial_numbers_are_hidden_here_as_well(machine):

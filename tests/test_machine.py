@@ -99,9 +99,9 @@ def test_a_scan_is_tried_in_all_words_that_sudo_and_smartctl_may_know(monkeypatc
     ({'status': 3, 'stdout': b'strange'}, 'scan-failed', 'failed with exit status 3'),
     ({'status': 0, 'outcome': 'timeout', 'reason': 'no answer within 7 s'}, 'scan-failed', 'no answer within 7 s'),
     ({'status': 1, 'stderr': b'\xffsudo: smartctl: command not found'}, 'smartctl-missing',
-     'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
+     'cannot be read: smartctl was not found; install smartmontools, or give the path of smartctl with -p'),
     ({'status': -9}, 'smartctl-failed',
-     'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand')])
+     'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run it by hand')])
 def test_a_scan_that_fails_says_why(answer, code, reason):
     with pytest.raises(SmartError) as caught:
         find(DeviceList(()), True, HOW, Answers(answer), END)
@@ -176,21 +176,22 @@ def test_drives_that_are_asked_again_keep_nobody_waiting():
 
 
 BY_HAND = ' '.join(asked(SDA).command)
-SLOW = 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t'
-APART = 'start the checks of one drive at different times, or give more time with -t'
+SLOW = 'the drive may be failing: run smartctl by hand, or increase --drive-timeout and -t'
+APART = 'start the checks of one drive at different times, or increase -t'
 
 
 @pytest.mark.parametrize('answer, code, words', [
-    ({'signal': 9}, 'smartctl-failed', f'cannot be read: smartctl was ended by signal 9; run it by hand: {BY_HAND}'),
+    ({'signal': 9}, 'smartctl-failed',
+     f'cannot be read: smartctl was terminated by signal 9; run it by hand: {BY_HAND}'),
     ({'outcome': 'too late'}, 'not-reached',
-     'was not read: because; name fewer drives, or give more time with -t'),
+     'was not read: because; check fewer drives, or increase -t'),
     ({'outcome': 'met'}, 'in-use', f'was not read: because; {APART}'),
     ({'outcome': 'cut short', 'waited': 1.26}, 'in-use',
-     f'cannot be read: because, of which another check had the drive for 1.3 s; {APART}'),
+     f'cannot be read: because, and another check was using the drive for 1.3 s of that; {APART}'),
     ({'outcome': 'cut short'}, 'timeout', f'cannot be read: because; {SLOW}'),
     ({'outcome': 'timeout', 'waited': 1.0}, 'timeout', f'cannot be read: because; {SLOW}'),
-    ({'outcome': 'busy'}, 'process-hangs', 'cannot be read: because; nothing more is sent to it until that process is '
-     'gone; drive or controller hang, the kernel log (dmesg) tells more'),
+    ({'outcome': 'busy'}, 'process-hangs', 'cannot be read: because; nothing more is sent to the drive until that '
+     'process ends: check drive, controller and the kernel log (dmesg -T)'),
     ({'outcome': 'not started'}, 'smartctl-failed', f'cannot be read: because; run it by hand: {BY_HAND}')])
 def test_a_process_without_an_answer_is_a_reason(answer, code, words):
     [read] = read_all([asked(SDA)], HOW, Answers({'reason': 'because', **answer}), END)
@@ -215,4 +216,4 @@ def test_a_report_that_takes_too_long_is_a_reason(monkeypatch):
     [read] = read_all([asked(SDA)], HOW, Answers(GOOD), END)
 
     assert (read.outcome.code, str(read.outcome)) == ('report-too-complex', (
-        f'cannot be understood: 2 s were not enough for what smartctl printed; look at it by hand: {BY_HAND}'))
+        f'cannot be parsed within 2 s; look at the output: {BY_HAND}'))

@@ -172,7 +172,7 @@ def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launche
 
         assert done.returncode == 3 and done.stderr == '', done.stderr
         words = done.stdout if '--json' not in arguments else json.loads(done.stdout)['error']
-        assert 'check_smart_attributes cannot start: ' in words and 'install it again' in words, words
+        assert 'check_smart_attributes cannot start: ' in words and 'reinstall it' in words, words
         assert len(done.stdout.splitlines()) == 1 or '--json' in arguments
         assert '--json' in arguments or done.stdout.startswith('SMART UNKNOWN - ')
 

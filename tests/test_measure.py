@@ -56,11 +56,11 @@ def test_totals_are_counted_over_all_ssds():
     """Drives won by a generic entry are listed with their model."""
     text = lines(drive(), drive(value=50), drive('OTHER SSD'), drive('OTHER SSD'))
 
-    assert 'worn SATA SSDs (own statistic 1 to 99): 4; agree: 1 of 4, 25.00 %' in text
-    assert 'won by an entry that is not generic: 2 of 4, 50.00 %' in text
-    assert 'won by a generic entry: 2\n    2 x OTHER SSD' in text
-    assert 'won by two entries: 0' in text
-    assert 'ACME SSD 1: reads 50 % (attribute 233), the drive says 10 %' in text
+    assert 'worn SATA SSDs (endurance statistic 1 to 99): 4; agree: 1 of 4, 25.00 %' in text
+    assert 'matched by an entry that is not generic: 2 of 4, 50.00 %' in text
+    assert 'matched by a generic entry: 2\n    2 x OTHER SSD' in text
+    assert 'matched by two entries: 0' in text
+    assert 'ACME SSD 1: the attribute gives 50 % (attribute 233), the drive states 10 %' in text
 
 
 def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
@@ -68,8 +68,8 @@ def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
     text = lines(drive(value=2, statistic=98), drive(health='FAILED!'))
 
     assert 'ssd   PASSED   CRITICAL 1' in text and 'ssd   FAILED   CRITICAL 1' in text
-    assert 'reasons for CRITICAL, own health PASSED\n         1 ssd   endurance_used' in text
-    assert 'reasons for CRITICAL, own health FAILED\n         1 ssd   smart_status' in text
+    assert 'reasons for CRITICAL, health status PASSED\n         1 ssd   endurance_used' in text
+    assert 'reasons for CRITICAL, health status FAILED\n         1 ssd   smart_status' in text
 
 
 def test_evidence_is_what_was_measured_and_nothing_else():

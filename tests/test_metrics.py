@@ -318,24 +318,26 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
 
     assert families() == {
         'smart_run_timestamp_seconds': ('When the drives were read', (), [((), 1001)]),
-        'smart_run_state': ('What concerns no single drive: no drives, missing ones, mistakes in files of the site; '
+        'smart_run_state': ('State of the run itself (no drives, missing drives, configuration errors); '
                             + states, (), [((), 1)]),
-        'smart_drive_info': ('Who the drive is', ('device', 'model', 'serial', 'firmware', 'kind', 'address'), [
+        'smart_drive_info': ('Drive identity as labels; the value is always 1', (
+            'device', 'model', 'serial', 'firmware', 'kind', 'address'), [
             (('sda', 'ACME X1', 'SERIAL1', 'FW1', 'ssd', '/dev/sda'), 1), (('sdb', '', '', '', '', '/dev/sdb'), 1)]),
-        'smart_drive_read_ok': ('Whether the drive was read; 0: smart_drive_state tells whether that is bad or the '
-                                'drive sleeps', ('device',), [(('sda',), True), (('sdb',), False)]),
-        'smart_drive_state': (f'State of the drive, as the plugin tells it; {states}', ('device',),
+        'smart_drive_read_ok': ('Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
+                                ('device',), [(('sda',), True), (('sdb',), False)]),
+        'smart_drive_state': (f'State of the drive; {states}', ('device',),
                               [(('sda',), 1), (('sdb',), 3)]),
-        'smart_reading_state': (f'State of what the drive says in a metric that can be bad; {states}',
+        'smart_reading_state': (f'State of one metric of the drive; {states}',
                                 ('device', 'metric'), [(('sda', metric), state) for metric, state in (
                                     ('endurance_used', 1), ('temperature', 0), ('pending', 0), ('smart_status', 0))]),
         'smart_endurance_used_ratio': (METRICS['endurance_used'].meaning + '; 1 is 100 %', ('device',),
                                        [(('sda',), 0.86)]),
-        **{f'smart_forecast_{field}_seconds': (f'{meaning}, from what basis says', ('device', 'metric', 'basis'), [
+        **{f'smart_forecast_{field}_seconds': (f'{meaning}; the label basis names its source', (
+            'device', 'metric', 'basis'), [
             (('sda', 'endurance_left', 'readings'), second), (('sda', 'endurance_used', 'use and age'), first)])
            for field, meaning, first, second in (
-               ('left', 'Time until it is used up, most likely', 10, 1), ('earliest', 'The least of that time', 5, 2),
-               ('latest', 'The most of that time', 20, 3))}}
+               ('left', 'Predicted time until it is used up', 10, 1), ('earliest', 'Earliest predicted time', 5, 2),
+               ('latest', 'Latest predicted time', 20, 3))}}
 
 
 def test_a_hidden_serial_number_is_an_empty_label():

@@ -62,8 +62,8 @@ def test_entries_that_were_shipped_are_not_migrated(tmp_path):
     result = run('migrate', old)
 
     assert result.code == 0
-    assert (result.text == 'carried over: old.json: 1 entries are as version 1.x shipped them; attributes.json speaks '
-                           'for their drives\n')
+    assert (result.text == 'carried over: old.json: 1 entries are unchanged from version 1.x; attributes.json covers '
+                           'their drives\n')
 
 
 def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
@@ -98,7 +98,7 @@ def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, t
     migrated = run('migrate', old, '-o', str(tmp_path / 'etc'))
     result = run('-p', fake.path, '--nosudo', '-d', '/dev/sda', '--config', str(tmp_path / 'etc'), '-v')
 
-    assert migrated.code == 1 and 'is not known to attributes.json' in migrated.text
+    assert migrated.code == 1 and 'attributes.json does not describe the attributes of' in migrated.text
     assert 'attribute_230_raw 22016, warning above 22015' in result.line_of('sda')
     assert 'entry: none' in result.text
     assert run('-p', fake.path, '--nosudo', '-d', '/dev/sda', '-dbj', old).code == 1
@@ -108,12 +108,12 @@ def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, t
     ({'175': ['100:', '100:']}, [MODEL],
      'attribute 175 VALUE, "100:" and "100:": attributes.json reads no number from it'),
     ({'12': ['1', '2']}, [MODEL], 'Threshs 12: it is not in ID#'),
-    ({'5': ['1', 'x']}, [MODEL], 'Threshs 5: "x" is no Nagios range'),
-    ({'5': ['1', '2', 'q']}, [MODEL], 'Threshs 5: "q" is no shift'),
+    ({'5': ['1', 'x']}, [MODEL], 'Threshs 5: "x" is not a Nagios range'),
+    ({'5': ['1', '2', 'q']}, [MODEL], 'Threshs 5: "q" is not a shift'),
     ({'5': ['1', '2']}, ['Western Digital Red'], '"Western Digital Red" names a family of smartctl'),
     ({'194': ['40', '50'], '190': ['30', '40']}, [MODEL],
-     'it is temperature, which has a limit from another number already'),
-    ({'1025': ['1', '1']}, [MODEL], 'a drive that says FAILED is critical'),
+     'it is temperature, which already has a limit from another number'),
+    ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
 ], ids=['verdict', 'no-column', 'no-range', 'no-shift', 'family', 'two-numbers', 'health'])
 def test_what_cannot_be_carried_over_is_a_sentence(tmp_path, limits, models, words):
     """Whoever removes the old file must know what ends with it."""
@@ -160,7 +160,7 @@ def test_a_user_configuration_alone_says_what_it_lacks(tmp_path):
     assert result.code == 1
     assert [each['for']
             for each in files_of(result)['thresholds.d/user.json']['overrides']] == [{'device': '/dev/nvme0'}]
-    assert 'name the drive with -d' in result.text and 'which address this drive has now is not known' in result.text
+    assert 'name the drive with -d' in result.text and 'the current address of this drive is not known' in result.text
 
 
 def test_files_are_written_once_and_never_overwritten(tmp_path):
@@ -175,7 +175,7 @@ def test_files_are_written_once_and_never_overwritten(tmp_path):
 
 
 @pytest.mark.parametrize(('content', 'words'),
-                         [('{"entries": []}', 'no file of version 1.6'), ('{', 'line 1'), (None, 'cannot be read')])
+                         [('{"entries": []}', 'not a file of version 1.6'), ('{', 'line 1'), (None, 'cannot be read')])
 def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
     """One sentence, no traceback."""
     if content is not None:

@@ -123,6 +123,6 @@ def test_a_swapped_drive_is_told_on_its_day_and_takes_its_alarm_along(month):
 
 def test_a_sleeping_drive_goes_by_its_name_and_is_told_when_nobody_has_read_it_for_a_week(month):
     """Standby tells neither model nor serial number."""
-    assert days_with(month, 'is asleep') == list(range(3, 14))
+    assert days_with(month, 'is in standby') == list(range(3, 14))
     assert all('HGST HUH721212ALN604' in day.line_of('sdd') and 'EXAMPLE-D' in day.line_of('sdd') for day in month)
     assert days_with(month, 'longer than 7 d') == list(range(10, 14))

@@ -97,7 +97,7 @@ def test_nrpe_passes_a_range_without_brackets(nrpe):
     pytest.param('healthy', 0, 'SMART OK - ', id='ok-healthy'),
     pytest.param('worn', 1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
     pytest.param('failing', 2, 'SMART CRITICAL - sdc ', id='critical-failing'),
-    pytest.param('absent', 3, 'SMART UNKNOWN - sdd [no-such-device] is not there', id='unknown-absent'),
+    pytest.param('absent', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent'),
     pytest.param('all', 2, '4 drives', id='critical-all'),
     pytest.param('all by no argument', 2, '4 drives', id='critical-all-by-no-argument'),
     pytest.param('through NRPE', 2, '4 drives', id='critical-through-nrpe')])

@@ -127,7 +127,7 @@ def test_a_device_is_not_replaced_by_a_page(tmp_path):
     os.mkfifo(tmp_path / 'pipe')
     done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'pipe'))
 
-    assert (done.code, 'pipe: cannot be written: it is no regular file' in done.text) == (3, True)
+    assert (done.code, 'pipe: cannot be written: it is not a regular file' in done.text) == (3, True)
     assert [stat.S_ISFIFO(path.stat().st_mode) for path in tmp_path.iterdir()] == [True]
 
 

@@ -119,7 +119,8 @@ LATELY = {'since': 1_795_348_800, 'grew': [{'name': 'sda', 'said': 'crc_errors g
     (LATELY, {'day': '2026-11-22', 'said': ['sda crc_errors grew by 14', 'sdb is new', 'sdc is gone',
                                             'nothing is known before 1 July']}),
     ({**LATELY, 'grew': [], 'came': [], 'went': [], 'unknown': ''},
-     {'day': '2026-11-22', 'said': ['nothing grew, came or went']})], ids=['not-asked', 'empty', 'all', 'nothing'])
+     {'day': '2026-11-22', 'said': ['no increases, no drives added or removed']})],
+                         ids=['not-asked', 'empty', 'all', 'nothing'])
 def test_changes_are_listed_with_the_day_since_when(lately, told):
     assert page._lately(lately) == told
 

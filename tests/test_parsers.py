@@ -127,7 +127,8 @@ def test_values_of_version_1_6_come_apart(words, strays):
 
 
 def test_a_drive_without_its_option_is_an_error_as_in_version_1_6():
-    with pytest.raises(UsageError, match=r'"/dev/sda" stands alone and would not be checked.*; check_smart_attributes'):
+    with pytest.raises(UsageError, match=r'"/dev/sda" has no option before it and would not be checked.*; '
+                                         r'check_smart_attributes'):
         parsed('--ssdonly', '/dev/sda', takes_old_options=True)
 
 

@@ -13,8 +13,8 @@ RULES = plain_words.rules()
 LIST = json.loads(plain_words.LIST.read_text())
 GLOSSARY = (ROOT / 'doc/glossary.md').read_text()
 
-# Percent of the sentences of each group that break a rule today. Lower a number after a merge; never raise one.
-MOST: Dict[str, float] = {'documents': 0.5, 'help': 0.0, 'messages': 6.4, 'docstrings': 0.7}
+# Percent of the sentences of each group that break a rule, rounded to a tenth. Never raise one.
+MOST: Dict[str, float] = {'documents': 0.0, 'help': 0.0, 'messages': 0.0, 'docstrings': 0.0}
 
 
 def rejected() -> List[Tuple[str, str]]:
@@ -34,6 +34,10 @@ def rejected() -> List[Tuple[str, str]]:
     pytest.param('What the drive reports is printed.', 'begins with "What"', id='opener'),
     pytest.param('"Who runs the checks reads it."', 'begins with "Who"', id='opener-in-quotes'),
     pytest.param('What does the drive report?', None, id='question'),
+    pytest.param('What to do: replace the drive.', None, id='heading'),
+    pytest.param('What to do with the drive is printed.', 'begins with "What"', id='no-heading'),
+    pytest.param('Return 0 if the age is None.', None, id='None-of-Python'),
+    pytest.param('Return 0 if there are none.', '"are none" (is not a ..., not one of these)', id='none'),
     pytest.param('Whatsoever begins differently.', None, id='longer-opener'),
     pytest.param('Print what the drive reports.', None, id='what-inside')])
 def test_a_sentence_that_breaks_a_rule_is_named_with_the_plain_word(text, breach):
@@ -55,6 +59,16 @@ def test_a_document_has_paragraphs_items_and_cells_and_no_code():
 
     assert list(plain_words.paragraphs(text)) == [
         (1, 'Head'), (3, 'One line and the next.'), (6, 'an item'), (8, ' a '), (8, ' b ')]
+
+
+@pytest.mark.parametrize('source, texts', [
+    ("run('SELECT role FROM series')", []), ("run('ALTER TABLE series RENAME COLUMN role TO metric')", []),
+    ("run('Select the role of it')", ['Select the role of it'])])
+def test_statements_of_sql_are_not_sentences(tmp_path, monkeypatch, source, texts):
+    monkeypatch.setattr(plain_words, 'ROOT', tmp_path)
+    (tmp_path / 'a.py').write_text(source)
+
+    assert [each.text for each in plain_words.of_python('a.py')] == texts
 
 
 def test_comments_on_lines_that_follow_each_other_are_one():

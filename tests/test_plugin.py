@@ -111,11 +111,11 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     (['--no-such-option'], '--no-such-option'),
     (['-w', 'endurance_used'], 'metric=RANGE'),
     (['-w', 'endurance=80'], '"endurance" is no metric'),
-    (['-w', 'endurance_used=80%'], '"80%" is no Nagios range'),
-    (['-c', 'endurance_used=90:80'], '"90:80" is no Nagios range'),
+    (['-w', 'endurance_used=80%'], '"80%" is not a Nagios range'),
+    (['-c', 'endurance_used=90:80'], '"90:80" is not a Nagios range'),
     (['-w', 'endurance_used=30d:'],
-     '"30d:" is no Nagios range of a metric that is in %; d, w and y (days, weeks, years)'),
-    (['-w', 'endurance_time_left=30m:'], '"30m:" is no Nagios range; write 30d: (bad below 30 days)'),
+     '"30d:" is not a Nagios range of a metric that is in %; d, w and y (days, weeks, years)'),
+    (['-w', 'endurance_time_left=30m:'], '"30m:" is not a Nagios range; write 30d: (bad below 30 days)'),
     (['--ignore-metric', 'wear'], '"wear" is no metric'),
     (['-t', 'soon'], 'number of seconds'),
     (['--expect', '-1'], 'number of drives'),
@@ -209,7 +209,7 @@ def test_a_scan_without_drives_is_unknown(fake):
 
 
 @pytest.mark.parametrize('options, code, words', [
-    ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan finds none here (--no-drives ok)'),
+    ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan found none (--no-drives ok)'),
     ('--no-drives=warning', 1, 'SMART WARNING - no drives: '),
     ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
     ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),
@@ -252,7 +252,7 @@ def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
     well, unsaid = check(fake, '--no-drives', 'ok', '-v'), check(fake)
 
     assert (well.code, unsaid.code) == (0, 3)
-    assert ('note: sda is a virtual disk of QEMU/KVM: it has no SMART; check the drives on the host that holds it; '
+    assert ('note: sda is a virtual disk of QEMU/KVM, so it has no SMART; check the drives on the host; '
             'left out' in well.text)
 
 
@@ -818,7 +818,7 @@ def test_a_sleeping_drive_says_nothing_about_its_health(fake):
     result = check(fake, '-d', '/dev/sda')
 
     assert perfdata(result.text) == {}
-    assert 'left alone' in result.line_of('sda')
+    assert 'not woken' in result.line_of('sda')
 
 
 def test_verbose_three_times_shows_the_call_and_what_smartctl_said(fake):

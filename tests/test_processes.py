@@ -167,8 +167,8 @@ def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner):
     assert time.monotonic() - started < 1.0
     assert answers[good].outcome == 'done'
     assert {answers[command].outcome for command in hanging} == {'cut short'}
-    assert 'the time for all drives' in answers[hanging[0]].reason
-    assert (answers[never].outcome, answers[never].reason) == ('too late', 'its turn did not come in time')
+    assert 'the overall time limit' in answers[hanging[0]].reason
+    assert (answers[never].outcome, answers[never].reason) == ('too late', 'the time limit passed before its turn')
     assert 'never' not in fake.calls()
 
 

@@ -10,9 +10,9 @@ from smart_attributes.devtools import reading_rules
 from smart_attributes.knowledge import decode, drive_database
 
 METRICS = drive_database.SpecDatabase(database()).metrics
-NUMBER = 'states give words, and {} is a number; remove them, or let the metric be a verdict'
-BEYOND_255 = ('valid must end at 255 or before (with "ceiling": 255, for drives that were seen beyond it, at 999), or '
-              'a raw value of something else becomes a percentage')
+NUMBER = 'states give words, but {} is a number; remove them, or make the metric a verdict'
+BEYOND_255 = ('valid must end at 255 or lower (with "ceiling": 255, for drives that exceed it, at 999); otherwise, an '
+              'unrelated raw value becomes a percentage')
 
 
 def problems(metric, spec):
@@ -67,7 +67,7 @@ def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
 
 @pytest.mark.parametrize('states, expected', [
     ({'0': 'failed', '255': 'passed'}, []), ({'256': 'passed'}, ['states 256 is never reached: value ends at 255']),
-    ({'0-11': 'failed', '11-20': 'passed'}, ['states 0-11 and 11-20 overlap; let each result have one word']),
+    ({'0-11': 'failed', '11-20': 'passed'}, ['states 0-11 and 11-20 overlap; give each result one word']),
     ({'0-10': 'failed', '11-20': 'passed'}, []), ({'5-5': 'failed'}, [])])
 def test_each_result_has_one_word(states, expected):
     assert problems('power_loss_protection', {'from': 'value', 'states': states}) == expected

@@ -86,7 +86,7 @@ def test_what_no_drive_can_have_is_unknown(number, raw, metric):
     reading = one(read(drive(row(number, raw=raw))), metric)
 
     assert (reading.number, reading.judged) == (None, False)
-    assert 'no plausible value' in reading.unknown
+    assert 'not a plausible value' in reading.unknown
 
 
 def test_a_sentinel_is_unknown():
@@ -269,7 +269,7 @@ def test_a_bogus_threshold_suppresses_itself_and_the_failed_that_comes_from_it()
 
     assert 'vendor_threshold' not in found
     assert states(found, 'smart_status') == [(State.OK, False)]
-    assert 'bogus' in one(found, 'smart_status').verdict
+    assert 'known to be wrong' in one(found, 'smart_status').verdict
 
 
 @pytest.mark.parametrize('other', [row(5, 1, threshold=10, prefail=True, when_failed='now')])
@@ -464,7 +464,7 @@ def test_a_report_without_health_status_and_counters_is_unknown_with_the_next_st
     found = status(read(report))
 
     assert (found.state, found.number) == (State.UNKNOWN, 0.5)
-    assert found.verdict == ('report not understood: it holds neither the SMART health status nor the counters of the '
+    assert found.verdict == ('report not understood: it contains neither the SMART health status nor counters of the '
                              'drive; record it again: smartctl --json -x')
 
 
@@ -553,7 +553,7 @@ def test_lost_data_that_no_error_log_knows_and_that_is_one_bit_is_no_count(error
 
     assert (reading.number, reading.judged) == (number, number is not None)
     assert reading.source == Source('NVMe health log')
-    assert reading.unknown == ('' if number is not None else '4294967296 with an empty error log is no count')
+    assert reading.unknown == ('' if number is not None else '4294967296 with an empty error log is not plausible')
 
 
 @pytest.mark.parametrize(('physical', 'sectors'), [(4096, 1), (512, 8), (None, 8)])
@@ -603,16 +603,16 @@ def test_a_standard_number_that_no_drive_can_have_is_unknown_with_its_reason():
     found = read(Report(NVME, nvme={'available_spare': 255}))
 
     assert one(found, 'spare_available') == Reading(
-        'spare_available', None, '%', Source('NVMe health log'), judged=False, unknown='255 is no plausible value')
+        'spare_available', None, '%', Source('NVMe health log'), judged=False, unknown='255 is not a plausible value')
 
 
 @pytest.mark.parametrize(
     ('of', 'metric', 'unit', 'why'),
     [
         (row(233, 0), 'endurance_used', '%', '100 is outside its valid range'),
-        (row(194, raw='0'), 'temperature', 'C', '0 is no plausible value'),
-        (row(175, 50, '640 (409 5906)'), 'power_loss_protection', '', '50 is no known result'),
-        (row(241, raw='1 2'), 'host_written', 'B', '1 2 does not hold it'),
+        (row(194, raw='0'), 'temperature', 'C', '0 is not a plausible value'),
+        (row(175, 50, '640 (409 5906)'), 'power_loss_protection', '', '50 is not a known result'),
+        (row(241, raw='1 2'), 'host_written', 'B', 'the raw value 1 2 does not contain it'),
         (row(241, raw='65535'), 'host_written', 'B', '65535 means no value'),
     ],
 )

@@ -37,14 +37,14 @@ def test_repetitions_within_repetitions_are_found(pattern):
 
 
 @pytest.mark.parametrize(('pattern', 'words'), [
-    ('Gr(a+)+X', 'repeats what itself varies'),
-    ('(a{1,40}){1,40}X', 'repetitions without end'),
-    ('.*.*.*.*.*X', 'has 5 repetitions without end; 4 are enough'),
-    ('(a?){40}X', 'so many parts that vary'),
-    ('(?:(?:(?:){1000}){1000}){1000}', 'so many parts that vary or repeat'),
-    ('a{99999999999}', 'is no regular expression: '),
-    ('(' * 3000 + ')' * 3000, 'is no regular expression: '),
-    ('[0-9', 'is no regular expression: unterminated character set')])
+    ('Gr(a+)+X', 'has a repetition inside another'),
+    ('(a{1,40}){1,40}X', 'unlimited repetitions'),
+    ('.*.*.*.*.*X', 'has 5 unlimited repetitions; use at most 4'),
+    ('(a?){40}X', 'so many alternatives and repetitions'),
+    ('(?:(?:(?:){1000}){1000}){1000}', 'so many alternatives and repetitions'),
+    ('a{99999999999}', 'is not a valid regular expression: '),
+    ('(' * 3000 + ')' * 3000, 'is not a valid regular expression: '),
+    ('[0-9', 'is not a valid regular expression: unterminated character set')])
 def test_what_cannot_be_used_is_said(pattern, words):
     """Before it meets a name: Python's engine cannot be stopped."""
     assert words in regular_expressions.fault(pattern)
@@ -52,7 +52,7 @@ def test_what_cannot_be_used_is_said(pattern, words):
 
 def test_a_repetition_in_another_is_refused_with_what_to_write():
     assert regular_expressions.fault('Gr(a+)+X') == (
-        'repeats what itself varies, which can take for ever on a strange name; write it flat, like [A-Z0-9]+')
+        'has a repetition inside another, which can take forever on some names; use one level, like [A-Z0-9]+')
 
 
 def test_whatever_compiles_has_a_shape():
@@ -100,7 +100,7 @@ def test_such_a_pattern_on_the_command_line_is_a_mistake_with_a_sentence(pattern
     result = run('--report', HGST, '--match', pattern, timeout=20)
 
     assert (result.code, len(result.text.splitlines())) == (3, 1)
-    assert 'is no regular expression' in result.text
+    assert 'is not a valid regular expression' in result.text
 
 
 @pytest.mark.parametrize(('pattern', 'shape'), [
@@ -116,8 +116,8 @@ def test_a_pattern_is_counted_as_if_its_repetitions_were_written_out(pattern, sh
 @pytest.mark.parametrize(('pattern', 'fault'), [
     ('(?:a?){24}', False), ('(?:a?){25}', True), ('a{10000}', False), ('a{10001}', True)])
 def test_a_pattern_at_its_limits_can_be_used(pattern, fault):
-    words = ('has so many parts that vary or repeat that it can take for ever on a strange name; write several '
-             'simple ones')
+    words = ('has so many alternatives and repetitions that it can take forever on some names; write several simpler '
+             'ones')
 
     assert regular_expressions.fault(pattern) == (words if fault else '')
 

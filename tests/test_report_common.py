@@ -11,7 +11,7 @@ ROW = AttributeRow(5, 'x', 100, 100, 10, True, '', '0')
 ATA, SAS, NVME = Identity('ATA', 'ACME'), Identity('SCSI', 'ACME'), Identity('NVMe', 'ACME')
 QEMU = Identity('ATA', 'QEMU HARDDISK')
 DISABLED = 'has SMART disabled'
-EMPTY = 'tells not one attribute'
+EMPTY = 'reports no SMART attributes'
 
 
 @pytest.mark.parametrize('report, is_enough', [
@@ -41,10 +41,11 @@ def test_a_report_without_verdict_has_a_reason(report, is_disabled, is_asked, wo
 
 
 @pytest.mark.parametrize('report, kind, transport, words', [
-    (Report(SAS, smart_status=True), 'disk', 'SAS', ''), (Report(SAS, smart_status=True), 'CD/DVD', '', 'is no disk'),
+    (Report(SAS, smart_status=True), 'disk', 'SAS', ''),
+    (Report(SAS, smart_status=True), 'CD/DVD', '', 'is not a disk'),
     (Report(SAS, smart_status=True), 'disk', 'iSCSI', 'iSCSI volume'), (Report(ATA, True), 'CD/DVD', '', ''),
     (Report(SAS, smart_status=False), 'CD/DVD', '', ''), (Report(SAS, scsi={'grown_defects': 0}), 'CD/DVD', '', ''),
-    (Report(SAS, scsi={'temperature': 0}), 'CD/DVD', '', 'is no disk'),
+    (Report(SAS, scsi={'temperature': 0}), 'CD/DVD', '', 'is not a disk'),
     (Report(SAS._replace(model='ACME RAID 1'), True), 'disk', '', 'RAID volume'),
     (Report(SAS._replace(wwn='6' + '0' * 31), True), 'disk', '', 'RAID volume'),
     (Report(SAS._replace(model='QEMU QEMU HARDDISK'), True), 'disk', '', 'virtual disk of QEMU')], ids=range(10))

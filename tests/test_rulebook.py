@@ -20,29 +20,29 @@ CLAIM = {'kind': 'hdd', 'models': ['HGST HUS.*'], 'source': 'measured on one dri
 OVER = 'an override of ours'
 BROKEN = {
     'key': ('thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}},
-            'temperature: there is no key "warnin"; did you mean warning?'),
+            'temperature: unknown key "warnin"; did you mean warning?'),
     'empty': ('thresholds.d', '', 'line 1, column 1: the file is empty'),
     'no JSON': ('thresholds.d', '{"metrics": }', 'line 1, column 13: a value is expected here'),
     'type': ('thresholds.d', {'metrics': []}, 'metrics a list is not an object'),
     'range': ('thresholds.d', {'metrics': {'temperature': {'warning': '5 C'}}},
-              'metrics, temperature, warning: "5 C" is no Nagios range'),
+              'metrics, temperature, warning: "5 C" is not a Nagios range'),
     'unit': ('thresholds.d', {'metrics': {'temperature': {'critical': '30d'}}},
-             'metrics, temperature, critical: "30d" is no Nagios range of a metric that is in C'),
+             'metrics, temperature, critical: "30d" is not a Nagios range of a metric that is in C'),
     'metric': ('thresholds.d', {'metrics': {'temprature': {'warning': '5'}}},
-               '"temprature" is no metric; did you mean temperature?'),
+               '"temprature" is not a metric; did you mean temperature?'),
     'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '(a+)+X'}, 'why': OVER}]},
-                'repeats what itself varies'),
+                'has a repetition inside another'),
     'endless repetition': ('thresholds.d', {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
-                           'no regular expression'),
+                           'not a valid regular expression'),
     'parentheses': ('thresholds.d', {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]},
-                    'no regular expression'),
+                    'not a valid regular expression'),
     'contradiction': ('thresholds.d', CONTRADICTION,
                       'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree'),
     'entry': ('attributes.d', {'entries': [{'family': 'ACME X1'}]},
               'ACME X1: models, has, first, only or kind is missing'),
     'no entries': ('attributes.d', {}, 'entries is missing'),
     'endless model': ('attributes.d', {'entries': [{'family': 'ACME', 'models': ['Gr(a+)+X']}]},
-                      'repeats what itself varies'),
+                      'has a repetition inside another'),
     'formula': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
         '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]},
         'from "normalised" is not known'),
@@ -95,7 +95,7 @@ def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
     result = checked(config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200')
 
     assert (result.code, result.first_line.partition(';')[0]) == (
-        3, 'SMART UNKNOWN - [site-file-mistake] thresholds.d/site.json: metric temperature: there is no key "warnin"')
+        3, 'SMART UNKNOWN - [site-file-mistake] thresholds.d/site.json: metric temperature: unknown key "warnin"')
 
 
 def test_what_is_sound_beside_a_mistake_holds(config):
@@ -123,7 +123,7 @@ def test_what_another_could_have_written_decides_nothing(config, spoil):
 
     assert result.code == 2
     assert 'reallocated 1303, critical above ' in result.text
-    assert 'only what root alone can change is read' in result.text
+    assert 'only files that nobody but root can change are read' in result.text
     assert 'S3CRET' not in result.text
 
 
@@ -137,7 +137,7 @@ def test_a_missing_file_of_the_command_line_hides_nothing():
 def test_every_face_that_judges_tells_the_mistake(config):
     """Table, JSON and explanation."""
     written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
-    sentence = 'thresholds.d/site.json: metric temperature: there is no key "warnin"; did you mean warning?'
+    sentence = 'thresholds.d/site.json: metric temperature: unknown key "warnin"; did you mean warning?'
     arguments = ('--config', str(config), '--report', WELL)
 
     assert sentence in run('triage', *arguments).text

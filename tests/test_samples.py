@@ -73,8 +73,8 @@ def test_a_line_that_is_no_row_is_named(tmp_path):
 
     assert len(drives) == 4
     assert problems == [
-        'acme.json: sample 2, ACME X2-480: "Device Model:     ACME X2-480" is no row of an attribute table; paste one '
-        'of smartctl -A or -x'
+        'acme.json: sample 2, ACME X2-480: "Device Model:     ACME X2-480" is not a row of an attribute table; paste '
+        'one from smartctl -A or -x'
     ]
 
 
@@ -82,7 +82,7 @@ def test_a_line_that_is_no_row_is_named(tmp_path):
     ('text', 'sentence'),
     [
         ('[{]', 'acme.json: line 1, column 3: '),
-        ('[{"family": "ACME X1", "family": "A"}]', 'acme.json: sample 1, A: "family" stands here twice; keep one'),
+        ('[{"family": "ACME X1", "family": "A"}]', 'acme.json: sample 1, A: "family" is here twice; keep one'),
         ('{}', 'acme.json: samples an object is not a list'),
         (
             '[{"family": "ACME X1", "model": "ACME X1-240", "origin": "invented", "lines": [], "expect": {}}]',
@@ -137,6 +137,6 @@ def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, te
 
     assert drives == []
     assert problems == [
-        'models.csv: line 2 has not the columns model, firmware and attributes; write numbers with blanks between '
-        'them as attributes'
+        'models.csv: line 2 must have the columns model, firmware and attributes; separate the numbers of attributes '
+        'by blanks'
     ]

@@ -31,13 +31,13 @@ def attribute(reading):
 
 AT_233 = 'site.json: ACME X1, attribute 233, endurance_used'
 SENTENCES = {
-    'unknown key': (entry(famly='x'), 'site.json: ACME X1: there is no key "famly"; did you mean family?'),
-    'strange key': (entry(zzz=1), 'site.json: ACME X1: there is no key "zzz"; known are family, comment, models, '),
+    'unknown key': (entry(famly='x'), 'site.json: ACME X1: unknown key "famly"; did you mean family?'),
+    'strange key': (entry(zzz=1), 'site.json: ACME X1: unknown key "zzz"; known are family, comment, models, '),
     'unknown key of a reading': (attribute({'from': 'raw', 'units': '%'}),
-                                 AT_233 + ': there is no key "units"; did you mean unit?'),
+                                 AT_233 + ': unknown key "units"; did you mean unit?'),
     'unknown key in an alternative': (
         attribute([{'from': 'raw'}, {'form': 'raw'}]),
-        AT_233 + ', item 2: there is no key "form"; did you mean from?',
+        AT_233 + ', item 2: unknown key "form"; did you mean from?',
     ),
     'missing key': (attribute({'valid': [0, 99]}), AT_233 + ': from is missing'),
     'missing name': (
@@ -61,7 +61,7 @@ SENTENCES = {
     'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}),
                      AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", '),
     'renamed key': (entry(untrusted='statistic'),
-                    'site.json: ACME X1: there is no key "untrusted"; did you mean untrusted_statistics?'),
+                    'site.json: ACME X1: unknown key "untrusted"; did you mean untrusted_statistics?'),
     'attribute number': (
         entry(attributes={'256': {'name': 'xx'}}),
         'site.json: ACME X1, attributes: the key "256" does not fit: an attribute number from 1 to 255',
@@ -78,7 +78,7 @@ SENTENCES = {
         {'entries': [{'family': 'x' * 130, 'kind': 'ssd'}]},
         'site.json: ' + 'x' * 59 + '…: family "' + 'x' * 59 + '…" is too long; write at most 120 characters',
     ),
-    'pattern twice': (entry(models=['ACME', 'ACME']), 'site.json: ACME X1: models names the same twice; keep one'),
+    'pattern twice': (entry(models=['ACME', 'ACME']), 'site.json: ACME X1: models lists the same item twice; keep one'),
     'empty models': (entry(models=[]), 'site.json: ACME X1: models has 0 items; give at least 1'),
     'no reading': (
         entry(attributes={'5': {'name': 'xx', 'readings': {}}}),
@@ -109,10 +109,10 @@ def limit(**fields):
 WHOLE_SENTENCES = {
     'an unknown key that is like none': (
         {'entries': [], 'documents': {'a': {'title': 'A manual', 'zzz': 1}}}, 'attributes',
-        'document a: there is no key "zzz"; known are title, publisher, url and licence'),
+        'document a: unknown key "zzz"; known are title, publisher, url and licence'),
     'five unknown keys of six': (
         limit(a=1, b=2, c=3, d=4, e=5, f=6), 'thresholds',
-        'metric pending: there is no key "a", "b", "c", "d" or "e"; known are warning, critical, growth, aged, graph, '
+        'metric pending: unknown key "a", "b", "c", "d" and "e"; known are warning, critical, growth, aged, graph, '
         'acknowledged, why, hdd, ssd, nvme and sas'),
     'an unknown word': (entry(kind='x'), 'attributes',
                         'ACME X1: kind "x" is not known; write "hdd", "ssd", "nvme" or "sas"'),
@@ -122,7 +122,7 @@ WHOLE_SENTENCES = {
                                     'ACME X1, attribute 233, endurance_used: valid "x" is not a number or null'),
     'an item of the whole list': ({'entries': [5]}, 'attributes', 'entries 5 is not an object'),
     'a name that is no metric': ({'metrics': {'Pending': {}}}, 'thresholds',
-                                 'metrics: "Pending" is no metric; did you mean pending?'),
+                                 'metrics: "Pending" is not a metric; did you mean pending?'),
     'a name of an override that is no metric': (
         {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'metrics': {'pending': 5}}]}, 'thresholds',
         'override 1, serial S, metrics: pending 5 is not an object'),
@@ -248,7 +248,7 @@ def test_without_the_library_a_mistake_is_still_one(monkeypatch):
     monkeypatch.setitem(sys.modules, 'jsonschema', None)
 
     assert schema_errors.schema_problems({}, 'attributes', 'site.json') == [
-        'site.json: something does not fit; install the Python package jsonschema, which says what and where']
+        'site.json: something is wrong; to see what and where, install the Python package jsonschema']
 
 
 def test_complaints_are_bounded():

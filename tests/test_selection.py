@@ -36,7 +36,7 @@ def test_patterns_choose_by_address_model_and_serial(match, ignore, identity, ex
 @pytest.mark.parametrize('text', ['(', '*', '[a', '(?P<x>', '\\', 'a{99999999999}'])
 def test_an_impossible_pattern_is_named(text):
     """--ignore with a shell pattern is a common slip."""
-    with pytest.raises(UsageError, match='is no regular expression'):
+    with pytest.raises(UsageError, match='is not a valid regular expression'):
         patterns([text])
 
 
@@ -44,7 +44,7 @@ def test_the_sentence_for_an_impossible_pattern_shows_possible_ones():
     with pytest.raises(UsageError) as caught:
         patterns(['('])
 
-    assert str(caught.value).startswith('"(" is no regular expression (')
+    assert str(caught.value).startswith('"(" is not a valid regular expression (')
     assert str(caught.value).endswith('; write one such as "^/dev/sd" or "ST4000.*"')
 
 

@@ -92,13 +92,13 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
 @pytest.mark.parametrize(('tests', 'age', 'state', 'words'), [
     ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, '35 days ago$'),
     ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING,
-     '35 days ago, should be no older than 35 days; start one'),
+     '35 days ago, must be at most 35 days old; to start one'),
     ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING,
-     'none is known, should be'),
+     'none known, must be'),
     ((test('Extended offline', False, 1000), test('Background long', True, 900)), 1000, State.OK, '4 days ago$'),
-    ((), 1000, State.WARNING, 'none is known'),
+    ((), 1000, State.WARNING, 'none known'),
     ((test('Extended offline', True, 1000),), None, State.WARNING,
-     'passed: at an hour that tells no age, should')],
+     'passed: at an unknown time, must')],
     ids=['ok-fresh', 'warn-older', 'warn-only-short-and-failed', 'ok-passed-before', 'warn-none', 'warn-no-age'])
 def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, words):
     """A log without a fresh one proves that nobody looked."""

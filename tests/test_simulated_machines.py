@@ -157,7 +157,7 @@ def test_a_missing_drive_behind_raid_is_critical_where_the_number_is_known(tmp_p
     result = check(machine, '-d', 'megaraid,[0-7]@/dev/bus/0', '--expect', '6', '-c', 'endurance_used=200')
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 1 of 6 expected drives missing, 5 there')
+    assert result.first_line.startswith('SMART CRITICAL - 1 of 6 expected drives missing, 5 found')
 
 
 def test_a_failing_sata_drive_behind_raid_fails_by_its_attributes(machine):
@@ -252,23 +252,21 @@ PLACES = {'sata': ('/dev/sda', 'intel-healthy', 'sda'), 'sas': ('/dev/sdb', 'sas
           'megaraid-sas': ('megaraid,0@/dev/bus/0', 'sas-seagate-healthy', 'bus_0_megaraid_0'),
           'cciss-sata': ('cciss,0@/dev/sg0', 'intel-healthy', 'sg0_cciss_0'),
           'cciss-sas': ('cciss,1@/dev/sg0', 'sas-seagate-healthy', 'sg0_cciss_1')}
-HANGS = ('cannot be read: no answer within 0.5 s; a drive that hangs may be dying; try smartctl by hand, or give more '
-         'time with '
+HANGS = ('cannot be read: no answer within 0.5 s; the drive may be failing: run smartctl by hand, or increase '
          '--drive-timeout and -t')
-NO_INQUIRY = 'does not say who it is: INQUIRY failed; the drive is failing, or it needs a type (TYPE@PATH)'
-NO_NVME = ('does not say who it is (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or it is no NVMe '
-           'drive')
-EMPTY = "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own tool tells which"
+NO_INQUIRY = 'did not identify itself: INQUIRY failed; the drive is failing, or it needs a type (TYPE@PATH)'
+NO_NVME = ('did not identify itself (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or it is not an '
+           'NVMe drive')
+EMPTY = "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own tool shows which"
 EMPTY_CCISS = 'is an empty slot, or its drive is dead: nothing answers as cciss'
-NO_DATA = ('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or '
-           'lost behind a bridge '
-           'that wants a type (TYPE@PATH)')
+NO_DATA = ('returns no SMART data, because a command failed: SMART is disabled (smartctl -s on PATH), not supported, '
+           'or hidden by a bridge that needs a type (TYPE@PATH)')
 SILENT = 'smart_status: not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
-ONLY_NAME = 'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'
-NO_HEALTH_LOG = ('identifies itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be '
-                 'failing, see dmesg')
+ONLY_NAME = 'identified itself but returned no data: not ready, in standby or failing; check the kernel log: dmesg -T'
+NO_HEALTH_LOG = ('identified itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be '
+                 'failing, see dmesg -T')
 DENIED = 'cannot be opened: Permission denied; run as root or through sudo'
-DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on '
+DISABLED = ('has SMART disabled, so it does not monitor itself and its status means nothing; enable it: smartctl -s on '
             'PATH')
 # Code of each reason, by how its sentence begins; a health status that is missing is no reason but a finding.
 REASONS = {HANGS: '[timeout] ', NO_INQUIRY: '[identify-failed] ', NO_NVME[:30]: '[identify-failed] ',
@@ -342,12 +340,12 @@ ZEROS = dict.fromkeys(read('nvme-samsung-healthy').log, 0)
 
 @pytest.mark.parametrize('is_recorded', [False, True], ids=['live', 'recorded-text'])
 @pytest.mark.parametrize(('drive', 'reason'), [
-    (read('nvme-samsung-healthy')._replace(log=ZEROS), 'gives a health log of nothing but zeros'),
+    (read('nvme-samsung-healthy')._replace(log=ZEROS), 'returns a health log with only zeros'),
     (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': -273}),
-     'gives a health log of nothing but zeros'),
+     'returns a health log with only zeros'),
     (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': 40}),
-     'gives a health log of nothing but zeros'),
-    (read('intel-healthy')._replace(attributes=(), statistics=()), 'tells not one attribute'),
+     'returns a health log with only zeros'),
+    (read('intel-healthy')._replace(attributes=(), statistics=()), 'reports no SMART attributes'),
 ], ids=['log-0-celsius', 'log-0-kelvin', 'log-with-temperature', 'attributes'])
 def test_a_drive_that_tells_nothing_but_zeros_is_unknown(machine, tmp_path, is_recorded, drive, reason):
     """A block of zeros has a right checksum; it was 0 % used, 0 hours old and OK."""
@@ -403,7 +401,7 @@ def test_a_sleeping_drive_is_ok_and_counts(machine, place):
 
     assert result.code == 0
     assert result.first_line == 'SMART OK - 1 drive: 1 ok'
-    assert 'is asleep (STANDBY' in result.line_of(name)
+    assert 'is in standby (STANDBY' in result.line_of(name)
     assert {command.rpartition(' ')[0]
             for command in machine.commands(folder)} <= {'scsi 12 00', 'scsi 03 00', 'ata ec 00', 'ata e5 00'}
 
@@ -473,7 +471,7 @@ def test_the_limit_for_all_drives_holds_when_each_has_time_left(machine):
 
     assert time.monotonic() - started < 4
     assert (result.line_of('sdb').startswith('UNKNOWN')
-            and 'when the time for all drives was over' in result.line_of('sdb'))
+            and 'when the overall time limit passed' in result.line_of('sdb'))
     assert result.first_line.endswith('; 4 drives: 1 unknown, 3 ok')
 
 
@@ -545,7 +543,7 @@ def test_an_old_smartctl_scans_in_text(machine, without_json):
     result = check(machine, smartctl=without_json)
 
     assert result.first_line.endswith('; 4 drives: 1 unknown, 3 ok')
-    assert 'is asleep (STANDBY) and was left alone' in result.line_of('sdb')
+    assert 'is in standby (STANDBY), not woken' in result.line_of('sdb')
     assert 'Permission denied' in result.line_of('sdc')
 
 

@@ -190,7 +190,7 @@ def test_a_person_is_told_ten_mistakes_and_how_many_more_there_are():
 
     assert [len(file.mistakes) for file in files.values()] == [10, 11, 11]
     assert [files[number].mistakes[-1] for number in (11, 30)] == [
-        f'thresholds.d/site.json: {rest} more mistakes; check_smart_attributes validate tells them all'
+        f'thresholds.d/site.json: {rest} more mistakes; to see all, run: check_smart_attributes validate'
         for rest in (1, 20)]
 
 
@@ -198,7 +198,7 @@ def test_of_many_mistakes_beyond_the_schema_ten_are_told_as_well():
     file = understood({'metrics': {f'metric{number}': SOUND for number in range(12)}})
 
     assert site_file.without(file, data_errors.of_limits(file.data, {'pending': ''})).mistakes[10:] == (
-        'thresholds.d/site.json: 2 more mistakes; check_smart_attributes validate tells them all',)
+        'thresholds.d/site.json: 2 more mistakes; to see all, run: check_smart_attributes validate',)
 
 
 def test_what_is_no_json_has_no_sound_part():

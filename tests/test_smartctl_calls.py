@@ -95,11 +95,11 @@ def test_nosudo_means_no_sudo():
 
 @pytest.mark.parametrize('path, words', [
     pytest.param('smartctl', 'absolute path', id='relative'),
-    pytest.param('/nowhere/smartctl', 'no such file', id='missing'),
-    pytest.param('/usr/bin', 'is no program', id='a-folder'),
-    pytest.param('/dev/null', 'is no program', id='a-device'),
+    pytest.param('/nowhere/smartctl', 'file not found', id='missing'),
+    pytest.param('/usr/bin', 'not a program', id='a-folder'),
+    pytest.param('/dev/null', 'not a program', id='a-device'),
     pytest.param('/etc/passwd', 'may not execute', id='not-executable'),
-    pytest.param('/usr/bin/\0', 'no such file', id='impossible'),
+    pytest.param('/usr/bin/\0', 'file not found', id='impossible'),
 ])
 def test_a_wrong_program_is_named_with_what_to_do(path, words):
     """The sentence is all that an admin sees of it."""
@@ -152,7 +152,7 @@ def test_root_runs_no_program_that_another_could_change(fake, spoil):
     """-p in a service definition must not be a way to become root."""
     spoil(fake.folder)
 
-    with pytest.raises(UsageError, match='root runs nothing that others can change'):
+    with pytest.raises(UsageError, match='root does not run a program that others can change'):
         check_executable(fake.path, as_root=True)
 
 
@@ -177,8 +177,8 @@ print(json.dumps([fault(path, sudo) for path in sys.argv[1:] for sudo in (True, 
         code, *(str(open_place / name) for name in ('smartctl', 'hidden/smartctl', 'missing')))
 
     assert by_sudo is None and hidden_by_sudo is None
-    assert 'may not execute' in directly and 'may not look' in hidden_directly
-    assert 'no such file' in missing
+    assert 'may not execute' in directly and 'may not access' in hidden_directly
+    assert 'file not found' in missing
 
 
 # What it is
@@ -274,7 +274,7 @@ def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
     told = ruled('-l error -l selftest', says)()
 
     assert told['problem'] == '' and 'INTEL SSDSC2BB150G7' in told['outcome']
-    assert ('sudoers rule is that of an earlier version' in told['remark']
+    assert ('sudoers rule is from an earlier version' in told['remark']
             and 'check_smart_attributes sudoers' in told['remark'])
     assert told['scanned'] == ['/dev/sda']
 

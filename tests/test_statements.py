@@ -201,7 +201,7 @@ def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
     passed = judgement(of=reading(1, 'smart_status', '', verdict='passed', state=State.OK))
 
     assert words.findings(verdict(judgement(of=of), passed, state=State.OK)) == (
-        'health status: passed; nothing else is in the report')
+        'health status: passed; the report contains nothing else')
     assert words.findings(verdict(judgement(of=of), state=State.OK)) == 'health status not reported'
 
 
@@ -243,7 +243,7 @@ def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, problem, 
 @pytest.mark.parametrize(('status', 'notes'), [
     (None, ()), (0, ()), (1, (words.EXIT_STATUS_BITS[0],)), (4, (words.EXIT_STATUS_BITS[2],)),
     (0x82, (words.EXIT_STATUS_BITS[1], words.EXIT_STATUS_BITS[7])), (255, words.EXIT_STATUS_BITS),
-    (-9, ('smartctl was ended by signal 9',))])
+    (-9, ('smartctl was terminated by signal 9',))])
 def test_every_bit_of_the_exit_status_has_a_sentence(status, notes):
     """smartctl(8), EXIT STATUS; a negative one is a signal."""
     assert words.exit_status_notes(status) == notes

@@ -199,7 +199,7 @@ def is_ours(line: Tuple[str, ...]) -> bool:
     try:
         device, = addresses.parse(f'{kind}@{words[-1]}' if kind else words[-1])
     except UsageError as error:
-        return 'numbers of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
+        return 'this number of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
     skip = [log for log in smartctl_calls.LOGS if log not in words]
     made = smartctl_calls.read_arguments(device.path, device.type, skip, words[0] == '--json=c')
     return [without_zeros(word) for word in words] == [without_zeros(word) for word in made]
@@ -262,7 +262,7 @@ def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
                   env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'))
 
     assert printed.code == 0
-    assert '"Sudo version 1.9.5p2") knows no regular expressions' in printed.text
+    assert '"Sudo version 1.9.5p2") does not support regular expressions' in printed.text
     assert 'TIMEOUT=60' in printed.text
     assert lines_of(printed.text) == [
         f'{roots_smartctl.path} --json\\=c --scan',
@@ -317,19 +317,19 @@ def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smar
 
 
 @pytest.mark.parametrize('arguments, words', [
-    pytest.param(['--user', 'ALL, root'], 'one user by name', id='two-users'),
-    pytest.param(['--user', 'ALL'], 'one user by name', id='everybody'),
-    pytest.param(['--user', 'ADMINS'], 'one user by name', id='an-alias'),
-    pytest.param(['--user', '%disk'], 'one user by name', id='a-group'),
-    pytest.param(['--user', '#0'], 'one user by name', id='a-number'),
-    pytest.param(['--user', 'Defaults'], 'one user by name', id='a-word-of-sudo'),
+    pytest.param(['--user', 'ALL, root'], 'name of one user', id='two-users'),
+    pytest.param(['--user', 'ALL'], 'name of one user', id='everybody'),
+    pytest.param(['--user', 'ADMINS'], 'name of one user', id='an-alias'),
+    pytest.param(['--user', '%disk'], 'name of one user', id='a-group'),
+    pytest.param(['--user', '#0'], 'name of one user', id='a-number'),
+    pytest.param(['--user', 'Defaults'], 'name of one user', id='a-word-of-sudo'),
     pytest.param(['--type', 'megaraid'], '--type takes one of', id='a-type-that-needs-no-request'),
     pytest.param(['--type', 'jmb39x'], '--type takes one of', id='a-type-that-writes'),
     pytest.param(['--type', 'areca).*('], '--type takes one of', id='a-type-with-an-expression'),
     pytest.param(['-p', 'smartctl'], 'absolute path', id='any-smartctl-in-the-path'),
     pytest.param(['-p', '/usr/sbin/smartctl, ALL'], 'absolute path', id='another-command'),
     pytest.param(['-p', '/usr/../tmp/smartctl'], 'absolute path', id='up'),
-    pytest.param(['--literal', '-d', '/dev/shm/a'], 'no drive', id='shared-history')])
+    pytest.param(['--literal', '-d', '/dev/shm/a'], 'is not a drive', id='shared-history')])
 def test_a_rule_that_would_admit_more_is_not_printed(arguments, words):
     """Exit status 3, so that "sudoers > rule && install rule" stops."""
     printed = run('sudoers', *arguments)
@@ -345,7 +345,7 @@ def test_a_smartctl_that_others_can_change_is_not_put_into_a_rule(fake):
     printed = run('sudoers', '-p', fake.path)
 
     assert printed.code == 3
-    assert 'root runs nothing that others can change' in printed.text
+    assert 'root does not run a program that others can change' in printed.text
 
 
 # --- the real sudo -----------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def test_an_option_proposes_the_metric(words, word, meant):
     done = run(*REPORT, *(each.format(word) for each in words))
 
     assert (done.code, done.text) == (
-        3, f'SMART UNKNOWN - [usage-error] "{word}" is no metric; did you mean {meant}?\n')
+        3, f'SMART UNKNOWN - [usage-error] "{word}" is not a metric; did you mean {meant}?\n')
 
 
 @pytest.mark.parametrize('command', [('acknowledge', '--why', 'known since 2024'), ('history',)],
@@ -62,17 +62,17 @@ def test_a_command_proposes_the_metric(command):
     done = run(*command, '--report', drive_path('intel-worn'), 'Percentage_Used')
 
     assert (done.code, done.text) == (3,
-                                      'SMART UNKNOWN - [usage-error] "Percentage_Used" is no metric; '
+                                      'SMART UNKNOWN - [usage-error] "Percentage_Used" is not a metric; '
                                       'did you mean endurance_used?\n')
 
 
 @pytest.mark.parametrize(('metric', 'fields', 'said'), [
-    ('temperture', {'warning': '50'}, '"temperture" is no metric; did you mean temperature?'),
-    ('wear', {'warning': '80'}, '"wear" is no metric; did you mean endurance_used?'),
-    ('Percentage_Used', {'warning': '80'}, '"Percentage_Used" is no metric; did you mean endurance_used?'),
+    ('temperture', {'warning': '50'}, '"temperture" is not a metric; did you mean temperature?'),
+    ('wear', {'warning': '80'}, '"wear" is not a metric; did you mean endurance_used?'),
+    ('Percentage_Used', {'warning': '80'}, '"Percentage_Used" is not a metric; did you mean endurance_used?'),
     ('temperature', {'warning': {'drive': 'Percentage_Used', 'else': None}}, '"Percentage_Used" does not fit'),
     ('temperature', {'warning': {'drive': 'temperature_limt', 'else': None}},
-     '"drive": "temperature_limt" is no metric; did you mean temperature_limit?'),
+     '"drive": "temperature_limt" is not a metric; did you mean temperature_limit?'),
     ('endurance_used', {'warning': '80%'}, 'leave out the unit: write 80'),
     ('temperature', {'warning': '50C'}, 'leave out the unit: write 50')])
 def test_a_file_proposes_the_same(tmp_path, metric, fields, said):
@@ -85,9 +85,9 @@ def test_a_file_proposes_the_same(tmp_path, metric, fields, said):
 
 
 @pytest.mark.parametrize(('words', 'said'), [
-    (('-w', 'endurance_used=80%'), '"80%" is no Nagios range; leave out the unit: write 80'),
-    (('-c', 'temperature=50C'), '"50C" is no Nagios range; leave out the unit: write 50'),
-    (('-w', 'power_on_time=50000h'), '"50000h" is no Nagios range; write 180000000, in seconds'),
+    (('-w', 'endurance_used=80%'), '"80%" is not a Nagios range; leave out the unit: write 80'),
+    (('-c', 'temperature=50C'), '"50C" is not a Nagios range; leave out the unit: write 50'),
+    (('-w', 'power_on_time=50000h'), '"50000h" is not a Nagios range; write 180000000, in seconds'),
     (('--acknowledged', 'SERIAL01:endurance_used=80%'), 'leave out the unit: write 80'),
     (('--acknowledged', 'SERIAL01:temperature=50C'), 'leave out the unit: write 50'),
     (('--acknowledged', 'SERIAL01:temperature=warm'), '"warm" is not a number'),
@@ -114,7 +114,7 @@ def test_a_number_without_end_in_a_file_is_a_mistake_and_hides_no_drive(tmp_path
     done = run(*REPORT, '--thresholds', str(file))
     assert 'inside check_smart_attributes' not in done.text
     assert 'INTEL SSDSC2' in done.text
-    assert (digits > 300) == ('is no Nagios range' in done.text)
+    assert (digits > 300) == ('is not a Nagios range' in done.text)
 
 
 def test_a_new_metric_of_a_site_is_not_taken_for_a_mistyped_one(tmp_path):

@@ -59,8 +59,8 @@ def test_a_pattern_is_asked_once_of_a_drive():
 
 
 @pytest.mark.parametrize('which, faults', [
-    (Which(ignore=('sda',)), ('sda is checked although --match and --ignore may leave it out: time was over before '
-                              'there was time to tell; simplify these patterns',)),
+    (Which(ignore=('sda',)), ('sda is checked although --match or --ignore may exclude it: time was over before the '
+                              'patterns were matched; simplify these patterns',)),
     (Which(), ())], ids=['patterns', 'no-patterns'])
 def test_a_drive_is_checked_where_time_was_over_before_its_pattern(which, faults):
     late = survey.Progress()
@@ -94,13 +94,13 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
 
 
 def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
-    with pytest.raises(UsageError, match='is no regular expression'):
+    with pytest.raises(UsageError, match='is not a valid regular expression'):
         survey.plan([SDA], options('--match', '('))
 
 
 # --- what is said ------------------------------------------------------------------------------------
 
-REMARK = 'no history: disk full; growth is not judged'
+REMARK = 'no history: disk full; increases are not detected'
 
 
 @pytest.mark.parametrize('words, trouble, said, demanded', [
@@ -179,9 +179,9 @@ def test_a_scan_without_drives_says_that_there_is_none():
 def test_what_was_not_read_in_time_says_so():
     late = progress(Read(SDA, REPORT), asked=(SDA, SDB))
     late.planned = [SDA, SDB]
-    found = survey._so_far(late, options(), judge(), 'time was over after 55 s')
+    found = survey._so_far(late, options(), judge(), 'time limit of 55 s exceeded')
 
-    assert [verdict.problem for verdict in found.verdicts] == ['', 'was not read: time was over after 55 s']
+    assert [verdict.problem for verdict in found.verdicts] == ['', 'was not read: time limit of 55 s exceeded']
 
 
 def test_recorded_reports_that_were_not_read_in_time_are_counted():
@@ -189,7 +189,7 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted():
     late.reads = [Read(Device('/tmp/a.json', name='a', is_recorded=True), REPORT)]
     found = survey._so_far(late, options('--report', '/tmp'), judge(), 'time was over')
 
-    assert found.faults[0] == ('only 1 recorded reports were read, time was over; give fewer, or more time with -t')
+    assert found.faults[0] == ('only 1 recorded reports were read: time was over; give fewer, or increase -t')
     assert len(found.verdicts) == 1
 
 

@@ -124,7 +124,8 @@ def test_findings_fill_the_width_and_none_is_left_out_in_silence(what, width, sh
 
 
 @pytest.mark.parametrize('told, unknown, said', [
-    (['a'], 'b', ['a', 'b']), (['a', ''], None, ['a']), ([], 'b', ['b']), ([], '', ['nothing grew, came or went'])])
+    (['a'], 'b', ['a', 'b']), (['a', ''], None, ['a']), ([], 'b', ['b']), ([], '', ['no increases, no drives added or '
+                                                                                    'removed'])])
 def test_changes_end_with_what_is_unknown(told, unknown, said):
     assert table_cells.changed(told, unknown) == said
 

@@ -57,7 +57,8 @@ def test_what_is_damaged_and_what_is_missing_are_one_sentence_each():
 
     assert text_completeness.of_text(text, {}, WELL, ()) == (
         f'damaged in the report: "{"x" * 57}...", "# 2 Short"',
-        'not in the report: some of the self-test log, its end: it was cut off, or smartctl was not asked for all logs')
+        'not in the report: some of the self-test log, its end (it was cut off, or smartctl was not asked for '
+        'all logs)')
 
 
 def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_lines():

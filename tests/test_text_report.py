@@ -664,8 +664,8 @@ def test_units_of_data_without_a_size_behind_them_are_read():
 
 CLASSIC_ROW = '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
 STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
-RECORD = 'holds no SMART data: {}; record with smartctl -x'
-KERNEL_LOG = 'the kernel log (dmesg) tells more'
+RECORD = 'contains no SMART data: {}; record with smartctl -x'
+KERNEL_LOG = 'check the kernel log: dmesg -T'
 
 
 @pytest.mark.parametrize('text, protocol', [
@@ -786,23 +786,23 @@ def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
 
 
 @pytest.mark.parametrize('text, status, error_text, words', [
-    ('smartctl 7.2\n', 0, '', RECORD.format('it is about no drive')),
-    ('smartctl 7.2\nDevice Model: X\n', 0, '', RECORD.format('only what the drive is')),
+    ('smartctl 7.2\n', 0, '', RECORD.format('it describes no drive')),
+    ('smartctl 7.2\nDevice Model: X\n', 0, '', RECORD.format('only the identity of the drive')),
     ('smartctl 7.2\nDevice Model: X\n', 2, '',
-     f'says who it is and no more: not ready, asleep or failing; {KERNEL_LOG}'),
+     f'identified itself but returned no data: not ready, in standby or failing; {KERNEL_LOG}'),
     ('smartctl 7.2\nDevice Model: X\n', 0, 'sudo: a password is required',
-     'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; '
-     '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'),
-    ('=== START OF X ===\nThat FAILED here\n', 0, '', 'cannot be read: smartctl says "That FAILED here"'),
-    ('x: 1\n', 0, '', 'is not a smartctl report; record with smartctl -x, best with --json'),
-    ('x: 1\n', 5, '', 'cannot be read: smartctl printed no report and ended with exit status 5; try it by hand'),
-    ('smartctl 7.2\n', -9, '', 'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand'),
-    ('smartctl 7.2\nVendor: X\nDevice type: tape\n', 0, '', 'is no disk (tape): no SMART to judge'),
+     'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; '
+     'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'),
+    ('=== START OF X ===\nThat FAILED here\n', 0, '', 'cannot be read: smartctl reports "That FAILED here"'),
+    ('x: 1\n', 0, '', 'is not a smartctl report; record one with smartctl -x, preferably with --json'),
+    ('x: 1\n', 5, '', 'cannot be read: smartctl printed no report and ended with exit status 5; run it by hand'),
+    ('smartctl 7.2\n', -9, '', 'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run it by hand'),
+    ('smartctl 7.2\nVendor: X\nDevice type: tape\n', 0, '', 'is not a disk (tape), so it has no SMART'),
     ('smartctl 7.2\nVendor: X\nTransport protocol: iSCSI\n', 0, '',
-     'is an iSCSI volume: its drives are in the storage system, check them there'),
+     'is an iSCSI volume; check its drives in the storage system'),
     ('smartctl 7.2\nSMART Health Status: OK\nElements in grown defect list: 1\nSMART support is: Disabled\n', 0, '',
-     'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on PATH'),
-    ('smartctl 7.2\nsmartctl 7.2\n', 0, '', 'holds several reports; write each to a file of its own')], ids=range(12))
+     'has SMART disabled, so it does not monitor itself and its status means nothing; enable it: smartctl -s on PATH'),
+    ('smartctl 7.2\nsmartctl 7.2\n', 0, '', 'contains several reports; save each one in its own file')], ids=range(12))
 def test_a_text_without_a_verdict_has_one_sentence(text, status, error_text, words):
     with pytest.raises(DriveError) as caught:
         text_report.parse(text, status, error_text)
@@ -818,7 +818,7 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(text, s
     if not is_empty:
         assert text_report.parse(whole, status).smart_status
         return
-    with pytest.raises(DriveError, match='tells not one attribute'):
+    with pytest.raises(DriveError, match='reports no SMART attributes'):
         text_report.parse(whole, status)
 
 
@@ -848,7 +848,7 @@ def test_what_is_known_of_the_process_goes_with_its_output():
     assert text_report.parse_report(WHOLE.encode(), 64).exit_status == 64
     assert text_report.parse_report(b'{"ata_x": 1, "smart_status": {"passed": false}}', 64).exit_status == 64
     for data in (b'', b'{"smartctl": {}}'):
-        with pytest.raises(DriveError, match='sudo wants a password'):
+        with pytest.raises(DriveError, match='sudo asks for a password'):
             text_report.parse_report(data, 1, 'sudo: a password is required')
 
 

@@ -67,8 +67,8 @@ def test_where_two_equals_disagree_the_weaker_limit_holds_and_both_are_named():
 
     assert warning_of(*overrides) == ('85', 'default.json')
     assert limits.disagreements(SDA, SSD, FAMILY) == [
-        'endurance_used, warning: site.json: model INTEL.* and site.json: model .*C2BB.* disagree and neither is '
-        'stronger; '
+        'endurance_used, warning: site.json: model INTEL.* and site.json: model .*C2BB.* disagree and neither takes '
+        'precedence; '
         'remove one of them']
     assert limits.disagreements(SDA, HDD, FAMILY) == []
 
@@ -155,9 +155,9 @@ def test_a_limit_of_the_command_line_says_so():
     limits = Thresholds(DEFAULT, command_line=CommandLineLimits({'power_cycles': '7'}, {'endurance_used': '50'}))
 
     assert limits.limit('power_cycles', SDA, SSD, '') == Limit(
-        '7', None, 'command line', '', False, frozenset(('warning', 'why')), 'asked for on the command line')
+        '7', None, 'command line', '', False, frozenset(('warning', 'why')), 'set on the command line')
     assert limits.limit('endurance_used', SDA, SSD, '')[:4] == ('85', '50', 'default.json', 'command line')
-    assert limits.limit('endurance_used', SDA, SSD, '').why == 'asked for on the command line'
+    assert limits.limit('endurance_used', SDA, SSD, '').why == 'set on the command line'
 
 
 def test_a_limit_of_an_override_says_which_and_why():
@@ -181,8 +181,8 @@ def test_two_equals_that_disagree_in_a_later_field_are_told_too():
 
     (sentence,) = limits_of(first, second).disagreements(SDA, SSD, FAMILY)
 
-    assert sentence.startswith('endurance_used, critical: ') and sentence.endswith(' disagree and neither is '
-                                                                                   'stronger; remove one of them')
+    assert sentence.startswith('endurance_used, critical: ') and sentence.endswith(' disagree and neither takes '
+                                                                                   'precedence; remove one of them')
 
 
 def test_every_disagreement_is_named_and_left_to_weaker_limits():
@@ -194,7 +194,7 @@ def test_every_disagreement_is_named_and_left_to_weaker_limits():
     first, second, third = (f'site.json: model {pattern}' for pattern in patterns)
 
     assert limits.disagreements(SDA, SSD, FAMILY) == [
-        f'endurance_used, {field}: {first} and {other} disagree and neither is stronger; remove one of them'
+        f'endurance_used, {field}: {first} and {other} disagree and neither takes precedence; remove one of them'
         for field, other in (('warning', second), ('warning', third), ('graph', third))]
     assert limits.limit('endurance_used', SDA, SSD, FAMILY)[:5] == ('85', '95', 'default.json', 'default.json', True)
     assert limits.disagreements(SDA, HDD, '') == []

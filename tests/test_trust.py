@@ -271,4 +271,4 @@ def test_a_file_that_is_exchanged_meanwhile_is_not_shown(file):
     file.rename(file.parent / 'before.json')
     file.write_text('{}')
 
-    assert 'another file has taken its place' in trust.foreign_secret(str(file), status)
+    assert 'another file replaced it' in trust.foreign_secret(str(file), status)

@@ -70,12 +70,12 @@ def test_every_face_tells_which_drive_cannot_be_judged(machine, address, describ
 
 
 @simulated
-@pytest.mark.parametrize('given, last, advice', [('', 4, 'a type (TYPE@PATH)'), ('sat@', 2, 'another type than sat')])
+@pytest.mark.parametrize('given, last, advice', [('', 4, 'a type (TYPE@PATH)'), ('sat@', 2, 'a type other than sat')])
 def test_nobody_is_told_to_give_a_type_who_gave_one(machine, given, last, advice):
     """Of a drive that says who it is and gives no data."""
     machine.add('/dev/sda', 'intel-healthy', error=last)
 
-    assert f'behind a bridge that wants {advice}; 1 drive' in check(machine, '-d', f'{given}/dev/sda').first_line
+    assert f'by a bridge that needs {advice}; 1 drive' in check(machine, '-d', f'{given}/dev/sda').first_line
 
 
 @simulated
@@ -108,7 +108,7 @@ def test_an_unread_drive_under_three_names_is_one(machine):
     result = check(machine, *named, '--expect', '3', '-v')
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 2 of 3 expected drives missing, 1 there; ')
+    assert result.first_line.startswith('SMART CRITICAL - 2 of 3 expected drives missing, 1 found; ')
     assert 'also reached as sat@/dev/sg0, which has SMART disabled' in result.text
 
 
@@ -179,7 +179,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 there; ')
+    assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 found; ')
     gone, = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
     assert gone['action'] == 'look for the drive'
 
@@ -198,7 +198,7 @@ def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(monkeypatc
 
 
 def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path):
-    """Not "for instance sat@/dev/sda"."""
+    """Not "for example sat@/dev/sda"."""
     (tmp_path / 'dev').mkdir()
     (tmp_path / 'dev/ng3n1').touch()
     monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
@@ -237,10 +237,11 @@ def stands_behind(machine, path: str, host: int, driver: str = '') -> None:
 
 @simulated
 @pytest.mark.parametrize('address, said', [
-    ('megaraid,0@/dev/bus/99', 'host 99 has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1'),
-    ('sat+megaraid,4@/dev/bus/6', 'host 6 has no MegaRAID controller (host 1 has); write sat+megaraid,4@/dev/bus/1'),
+    ('megaraid,0@/dev/bus/99', 'host 99 has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1'),
+    ('sat+megaraid,4@/dev/bus/6',
+     'host 6 has no MegaRAID controller, but host 1 has one; write sat+megaraid,4@/dev/bus/1'),
     ('megaraid,0@/dev/sdb',
-     'host 3, which /dev/sdb belongs to, has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1')])
+     'host 3 (of /dev/sdb) has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1')])
 def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, address, said):
     """Host numbers change at boot; after a reboot every drive would be called dead."""
     machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
@@ -249,7 +250,7 @@ def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, addre
 
     found = surveyed(machine, monkeypatch, '-d', address, '--expect', '1')
 
-    assert [verdict.problem for verdict in found.verdicts] == [f'is not reached: {said}']
+    assert [verdict.problem for verdict in found.verdicts] == [f'was not found: {said}']
     assert found.failures == ()
 
 
@@ -261,8 +262,8 @@ def test_a_range_behind_a_controller_that_moved_is_one_line(machine, monkeypatch
     found = surveyed(machine, monkeypatch, '-d', 'megaraid,0-7@/dev/bus/6', '--expect', '8')
 
     assert [verdict.problem for verdict in found.verdicts] == [
-        'is not reached: host 6 has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1 (and so for the '
-        'whole range)']
+        'was not found: host 6 has no MegaRAID controller, but host 1 has one; write megaraid,0@/dev/bus/1 (likewise '
+        'for the whole range)']
     assert found.failures == ()
 
 
@@ -286,7 +287,7 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
 
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
-    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0'
+    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0, only as megaraid,0@/dev/bus/0'
             in result.text)
     assert 'megaraid_1 does not answer' not in result.text
 
@@ -319,19 +320,20 @@ def test_a_volume_does_not_stand_in_for_a_drive_that_has_gone(machine):
 
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
-    assert 'CRITICAL - 1 of 2 expected drives missing, 1 there' in result.first_line
+    assert 'CRITICAL - 1 of 2 expected drives missing, 1 found' in result.first_line
 
 
 # --- sudo ----------------------------------------------------------------------------------------
 
-REFUSED = SudoRefused('cannot be read: sudo wants a password, so the sudoers rule for this call is missing')
+REFUSED = SudoRefused('cannot be read: sudo asks for a password, so the sudoers rule for this call is missing')
 
 
 @pytest.mark.parametrize('address, words', [
-    ('/dev/sr0', 'is no drive that has SMART: /dev/sr0 is an optical drive; the sudoers rule never admits it'),
+    ('/dev/sr0', 'is not a drive with SMART: /dev/sr0 is an optical drive; leave it out (the sudoers rule excludes it'),
     ('/dev/vda',
-     'is no drive that has SMART: /dev/vda is a virtual disk (virtio or Xen); the sudoers rule never admits it'),
-    ('/dev/my/disk', 'the sudoers rule does not admit this path'),
+     'is not a drive with SMART: /dev/vda is a virtual disk (virtio or Xen); leave it out (the sudoers rule '
+     'excludes it'),
+    ('/dev/my/disk', 'the sudoers rule does not allow this path'),
     ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
     ('sntasmedia@/dev/disk/by-id/usb-ACME_X1-0:0', 'check_smart_attributes sudoers --type sntasmedia'),
     ('/dev/sda', 'the sudoers rule for this call is missing'),

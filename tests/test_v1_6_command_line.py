@@ -108,7 +108,7 @@ def test_words_without_an_option_are_ignored_as_before_and_told_with_v(three, tm
     assert run(*words).code == 3
     result = run(*words, '-dbj', str(tmp_path / 'absent.json'), '-v')
     assert result.code == 1
-    assert '"left" belongs to no option and is ignored' in result.text
+    assert '"left" does not belong to an option and is ignored' in result.text
 
 
 def test_a_drive_without_d_is_an_error(three, tmp_path):
@@ -146,7 +146,7 @@ def test_o_reaches_smartctl_as_it_did(three):
 
 def test_an_ignored_o_is_told(three):
     """It has no effect, and the admin may think that it has."""
-    assert '-O sat does not concern /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda',
+    assert '-O sat does not apply to /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda',
                                                      '-v').text
 
 
@@ -188,7 +188,7 @@ def test_r_is_ignored_beside_d_and_says_so(three):
     """As before."""
     result = run('-p', three.path, '-nosudo', '-r', '/dev/null', '-d', '/dev/sda', '-v')
 
-    assert '-r is ignored beside -d' in result.text
+    assert '-r is ignored because of -d' in result.text
     assert '1 drive: ' in result.first_line
 
 

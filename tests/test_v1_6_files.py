@@ -135,7 +135,7 @@ def test_an_entry_that_was_shipped_adds_labels_and_no_limits(fake, tmp_path):
 
     assert result.code == 0
     assert old_values(result) == {'nvme0_Percentage_Used': '4;;;;', 'nvme0_Error_Information_Log_Entries': '73;;;;'}
-    assert ('Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; version 1.x shipped this limit'
+    assert ('Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; this limit is from version 1.x'
             in result.text)
 
 
@@ -176,7 +176,7 @@ def test_an_absent_database_is_no_fault(intel, tmp_path):
     result = check(intel, '-d', '/dev/sda', '-dbj', str(tmp_path / 'plugins-config/check_smartdb.json'), '-v')
 
     assert result.code == 0
-    assert 'check_smartdb.json is not there; the shipped attributes.json is used' in result.text
+    assert 'check_smartdb.json does not exist; the shipped attributes.json is used' in result.text
 
 
 def test_a_database_that_an_upgrade_kept_serves_the_checks_that_name_the_old_path(intel, tmp_path):
@@ -246,7 +246,7 @@ def test_a_user_configuration_stands_instead_of_ours_for_its_drive(fake, tmp_pat
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '-dbj', old, '-ucfgj', config, '-v')
 
     assert result.line_of('sda').startswith('OK') and result.line_of('sdb').startswith('WARNING')
-    assert 'this limit stands instead of ours for endurance_used' in result.text
+    assert 'this limit replaces ours for endurance_used' in result.text
     assert old_values(result)['sda_Media_Wearout_Indicator'].endswith(';10:;5:;;')
     assert "'sda_endurance_used'=86%;;;0;" in result.text
 
@@ -270,7 +270,7 @@ def test_a_user_configuration_without_database_uses_the_columns_of_ours(intel, t
 
     assert result.code == 2
     assert 'attribute 233 Media_Wearout_Indicator 88, critical below 90' in result.text
-    assert '/dev/sda, 250: neither -dbj nor attributes.json tells whether VALUE or RAW_VALUE is meant' in result.text
+    assert '/dev/sda, 250: neither -dbj nor attributes.json shows whether VALUE or RAW_VALUE is meant' in result.text
 
 
 @pytest.mark.parametrize(('address', 'path', 'kind', 'key'), [
@@ -297,7 +297,8 @@ def test_a_key_that_is_no_drive_of_the_check_is_told(intel, tmp_path):
     """A mistyped path had no effect, and nobody knew."""
     config = users(tmp_path / 'user.json', {'/dev/sdz': {'Threshs': {'5': ['0', '0']}}})
 
-    assert '/dev/sdz is none of the drives of this check' in check(intel, '-d', '/dev/sda', '-ucfgj', config, '-v').text
+    assert '/dev/sdz is not one of the drives of this check' in check(intel, '-d', '/dev/sda', '-ucfgj', config,
+                                                                      '-v').text
 
 
 def test_a_model_of_the_sites_own_database_is_not_unknown(fake, tmp_path):
@@ -327,7 +328,7 @@ def test_explain_shows_what_the_service_saw(intel, tmp_path):
 
     result = run('explain', '-p', intel.path, '-nosudo', '-d', '/dev/sda', '-dbj', old)
 
-    assert 'WARNING\nWhat to do: watch: attribute 233 Media_Wearout_Indicator 88' in result.text
+    assert 'WARNING\nWhat to do: watch this drive. Reason: attribute 233 Media_Wearout_Indicator 88' in result.text
 
 
 # --- none of the bugs of version 1.6 (by their numbers in the list that the project keeps) ------
@@ -475,7 +476,7 @@ def test_bug_11_a_shift_is_kept_and_a_wrong_one_is_named(fake, tmp_path):
 
     assert result.code == 0
     assert old_values(result) == {'sda_Host_Writes_32MiB': '1;80;90;;'}
-    assert '"8r" is no shift such as r8' in result.text and '",8" is no shift' in result.text
+    assert '"8r" is not a shift such as r8' in result.text and '",8" is not a shift' in result.text
 
 
 @pytest.mark.parametrize(('line', 'model', 'is_named'), [
@@ -516,8 +517,10 @@ def test_bug_13_mistakes_of_a_database_are_named_and_the_rest_is_used(intel, tmp
 
     assert result.code == 0
     assert [words for words in (
-        'stands twice; both are used', 'Threshs 212: it is not in ID#', 'Threshs 5: warning 100 lies beyond critical 0',
-        'Threshs 9: it is no list', '"x" is no number', 'Perfs 77: it is not in ID#') if words not in result.text] == []
+        'is there twice; both are used', 'Threshs 212: it is not in ID#',
+        'Threshs 5: warning 100 lies beyond critical 0',
+        'Threshs 9: it is not a list', '"x" is not an attribute number', 'Perfs 77: it is not in ID#')
+        if words not in result.text] == []
     assert files.entry_of(files.database(str(file), files.read(str(file))), Identity('ATA', 'ACME')) is not None
 
 
@@ -649,7 +652,7 @@ def test_a_database_of_1_6_is_examined(tmp_path):
 
     assert files.examine(database(tmp_path / 'a.json', Intel=good)) == ([], ['1 entry'])
     assert files.examine(database(tmp_path / 'b.json', A=bad, B=good)) == (
-        ['b.json: A, Threshs 77: it is not in ID#, so version 1.6 never judged it',
+        ['b.json: A, Threshs 77: it is not in ID#, so version 1.6 never evaluated it',
          'b.json: A, Perfs 78: it is not in ID#, so version 1.6 never printed it'], ['2 entries'])
 
 
@@ -659,7 +662,7 @@ def test_a_user_configuration_of_1_6_is_examined(tmp_path):
     faults, counts = files.examine(users(tmp_path / 'users.json', given))
 
     assert counts == ['2 entries']
-    assert [fault.partition(' is no object')[0] for fault in faults] == ['users.json: /dev/sdb']
+    assert [fault.partition(' is not an object')[0] for fault in faults] == ['users.json: /dev/sdb']
 
 
 META = limit_conversion.Meaning

@@ -109,24 +109,26 @@ def also(**entry):
 
 FILE = 'attributes.json: '
 AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
-ENDLESS = AT_233 + ('valid must end at 255 or before (with "ceiling": 255, for drives that were seen beyond it, at '
-                    '999), or a raw value of '
-                    'something else becomes a percentage')
+ENDLESS = AT_233 + ('valid must end at 255 or lower (with "ceiling": 255, for drives that exceed it, at 999); '
+                    'otherwise, an unrelated raw value becomes a percentage')
 CAPACITOR = FILE + 'ACME X1, attribute 175, power_loss_protection: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
 AS_STATED = 'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
-CITE = 'add the document there and write its key and a place in it, or write "measured on" what and how many drives'
+CITE = ('add the document there and cite its key and the place in it, or write "measured on" with the models and the '
+        'number of drives')
 MISTAKES = {
     # what the schema and the loader refuse
-    'schema': (of_x1('famly', 'ACME'), FILE + 'ACME X1: there is no key "famly"; did you mean family?'),
+    'schema': (of_x1('famly', 'ACME'), FILE + 'ACME X1: unknown key "famly"; did you mean family?'),
     'pattern does not compile': (
         of_x1('models', ['ACME X1-[0-9']),
-        FILE + 'ACME X1: models "ACME X1-[0-9" is no regular expression: unterminated character set at position 8; '
+        FILE + 'ACME X1: models "ACME X1-[0-9" is not a valid regular expression: unterminated character set at '
+               'position 8; '
                'correct it',
     ),
     'firmware does not compile': (
         of_x1('firmware', '1.0)'),
-        FILE + 'ACME X1: firmware "1.0)" is no regular expression: unbalanced parenthesis at position 3; correct it',
+        FILE + 'ACME X1: firmware "1.0)" is not a valid regular expression: unbalanced parenthesis at position 3; '
+               'correct it',
     ),
     'set unknown': (of_x1('uses', ['ata']),
                     FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
@@ -144,25 +146,26 @@ MISTAKES = {
     # citations
     'source missing': (
         without('entries', X1, 'source'),
-        FILE + 'ACME X1: source is missing; cite a document, or say "measured on" what and how many drives',
+        FILE + 'ACME X1: source is missing; cite a document, or write "measured on" with the models and the number of '
+               'drives',
     ),
     'source unknown': (
         put('sets', 'ata-common', 'source', 'acme-manuel, page 3'),
-        FILE + 'set ata-common: source "acme-manuel" is none of "documents"; ' + CITE,
+        FILE + 'set ata-common: source "acme-manuel" is not one of "documents"; ' + CITE,
     ),
     'source of an attribute unknown': (
         put('entries', X1, 'attributes', '233', 'source', 'hearsay'),
         FILE + 'ACME X1, attribute 233: source "hearsay" '
-        'names none of "documents"; ' + CITE,
+        'does not name one of "documents"; ' + CITE,
     ),
     'source of an advisory unknown': (
         put('advisories', 0, 'source', 'a friend'),
-        FILE + 'advisory acme-x1-stops: source "a friend" names none of "documents"; ' + CITE,
+        FILE + 'advisory acme-x1-stops: source "a friend" does not name one of "documents"; ' + CITE,
     ),
     'source of a rating unknown': (
         of_x1('rated_written', {'ACME X1-240': {'bytes': 10**14, 'source': 'leaflet'}}),
         FILE + 'ACME X1, rated_written ACME '
-        'X1-240: source "leaflet" names none of "documents"; ' + CITE,
+        'X1-240: source "leaflet" does not name one of "documents"; ' + CITE,
     ),
     'document not cited': (
         put('documents', 'acme-blog', {'title': 'ACME blog'}),
@@ -174,10 +177,10 @@ MISTAKES = {
     ),
     # metrics
     'standard metric missing': (without('metrics', 'pending'),
-                                FILE + 'metrics: pending is missing, and standard logs give it; add it'),
+                                FILE + 'metrics: pending is missing, but standard logs report it; add it'),
     'verdict with the wrong direction': (
         put('metrics', 'write_protect', 'worse', 'high'),
-        FILE + 'metric write_protect: a verdict that failed is 0 and one that passed 1, so worse must be "low"',
+        FILE + 'metric write_protect: a failed verdict is 0 and a passed one is 1, so worse must be "low"',
     ),
     'metric with an empty range': (
         put('metrics', 'pending', 'valid', [9, 1]),
@@ -209,11 +212,11 @@ MISTAKES = {
     # formulas against valid ranges
     'no valid range': (
         reading({'from': '100 - value'}),
-        AT_233 + 'from "100 - value" turns a value that was never set into a figure; give valid, for example [0, 99]',
+        AT_233 + 'from "100 - value" turns an unset value into a number; set valid, for example [0, 99]',
     ),
     'open valid range': (
         reading({'from': '200 - value', 'valid': [0, None]}),
-        AT_233 + 'from "200 - value" turns a value that was never set into a figure; give valid, for example [0, 199]',
+        AT_233 + 'from "200 - value" turns an unset value into a number; set valid, for example [0, 199]',
     ),
     'zero becomes 100 %': (
         reading({'from': '100 - value', 'valid': [0, 100]}),
@@ -233,8 +236,8 @@ MISTAKES = {
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
-        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is what is used up, and spare_available '
-               'what is left; '
+        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is the part used, spare_available the '
+               'part left; '
         'write value',
     ),
     'a ceiling over garbage': (
@@ -262,7 +265,7 @@ MISTAKES = {
     'states of a number': (
         reading({'from': 'value', 'states': {'0': 'failed'}}, '175', 'reallocated'),
         FILE + 'ACME X1, attribute 175, reallocated: states '
-        'give words, and reallocated is a number; remove them, or let the metric be a verdict',
+        'give words, but reallocated is a number; remove them, or make the metric a verdict',
     ),
     'verdict without states': (
         reading({'from': 'value'}, '175', 'power_loss_protection'),
@@ -271,7 +274,7 @@ MISTAKES = {
     'states overlap': (
         reading({'from': 'value', 'states': {'0-11': 'failed', '100': 'passed', '11': 'hot'}}, '175',
                 'power_loss_protection'),
-        CAPACITOR + 'states 0-11 and 11 overlap; let each result have one word',
+        CAPACITOR + 'states 0-11 and 11 overlap; give each result one word',
     ),
     'state turned round': (
         reading({'from': 'value', 'states': {'10-0': 'failed'}}, '175', 'power_loss_protection'),
@@ -285,38 +288,37 @@ MISTAKES = {
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
         FILE
-        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers, '
-          'unless '
-          '"first" or "only" tells their attributes as well',
+        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; write at least 4, or add "first" or '
+          '"only", so that it does not match other drives',
     ),
     'a pattern as of a shell': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1*']),
-        FILE + 'ACME X1: models "ACME X1*" has * behind a character, which is that character any number of times; '
-               'write .* for anything',
+        FILE + 'ACME X1: models "ACME X1*" has * after a character, which repeats that character; for any text, write '
+               '.*',
     ),
     'choice of patterns': (
         of_x1('models', ['ACME X1-[0-9]{3}|ACME X1']),
-        FILE + 'ACME X1: models "ACME X1-[0-9]{3}|ACME X1" is a choice of whole patterns, '
-        'which costs every check time; write one pattern for each',
+        FILE + 'ACME X1: models "ACME X1-[0-9]{3}|ACME X1" joins whole patterns with a bar, which slows down every '
+               'check; write one pattern for each',
     ),
     'catastrophic pattern': (
         of_x1('models', ['ACME X1-(?:[0-9]+)+']),
-        FILE + 'ACME X1: models "ACME X1-(?:[0-9]+)+" repeats what itself varies, '
-        'which can take for ever on a strange name; write it flat, like [A-Z0-9]+',
+        FILE + 'ACME X1: models "ACME X1-(?:[0-9]+)+" has a repetition inside another, which can take forever on some '
+               'names; use one level, like [A-Z0-9]+',
     ),
     'too many repetitions': (
         of_x1('models', ['ACME X1.*-.*[0-9]*.*[A-Z]*']),
-        FILE + 'ACME X1: models "ACME X1.*-.*[0-9]*.*[A-Z]*" has 5 repetitions without end; 4 are enough',
+        FILE + 'ACME X1: models "ACME X1.*-.*[0-9]*.*[A-Z]*" has 5 unlimited repetitions; use at most 4',
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
-        FILE + 'ACME X1: models "ACME X1-240 " has blanks at an end or two in a row, which no model has once it is '
-               'read; remove them',
+        FILE + 'ACME X1: models "ACME X1-240 " has leading, trailing or double blanks, which are removed from each '
+               'model; remove them',
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(1+)+'),
-        FILE + 'advisory acme-x1-stops: firmware "(1+)+" repeats what itself '
-        'varies, which can take for ever on a strange name; write it flat, like [A-Z0-9]+',
+        FILE + 'advisory acme-x1-stops: firmware "(1+)+" has a repetition inside another, which can take forever on '
+               'some names; use one level, like [A-Z0-9]+',
     ),
     'pattern without a sample': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME Y9-.*']),
@@ -368,8 +370,8 @@ MISTAKES = {
     ),
     'advisory concerns the mended': (
         put('advisories', 0, 'firmware', '1\\..'),
-        FILE + 'advisory acme-x1-stops: firmware: 1.1 is said to be fixed, and the '
-        'pattern of the affected revisions matches it; exclude it',
+        FILE + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '
+               'matches it; exclude it',
     ),
     'advisory in minutes': (
         put('advisories', 0, 'hour', 32768 * 60),
@@ -381,20 +383,20 @@ MISTAKES = {
     ),
     'advisory for every firmware': (
         without('advisories', 0, 'firmware'),
-        FILE + 'advisory acme-x1-stops: firmware: 1.1 is said to be fixed, and the pattern of the affected revisions '
+        FILE + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '
                'matches it; exclude it',
     ),
     # entries against each other
     'same pattern': (
         also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
-        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
-        'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
+        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the '
+        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern',
     ),
     'same pattern and kind': (
         lambda data, _: (data['entries'][X1].update(kind='ssd'), data['entries'].append(
             {'family': 'ACME X1 again', 'models': ['ACME X1-[0-9]{3}'], 'kind': 'ssd', 'source': 'measured on 9'})),
-        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
-        'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
+        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the '
+        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern',
     ),
     'claimed twice': (
         also(family='ACME all', models=['ACME X[12]-.*']),
@@ -407,19 +409,20 @@ MISTAKES = {
                                     'source': 'measured on 9 drives'}),
         ),
         FILE
-        + 'ACME twin: it can never win, ACME X2 takes every drive that it matches; narrow that one or remove this one',
+        + 'ACME twin: it is never used, because ACME X2 takes every drive that it matches; narrow that one or remove '
+          'this one',
     ),
     'weaker and never wins': (
         also(family='ACME any', generic=True, has=[233], uses_common=False),
-        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in your own file',
     ),
     'fallback that never wins': (
         also(family='ACME any', fallback=True, has=[233], kind='ssd'),
-        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in your own file',
     ),
     'no sample': (
         also(family='ACME X3', kind='hdd'),
-        FILE + 'ACME X3: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+        FILE + 'ACME X3: it has no sample; add one to tests/samples, or to "samples" in your own file',
     ),
     'samples within': (
         lambda data, proof: data.update(samples=proof[:1]),
@@ -488,7 +491,7 @@ MISTAKES = {
     ),
     'line that is no row': (
         sample(X2, 'lines', ['Serial Number: none']),
-        'acme.json: sample 2, ACME X2-480: "Serial Number: none" is no row of an attribute table; paste one of '
+        'acme.json: sample 2, ACME X2-480: "Serial Number: none" is not a row of an attribute table; paste one from '
         'smartctl -A or -x',
     ),
     'sample without origin': (
@@ -529,8 +532,8 @@ def test_the_layout_is_part_of_the_proof(checkout):
     (checkout.folder / 'attributes.json').write_text(json.dumps(database()))
 
     assert problems_of([checkout.path]) == [FILE
-                                                  + 'the layout is not the usual one; check_smart_attributes validate '
-                                                   '--format writes it']
+                                                  + 'the layout is not the standard one; to rewrite the file, run: '
+                                                    'check_smart_attributes validate --format']
 
 
 def test_a_key_that_stands_twice_is_named(checkout):
@@ -539,7 +542,7 @@ def test_a_key_that_stands_twice_is_named(checkout):
     (checkout.folder / 'attributes.json').write_text(text.replace('"family": "ACME X1",',
                                                                   '"family": "ACME X0", "family": "ACME X1",'))
 
-    assert problems_of([checkout.path]) == [FILE + 'ACME X1: "family" stands here twice; keep one']
+    assert problems_of([checkout.path]) == [FILE + 'ACME X1: "family" is here twice; keep one']
 
 
 # --- what is right although it looks like a mistake --------------------------------------
@@ -577,13 +580,14 @@ def excluded(row):
 
 NOT_SAID = {
     'two that differ in a guard': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]), 'under the same '
+                                                                                            'conditions'),
     'two of which one is a fallback': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True), 'under the same conditions'),
     'two of which one is generic': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True), 'under the same conditions'),
     'two firmwares': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'), 'under the same conditions'),
     'generic for a kind': (also(family='Any', generic=True, kind='hdd'), 'a generic entry needs'),
     'short pattern beside all attributes': (
         also(family='ACME A', models=['AC.*'], only=[1, 5]), 'literal characters'),
@@ -612,7 +616,7 @@ def test_an_entry_that_wins_a_measured_model_has_no_sample_and_no_rival(checkout
     checkout.write(data, samples(), 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\nACME X9-1,1.0,9\n')
 
     assert problems_of([checkout.path]) == [
-        FILE + 'ACME X9: it has no sample; add one to tests/samples, or to "samples" in a file of your own']
+        FILE + 'ACME X9: it has no sample; add one to tests/samples, or to "samples" in your own file']
 
 
 def test_the_same_models_may_come_with_several_controllers(checkout):
@@ -664,17 +668,17 @@ def test_ordinary_patterns_pass(pattern):
     assert list(entry_rules.pattern_problems(pattern)) == []
 
 
-BLANKS = 'has blanks at an end or two in a row, which no model has once it is read; remove them'
-STAR = 'has * behind a character, which is that character any number of times; write .* for anything'
+BLANKS = 'has leading, trailing or double blanks, which are removed from each model; remove them'
+STAR = 'has * after a character, which repeats that character; for any text, write .*'
 
 
 @pytest.mark.parametrize(('pattern', 'problems'), [
     (' ACME', [BLANKS]), ('ACME ', [BLANKS]), ('ACME  X1', [BLANKS]),
-    ('ACME|ACNE', ['is a choice of whole patterns, which costs every check time; write one pattern for each']),
+    ('ACME|ACNE', ['joins whole patterns with a bar, which slows down every check; write one pattern for each']),
     ('ACME*', [STAR]), ('ACMEz*', [STAR]), ('ACME0*', [STAR]), ('ACME-*', [STAR]), ('ACME_*', [STAR]),
     (r'ACME\d*', []), ('ACME[0-9]*', []), (' ACM*', [BLANKS, STAR]),
-    ('ACM', ['can match with 3 literal characters; name at least 4, or it claims strangers, '
-             'unless "first" or "only" tells their attributes as well'])])
+    ('ACM', ['can match with 3 literal characters; write at least 4, or add "first" or "only", '
+             'so that it does not match other drives'])])
 def test_the_problems_of_a_pattern_are_said(pattern, problems):
     assert list(entry_rules.pattern_problems(pattern)) == problems
 
@@ -747,20 +751,20 @@ def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
 
 @pytest.mark.parametrize(('evidence', 'sentence'), [
     ({'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}},
-     'ACME X1: 6 that agree of 4 compared of 5 drives cannot be'),
+     'ACME X1: impossible figures: 6 agree, 4 compared, 5 drives'),
     ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
     ({'ACME X1': {'drives': 'many'}},
-     'ACME X1: its figures are none of drives, compared, agree with a whole number each'),
+     'ACME X1: its figures must be drives, compared, agree, each a whole number'),
     ([], 'it is not an object of families')])
 def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
     """It was edited by hand, or is that of another database."""
     checkout.write_evidence(evidence)
 
-    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; let measure --write write it']
+    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; to recreate it, use measure --write']
 
 
 @pytest.mark.parametrize(('entry', 'drives', 'problems'), [
-    (X2, 3, [FILE + 'ACME X2, firmware: 3 drives are too few for a condition on it; cite a document or drop it']),
+    (X2, 3, [FILE + 'ACME X2, firmware: 3 drives are too few for this condition; cite a document or remove it']),
     (X2, 5, []), (X1, 1, [])], ids=['measured on few', 'measured on enough', 'few and documented'])
 def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry, drives, problems):
     """Of three drives chance decides which firmware they have."""
@@ -815,7 +819,7 @@ def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_i
     problems = problems_after(checkout, change)
 
     assert any('gives 0 % used on a drive that was written' in problem
-               and 'times over, so it may stand still' in problem
+               and 'times over, so it may be stuck at 0' in problem
                for problem in problems) is is_stuck
 
 
@@ -840,7 +844,7 @@ def test_what_an_addition_silences_is_named(shipped, tmp_path):
     """It replaces the entry that spoke before wholly: pending sectors would be gone without a word."""
     assert problems_of([local(tmp_path, without_power_cycles())]) == [
         'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
-        'take that over ("uses" or a reading), or write a "comment" at the attribute why not'
+        'add this ("uses" or a reading), or explain in a "comment" of the attribute why not'
     ]
 
 
@@ -877,8 +881,8 @@ def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text
     path.write_text(text)
 
     assert problems_of([str(path)]) == [
-        f'my-drive.json is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} '
-        f'makes one'
+        f'my-drive.json is output of smartctl, not a database entry; to create one, run: check_smart_attributes draft '
+        f'--report {path}'
     ]
 
 
@@ -943,7 +947,7 @@ def test_the_command_says_why_a_file_cannot_be_validated(shipped, tmp_path, cont
 
     assert code == 1
     assert 'broken.json: ' in lines[0]
-    assert lines[-1] == 'broken.json: taken for entries, 1 problem, the rest is validated when that is mended'
+    assert lines[-1] == 'broken.json: read as entries, 1 problem, fix this first, then validate again for the rest'
 
 
 def test_samples_and_models_can_be_given(shipped, tmp_path):
@@ -983,7 +987,7 @@ def test_format_writes_nothing_where_nothing_changes(shipped):
     """Not even the time of the file."""
     os.utime(shipped.path, (1, 1))
 
-    assert run(formats=True)[1][0] == f'{shipped.path}: has the usual layout already'
+    assert run(formats=True)[1][0] == f'{shipped.path}: has the standard layout already'
     assert os.stat(shipped.path).st_mtime == 1
 
 
@@ -1003,7 +1007,7 @@ def test_format_leaves_a_file_with_mistakes_alone(shipped, tmp_path):
     path = tmp_path / 'twice.json'
     path.write_text('{"entries": [], "entries": []}')
 
-    assert run(str(path), formats=True) == (1, ['twice.json: "entries" stands here twice; keep one'])
+    assert run(str(path), formats=True) == (1, ['twice.json: "entries" is here twice; keep one'])
     assert path.read_text() == '{"entries": [], "entries": []}'
 
 
@@ -1026,15 +1030,16 @@ def test_the_shipped_example_and_the_shipped_limits_are_clean():
 
 LIMIT_MISTAKES = {
     'key': ({'metrics': {'temperature': {'warnin': '3'}}},
-            'metric temperature: there is no key "warnin"; did you mean warning?', False),
-    'metric': ({'metrics': {'temprature': {}}}, 'metrics: "temprature" is no metric; did you mean temperature?', True),
+            'metric temperature: unknown key "warnin"; did you mean warning?', False),
+    'metric': ({'metrics': {'temprature': {}}}, 'metrics: "temprature" is not a metric; did you mean temperature?',
+               True),
     'range': ({'metrics': {'temperature': {'warning': '5 C'}}},
-              'metrics, temperature, warning: "5 C" is no Nagios range; ',
+              'metrics, temperature, warning: "5 C" is not a Nagios range; ',
               True),
     'unit': ({'metrics': {'power_on_time': {'warning': '5y'}, 'pending': {'warning': '5y'}}},
-             'metrics, pending, warning: "5y" is no Nagios range of a metric that is a count; d, w and y ', True),
+             'metrics, pending, warning: "5y" is not a Nagios range of a metric that is a count; d, w and y ', True),
     'pattern': ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
-                'overrides, model "(a+)+X" repeats what ', True),
+                'overrides, model "(a+)+X" has a repetition inside another', True),
     'ended': ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
               'override for serial A: it ended on 2020-01-31 and has no effect; ', True),
     'contradiction': ({'overrides': [
@@ -1053,15 +1058,15 @@ def test_a_mistake_in_limits_is_named(tmp_path, mistake):
 
     assert (code, len(lines)) == (1, 2)
     assert lines[0].startswith(f'limits.json: {sentence}')
-    assert ('the rest is validated when that is mended' in lines[1]) is not is_whole
+    assert ('fix this first, then validate again for the rest' in lines[1]) is not is_whole
     assert 'limits' in lines[1].partition(':')[2]
 
 
 def test_what_is_no_json_is_taken_for_what_belongs_into_its_folder(tmp_path):
     """Nothing else tells."""
     assert run(limits(tmp_path, '{', 'thresholds.d'))[1][-1] == (
-        'limits.json: taken for limits, 1 problem, the rest is validated when that is mended')
-    assert run(limits(tmp_path, '{', 'attributes.d'))[1][-1].startswith('limits.json: taken for entries, ')
+        'limits.json: read as limits, 1 problem, fix this first, then validate again for the rest')
+    assert run(limits(tmp_path, '{', 'attributes.d'))[1][-1].startswith('limits.json: read as entries, ')
 
 
 def test_several_kinds_are_validated_in_one_go(shipped, tmp_path):
@@ -1095,7 +1100,7 @@ def test_files_of_version_1_6_are_known_as_such(tmp_path, devices, kind):
 
     assert (good.code, good.text) == (0, f'limits.json: {kind}, 1 entry, no problem\n')
     assert broken.code == 1
-    assert '"five" is no number of an attribute' in broken.text
+    assert '"five" is not an attribute number' in broken.text
 
 
 OF_ALL_KINDS = {

@@ -81,21 +81,21 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
     """A drive that nobody judged is never well."""
     formed = verdicts.Verdicts()
     early = formed.of(read(), judge, None)
-    formed.late = 'time was over after 55 s'
+    formed.late = 'time limit of 55 s exceeded'
     other = read()._replace(device=Device('/dev/sdb', name='sdb'))
 
     assert formed.of(read(), judge, None) is early
     assert formed.of(other, judge, None).state is State.UNKNOWN
-    assert formed.of(other, judge, None).problem == 'was read and not judged: time was over after 55 s'
+    assert formed.of(other, judge, None).problem == 'was read but not evaluated: time limit of 55 s exceeded'
 
 
 @pytest.mark.parametrize('error, words', [
     (DataError('site.json: there is no set "x"'), 'site.json: there is no set "x"'),
-    (alarm.TakesTooLong('5.5 s of computing'),
-     'cannot be judged: 5.5 s of computing were not enough; a pattern in a data file may never end, '
-     'check_smart_attributes validate names it'),
-    (KeyError('x'), 'cannot be judged: KeyError inside check_smart_attributes; please report it with the output of '
-                    'smartctl --json -x')], ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
+    (alarm.TakesTooLong('5.5 s of CPU time'),
+     'cannot be evaluated: it took more than 5.5 s of CPU time, probably because of a pattern in a data file; to '
+     'find it, run: check_smart_attributes validate'),
+    (KeyError('x'), 'cannot be evaluated: KeyError inside check_smart_attributes; please report this with the output '
+                    'of: smartctl --json -x')], ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
 def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, words):
     """By its name and its serial number; the others are judged."""
     class Broken:
@@ -197,4 +197,4 @@ def test_growth_that_was_seen_too_early_is_not_told(machine):
     result = machine.check(START + 2 * HOUR, '-v')
 
     assert result.code == 0 and 'grew' not in result.text
-    assert 'cannot be told from another drive' in result.text
+    assert 'cannot be distinguished from another drive' in result.text

@@ -104,9 +104,9 @@ def test_no_drive_of_the_collection_is_a_virtual_disk(shared):
 @pytest.mark.parametrize('path, what', [
     ('/dev/sr0', 'optical'), ('/dev/vda', 'virtio'), ('/dev/xvda1', 'Xen'), ('/dev/md127', 'other disks'),
     ('/dev/dm-3', 'other disks'),
-    ('/dev/mapper/vg-root', 'other disks'), ('/dev/nbd0', 'another machine'), ('/dev/rbd1', 'another machine'),
+    ('/dev/mapper/vg-root', 'other disks'), ('/dev/nbd0', 'network disk'), ('/dev/rbd1', 'network disk'),
     ('/dev/nst0', 'tape'),
-    ('/dev/zram0', 'memory'), ('/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-x', 'another machine')])
+    ('/dev/zram0', 'memory'), ('/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-x', 'network disk')])
 def test_a_path_may_tell_that_there_is_no_drive(path, what):
     """Before anything is asked."""
     assert what in of_path(path)
@@ -119,15 +119,15 @@ def test_paths_of_drives_are_none_of_these(path):
     assert of_path(path) == ''
 
 
-VOLUME = ('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives behind it, for instance '
-          'megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
+VOLUME = ('is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives behind it, for '
+          'example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
 
 
 @pytest.mark.parametrize('answer, code, words', [
-    (('ACME X1', 'CD/DVD', '', ''), 'not-a-drive', 'is no disk (CD/DVD): no SMART to judge'),
+    (('ACME X1', 'CD/DVD', '', ''), 'not-a-drive', 'is not a disk (CD/DVD), so it has no SMART'),
     (('ACME X1', 'disk', 'iSCSI', ''), 'iscsi-volume',
-     'is an iSCSI volume: its drives are in the storage system, check them there'),
-    (('ACME DVD-ROM', 'disk', '', ''), 'not-a-drive', 'is an optical drive: no SMART to judge'),
+     'is an iSCSI volume; check its drives in the storage system'),
+    (('ACME DVD-ROM', 'disk', '', ''), 'not-a-drive', 'is an optical drive, so it has no SMART'),
     (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), 'raid-volume', VOLUME),
     (('ACME X1', '', '', '6' + '0' * 31), 'raid-volume', VOLUME)])
 def test_an_answer_that_no_drive_gives_has_a_sentence_and_its_code(answer, code, words):

@@ -26,6 +26,8 @@ LIMITS = {'documents': 1.0, 'help': 1.0, 'messages': 1.0, 'docstrings': 3.0}
 # What other programs printed or wrote; and what is a copy of a text that is counted elsewhere.
 LEFT_OUT = ('LICENSE', 'doc/check_smart_attributes.8', 'contrib/bash-completion')
 SHORTEST = 3  # words: a string of fewer is a name, not a sentence
+SQL = re.compile(r'(?:ALTER|CREATE|DELETE|DROP|INSERT|PRAGMA|SELECT|UPDATE|WITH) ')  # a statement, not a sentence
+TO_DO = re.compile(r'[\W_]*What to do:')  # a heading
 
 
 class Sentence(NamedTuple):
@@ -48,7 +50,7 @@ class Rules(NamedTuple):
             match = pattern.search(text)
             if match:
                 return f'"{match[0]}" ({plain})'
-        opener = self.openers.match(text)
+        opener = None if TO_DO.match(text) else self.openers.match(text)
         return f'begins with "{opener[1]}"' if opener and not text.rstrip(' "\')').endswith('?') else None
 
 
@@ -127,7 +129,7 @@ def of_python(name: str) -> Iterator[Sentence]:
 
 
 def _sentences(group: str, place: str, text: str) -> Iterator[Sentence]:
-    if ' ' in text.strip():
+    if ' ' in text.strip() and not SQL.match(text):
         for paragraph in re.split(r'\n\s*\n', text):
             yield from (Sentence(group, place, sentence) for sentence in split(paragraph))
 

@@ -14,7 +14,7 @@ try:
     from smart_attributes.main import main
 except BaseException as error:  # a module that is missing, damaged or not readable, or a Python that is too old
     import json
-    words = ('check_smart_attributes cannot start: {}: {}; install it again, whole and readable for every user, '
+    words = ('check_smart_attributes cannot start: {}: {}; reinstall it, complete and readable for every user, '
              'for Python 3.9 or newer').format(type(error).__name__, ' '.join(str(error).replace('|', '/').split()))
     print(json.dumps({'version': 2, 'state': 'UNKNOWN', 'code': 'plugin-damaged', 'error': words,
                       'drives': []}) if '--json' in sys.argv

@@ -25,7 +25,7 @@ def time_left(by_metric: Mapping[str, Reading], past: Optional[Past]) -> Reading
     """
     used, age = by_metric.get(ENDURANCE), by_metric.get(AGE)
     told = (_foreseen(used, age.number if age else None, past) if used
-            else 'no endurance_used of it is judged')
+            else 'the drive has no endurance_used value that is evaluated')
     if not isinstance(told, Forecast):
         return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=told)
     source = ESTIMATE if told.is_estimate else HISTORY if told.left else ENDURANCE
@@ -55,7 +55,7 @@ def forecasts(verdict: Verdict, past: Optional[Past]) -> Mapping[str, Forecast]:
 
 
 def _foreseen(reading: Reading, age: Optional[float], past: Optional[Past]) -> Union[Forecast, str]:
-    """Return the forecast for a reading, or the reason why there is none. age: power-on time in seconds."""
+    """Return the forecast for a reading, or the reason why it is missing. age: power-on time in seconds."""
     from ..history.forecast import forecast
     number = reading.number or 0
     falls, now = reading.metric == SPARE, 0

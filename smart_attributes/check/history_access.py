@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 WRITES, READS = 'writes', 'reads'   # values of Command.history: daemons and timers write, people read
-_DOUBTED = ('history belongs to another user, who could have made it up: how old it says that {} is lowers no alarm '
-            'here, unless the log of the drive tells it')
+_DOUBTED = ('the history belongs to another user, who could have changed it, so the age that it gives for {} '
+            'suppresses no alert unless the error log of the drive confirms it')
 
 
 class Remembered:
@@ -61,7 +61,7 @@ class Remembered:
             return []
 
     def is_expected(self, identity: Identity) -> bool:
-        """Return whether likely_past() can answer for a drive; True if there is no history."""
+        """Return whether likely_past() can answer for a drive; True without a history."""
         return self._history is None or self._history.expected(identity) is not None
 
     def likely_past(self, identity: Identity) -> Optional[Past]:
@@ -101,7 +101,7 @@ class Remembered:
     def remarks(self) -> Tuple[Coded, ...]:
         """Messages about the history itself, such as lost readings; they do not depend on the state of any drive."""
         if self._history is None:
-            words = f'no history: {self.trouble}; growth is not judged'
+            words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
         known = self._history
         sentences = {'history-restarted': known.loss, 'readings-lost': known.missing,
@@ -198,13 +198,13 @@ class Remembered:
         """
         now = int(time.time())
         if self._history is None or self._whereabouts is None:
-            return Lately(now - within, unknown='nothing is remembered of these drives')
+            return Lately(now - within, unknown='the history has no readings of these drives')
         from . import drive_tracking
         begun = self._history.begun
         found = Lately(now - within, tuple(self._grew(verdicts, within, worse)),
                        tuple(drive_tracking.came(self._whereabouts, hide_serial, within, begun)),
                        tuple(drive_tracking.went(self._whereabouts, hide_serial, within)))
-        before = 'known from smartd\'s logs alone' if self._history.has_taken else 'not known'
+        before = 'only smartd logs are known' if self._history.has_taken else 'nothing is known'
         return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
 
     def _grew(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]) -> Iterator[Grown]:
@@ -252,14 +252,14 @@ class Remembered:
 
 
 def remembered(options: Options) -> Remembered:
-    """Return the history of a run; an empty one for recorded reports, or if there is no state directory."""
+    """Return the history of a run; an empty one for recorded reports, or without a state directory."""
     use = options.history
     is_writing = use.access == WRITES
     if use.no_history or options.which.reports or not use.access or not _has_a_place(options.state_dir):
         return Remembered()
     if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_directory.location(),
                                                                                    'history')):
-        return Remembered()  # no check has ever remembered anything
+        return Remembered()  # no check has ever stored anything
     try:
         return Remembered(_opened(options, is_writing), '', use.access == READS, use.asleep_max_age)
     except (HistoryUnusable, state_directory.Unusable) as error:
@@ -269,7 +269,7 @@ def remembered(options: Options) -> Remembered:
 def _has_a_place(given: str) -> bool:
     """Return whether there is a state directory to use.
 
-    There is none for a user without a home directory, such as nobody, unless --state-dir names one.
+    It is missing for a user without a home directory, such as nobody, unless --state-dir names one.
     """
     place = state_directory.location(given)
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
@@ -294,8 +294,8 @@ def _opened(options: Options, is_writing: bool) -> HistoryStore:
 
 def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
     from ..history.growth import duration
-    nothing = '' if found.grew or found.came or found.went else ', in which nothing grew, came or went'
-    return f'checks remember for {duration(now - begun)}{nothing}; what was before is {before}'
+    nothing = '' if found.grew or found.came or found.went else ' without an increase or a change of drives'
+    return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
 
 
 def _address(device: Device) -> Address:

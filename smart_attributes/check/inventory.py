@@ -54,8 +54,8 @@ def looked_at_again(reads: Sequence[Read]) -> List[Read]:
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[Coded]:
     """Return a note for each drive that answered as another device type than requested."""
     known = {device.name: device for device in asked}
-    return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address} and is '
-                                  f'read as {read.device.address}; write that')
+    return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address}, only as '
+                                  f'{read.device.address}; use that address')
             for read in reads if read.device.name in known and read.device.type != known[read.device.name].type]
 
 
@@ -98,8 +98,8 @@ def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple
     It is unknown whether they hold drives.
     """
     unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
-    told = (Coded('slots-not-reached', f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer '
-                                       f'slots, or give more time with -t'),)
+    told = (Coded('slots-not-reached', f'{len(unseen)} of {slots} slots were not read before the time limit; name '
+                                       f'fewer slots, or increase -t'),)
     return [read for read in reads if read not in unseen], told if unseen else ()
 
 
@@ -112,8 +112,8 @@ def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[Coded, ...]
     there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
     if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    return (Coded('drives-missing', f'{expected - there} of {expected} expected drives missing, {there} there; '
-                                    'look for a drive that is gone, or correct --expect'),)
+    return (Coded('drives-missing', f'{expected - there} of {expected} expected drives missing, {there} found; '
+                                    'look for the missing drives, or correct --expect'),)
 
 
 def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tuple[State, str]:
@@ -123,12 +123,12 @@ def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tup
     *is_bare*, so a mistyped pattern or a range of empty slots stays UNKNOWN.
     """
     if is_bare and wish is not None:
-        return wish, f'no drives: smartctl --scan finds none here (--no-drives {wish.name.lower()})'
+        return wish, f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})'
     if expected == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
-    return State.UNKNOWN, Coded('no-drives', 'no drives to check: smartctl --scan finds none, or patterns and empty '
-                                             'slots leave none over; name drives with -d, for example -d /dev/sda, or '
-                                             'say --no-drives ok where there are none')
+    return State.UNKNOWN, Coded('no-drives', 'no drives to check: smartctl --scan found none, or all are excluded by '
+                                             'patterns or are empty slots; name drives with -d, for example -d '
+                                             '/dev/sda, or use --no-drives ok on machines without drives')
 
 
 def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:

@@ -138,7 +138,8 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
     if before.state.urgency <= level.state.urgency:
         return level
     return before._replace(reading=reading, against=Coded(
-        before.against.code, f'{before.against} until {amount(margin(reading), reading.unit)} lower for an hour'))
+        before.against.code,
+        f'{before.against}, and not yet {amount(margin(reading), reading.unit)} lower for an hour'))
 
 
 def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
@@ -210,9 +211,9 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledg
     new = judge_reading(reading, limit, by_metric, metrics)
     if new.state is State.OK:
         return told
-    against = f' ({new.against})' if new.against else ''
-    return [Coded('old-event', f'{statement(reading)}: no more than a note at that age, {new.state.name}{against} '
-                               f'were it new')]
+    against = f' {new.against}' if new.against else ''
+    return [Coded('old-event', f'{statement(reading)}: only a note at that age, would be {new.state.name}{against} if '
+                               f'recent')]
 
 
 def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,
@@ -294,9 +295,9 @@ def _countdown(hour: int, hours: Optional[float], now: float) -> str:
     if hours is None:
         return f'at {hour} power-on hours'
     if hours >= hour:
-        return f'its hour {hour} is past, the drive is at {hours:.0f}'
+        return f'at {hour} power-on hours, and the drive has {hours:.0f}'
     day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
-    return f'at {hour} power-on hours, {hour - hours:.0f} from now, on {day} if it is never switched off'
+    return f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if it stays switched on'
 
 
 def _hours(by_metric: Mapping[str, Reading]) -> Optional[float]:
@@ -307,8 +308,8 @@ def _hours(by_metric: Mapping[str, Reading]) -> Optional[float]:
 def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     return Reading('unknown_model', 0, '', Source('attributes.json'),
-                   f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not told"}); '
-                   f'check_smart_attributes draft {source} prints one to start from', state)
+                   f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not reported"}); '
+                   f'to create one, run: check_smart_attributes draft {source}', state)
 
 
 # --- notes, which do not change the state ---------------------------------------
@@ -339,8 +340,8 @@ def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:
     sources = [item.attribute for item in spec.readings if item.metric == forecasts.ENDURANCE and not item.is_trap]
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
-    return [f'not in the report: attribute {" or ".join(map(str, dict.fromkeys(sources)))}, from which endurance_used '
-            'of this family is read']
+    return [f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, which holds endurance_used '
+            'of this family']
 
 
 def _differences(found: Sequence[Reading]) -> List[str]:
@@ -349,34 +350,35 @@ def _differences(found: Sequence[Reading]) -> List[str]:
     for reading in found:
         if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
             by_metric.setdefault(reading.metric, []).append(reading)
-    return [f'{metric}: {_sources(same)}; the worse one counts' for metric, same in by_metric.items()
+    return [f'{metric}: {_sources(same)}; the worse value is used' for metric, same in by_metric.items()
             if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
 
 
 def _smartctl_differs(found: Sequence[Reading]) -> List[str]:
     """Return a note for each metric if smartctl's own figure is more than APART points from the judged one."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
-    return [f'{own.metric}: smartctl itself says {amount(own.number, own.unit)}, {judged[own.metric].source} says '
-            f'{amount(judged[own.metric].number, own.unit)}, which counts' for own in found
+    return [f'{own.metric}: {amount(own.number, own.unit)} computed by smartctl, '
+            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}, which is used'
+            for own in found
             if own.source.log == standards.SMARTCTL and own.number is not None and own.metric in judged
             and abs(own.number - (judged[own.metric].number or 0)) > APART]
 
 
 def _warranty(found: Sequence[Reading]) -> List[str]:
-    """Return a note if more was written than the vendor's warranty covers, which is no health problem; else []."""
+    """Return a note if more was written than the warranty covers, which does not affect its health; else []."""
     known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
         return []
-    return [f'host_written {amount(known["host_written"], "B")} is more than the '
-            f'{amount(known["rated_written"], "B")} of the warranty']
+    return [f'host_written {amount(known["host_written"], "B")} exceeds the '
+            f'{amount(known["rated_written"], "B")} that the warranty covers']
 
 
 def _sources(same: Sequence[Reading]) -> str:
-    return ', '.join(f'{reading.source} says {amount(reading.number, reading.unit)}' for reading in same)
+    return ', '.join(f'{amount(reading.number, reading.unit)} from {reading.source}' for reading in same)
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
-    return [f'{reading.metric}: the device statistics of this family are not to be believed, here '
-            f'{amount(reading.number, reading.unit)}'
+    return [f'{reading.metric}: device statistics ignored, because they are known to be wrong for this family '
+            f'(reported: {amount(reading.number, reading.unit)})'
             for reading in found if reading.source.log == standards.DEVICE_STATISTICS
             and reading.metric in spec.untrusted_statistics]

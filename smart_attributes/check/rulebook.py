@@ -109,7 +109,7 @@ def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        mistakes.append(f'{folder}: {error.strerror}; let the user who runs the check read it, or remove it')
+        mistakes.append(f'{folder}: {error.strerror}; make it readable for the monitoring user, or remove it')
         return []
 
 
@@ -206,7 +206,7 @@ def _check_metrics(options: Options, units: Mapping[str, str]) -> None:
     for name in _named_metrics(options):
         if name not in units:
             from ..knowledge import suggestions
-            raise UsageError(f'"{clean(name)}" is no metric; {suggestions.metric(name, units)}')
+            raise UsageError(f'"{clean(name)}" is not a metric; {suggestions.metric(name, units)}')
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
 

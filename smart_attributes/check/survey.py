@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Watch = Callable[[int, Sequence[str]], object]
 
 
-_UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
+_UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; simplify these patterns'
 
 
 class Survey(NamedTuple):
@@ -40,7 +40,7 @@ class Survey(NamedTuple):
     failures: Tuple[Coded, ...]      # make the run CRITICAL: drives missing
     notes: Tuple[Coded, ...]
     judge: Judge
-    nobody: Tuple[State, str]        # state and message if there are no verdicts
+    nobody: Tuple[State, str]        # state and message without verdicts
     # make the run at least UNKNOWN: slots that were not read, mistakes in local files
     faults: Tuple[Coded, ...] = ()
     remarks: Tuple[Coded, ...] = ()  # change no state but are shown without -v: an outdated sudoers rule
@@ -112,8 +112,8 @@ def _at_work(progress: Progress, options: Options, site: Site, runner: processes
     progress.found = find(options, runner, deadline)
     plans = plan(progress.found.devices, options, site)
     if runner.forgetful:
-        progress.notes = (Coded('processes-not-recorded', f'a drive that hangs may cost a process with each check, not '
-                                                          f'one alone: {runner.forgetful}'),)
+        progress.notes = (Coded('processes-not-recorded', f'if a drive hangs, each check may leave another process '
+                                                          f'behind: {runner.forgetful}'),)
     progress.planned = [planned.device for planned in plans]
     for planned in plans[:how.jobs]:
         runner.start(planned.command, how.jobs)
@@ -151,8 +151,8 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
     """Return the survey of the drives read before the time limit; all others are reported as not read."""
     if options.which.reports and not progress.found.devices:
         _name_recorded(progress, ())
-        progress.faults = (Coded('not-reached', f'only {len(progress.reads)} recorded reports were read, {why}; give '
-                                                f'fewer, or more time with -t'),)
+        progress.faults = (Coded('not-reached', f'only {len(progress.reads)} recorded reports were read: {why}; give '
+                                                f'fewer, or increase -t'),)
     reached = {read.device.name for read in progress.reads}  # reading may have changed the type
     progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned
                        if device.name not in reached]
@@ -326,8 +326,8 @@ def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Patte
         if not progress.late or not (match or ignore):
             return alarm.limited(selection.is_wanted, read.device, _named(read, progress.history), match, ignore,
                                  isinstance(read.outcome, Report)) is not False
-        why = progress.late + ' before there was time'
+        why = progress.late + ' before the patterns were matched'
     except alarm.TakesTooLong as slow:
-        why = f'{slow} were not enough'
+        why = f'matching took more than {slow}'
     progress.faults += (Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why)),)
     return True

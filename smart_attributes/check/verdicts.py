@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Why a verdict is formed.
 FIRST = 'the drive has no verdict yet'
-OTHER_PAST = 'now that all drives have answered, history knows another past of this drive than expected'
+OTHER_PAST = 'all drives have answered, and the history has other earlier readings of this drive than expected'
 
 
 class Formed(NamedTuple):
@@ -48,14 +48,14 @@ class Verdicts:
         self.formed: Dict[Device, Formed] = {}
 
     def of(self, read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
-        """Return the verdict on a device; UNKNOWN if there is no time left to form one.
+        """Return the verdict on a device; UNKNOWN if no time is left to form one.
 
         past: the earlier readings of the drive.
         """
         formed = self.formed.get(read.device)
         why = reason(formed, past)
         if why and self.late:
-            return _unreadable(read, DriveError(f'was read and not judged: {self.late}', 'not-judged'), judge)
+            return _unreadable(read, DriveError(f'was read but not evaluated: {self.late}', 'not-judged'), judge)
         if formed is None or why:
             reasons = (*(formed.reasons if formed else ()), why)
             formed = self.formed[read.device] = Formed(verdict(read, judge, past), past, reasons)
@@ -69,11 +69,11 @@ def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
     except DataError as error:
         problem: SmartError = error
     except alarm.TakesTooLong as slow:
-        problem = DriveError(f'cannot be judged: {slow} were not enough; a pattern in a data file may never end, '
-                             'check_smart_attributes validate names it', 'judging-failed')
+        problem = DriveError(f'cannot be evaluated: it took more than {slow}, probably because of a pattern in a data '
+                             'file; to find it, run: check_smart_attributes validate', 'judging-failed')
     except Exception as error:  # one drive must not stop the run
-        problem = DriveError(f'cannot be judged: {type(error).__name__} inside check_smart_attributes; '
-                             'please report it with the output of smartctl --json -x', 'judging-failed')
+        problem = DriveError(f'cannot be evaluated: {type(error).__name__} inside check_smart_attributes; '
+                             'please report this with the output of: smartctl --json -x', 'judging-failed')
     return _unreadable(read, problem, judge)
 
 

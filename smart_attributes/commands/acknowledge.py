@@ -62,10 +62,11 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that do not go together."""
     is_named, is_of_file = which.devices or which.reports, own.shown or own.withdraw
     if is_of_file and (which.metrics or own.every_alarm):
-        raise UsageError('--list and --withdraw take no metrics beside them; --withdraw SERIAL:METRIC withdraws one')
+        raise UsageError('--list and --withdraw cannot be used with metrics; to withdraw one, use '
+                         '--withdraw SERIAL:METRIC')
     if not is_of_file and (bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
-        raise UsageError('acknowledge takes metrics with -d ADDRESS or --report FILE, or --all, or --list, or '
-                         '--withdraw; --help shows examples')
+        raise UsageError('acknowledge needs metrics with -d ADDRESS or --report FILE, or --all, or --list, or '
+                         '--withdraw; for examples, use --help')
 
 
 def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:
@@ -112,12 +113,11 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 def template(why: str, until: str) -> Acknowledgement:
     """Return an acknowledgement with the fields that all of one call share. Raises UsageError for invalid values."""
     if len(why) < LEAST_WHY:
-        raise UsageError(f'--why says why this is accepted, in {LEAST_WHY} characters or more: --why "stable since '
-                         f'2024"')
+        raise UsageError(f'--why needs a reason of at least {LEAST_WHY} characters: --why "stable since 2024"')
     if until and not acknowledgements.is_day(until):
         raise UsageError(f'--until "{clean(until)}" is not a day, such as 2027-01-31')
     if until and until < today():
-        raise UsageError(f'--until {until} is past; name the last day on which the number is accepted')
+        raise UsageError(f'--until {until} is in the past; give the last day on which the value is accepted')
     return Acknowledgement('', '', 0, why, until, _who(), today())
 
 
@@ -131,7 +131,7 @@ def _who() -> str:
 
 def line(accepted: Acknowledgement) -> str:
     """Return one acknowledgement as a line of text."""
-    ended = ', which is past' if accepted.until and accepted.until < today() else ''
+    ended = ', expired' if accepted.until and accepted.until < today() else ''
     value = amount(accepted.value, '') + acknowledgements.given_by(accepted, ', ') + ended
     return f'{clean(accepted.serial)} {accepted.metric} {value}: {clean(accepted.why, 200)}'
 
@@ -169,7 +169,7 @@ def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement]
                            for name in (serial, f'{serial}:{each.metric}')} for each in before.acknowledgements}
         for name in names:
             if not any(name in own for own in names_of.values()):
-                raise UsageError(f'nothing of {clean(name)} is acknowledged; --list shows what is')
+                raise UsageError(f'no acknowledgement for {clean(name)}; to list all, use --list')
         ended = [each for each in before.acknowledgements if names_of[each].intersection(names)]
         _write(file, acknowledgements_file.without(before.data, {(each.serial, each.metric) for each in ended}))
     return ended, before
@@ -189,7 +189,7 @@ def _alone(config: str) -> Iterator[str]:
     with _explained(file):
         fault = trust.fault(os.path.dirname(file), os.geteuid())
         if fault:
-            raise DataError(f'{fault}; let nobody else write there: chown, chmod go-w or setfacl -b')
+            raise DataError(f'{fault}; remove write access for others: chown, chmod go-w or setfacl -b')
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
         status = os.fstat(descriptor)
@@ -197,8 +197,8 @@ def _alone(config: str) -> Iterator[str]:
             raise DataError(f'{lock} could be held by another user; remove it: rm {lock}')
         with _explained(lock):
             if not files.has_locked(descriptor, fcntl.LOCK_EX, PATIENCE):
-                raise DataError(f'another acknowledge has held {lock} for {PATIENCE:g} s, and nothing was changed; '
-                                f'find it with: fuser {lock}')
+                raise DataError(f'another acknowledge has held {lock} for {PATIENCE:g} s, so nothing was changed; '
+                                f'to find it, run: fuser {lock}')
         yield file
     finally:
         os.close(descriptor)
@@ -232,6 +232,6 @@ def _explained(file: str) -> Iterator[None]:
         yield
     except OSError as error:
         folder = os.path.dirname(file)
-        advice = {errno.ENOENT: f'make the folder: mkdir -p {folder}', errno.EACCES: 'run this as root',
-                  errno.EPERM: 'run this as root'}.get(error.errno or 0, f'let root write to {folder}')
+        advice = {errno.ENOENT: f'create the directory: mkdir -p {folder}', errno.EACCES: 'run this as root',
+                  errno.EPERM: 'run this as root'}.get(error.errno or 0, f'make {folder} writable for root')
         raise DataError(f'{file} cannot be written: {error.strerror}; {advice}') from None

@@ -9,7 +9,7 @@ from . import check, person
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Diagnose the installation as the user who runs the checks; return 0 if there is no problem, else 1."""
+    """Diagnose the installation as the user who runs the checks; return 0 without a problem, else 1."""
     own: DoctorOptions = options.own
     examination = examine(options, runner, lambda survey: check.rendered(survey, options, CheckOptions()).text,
                           lambda survey: person.addresses(survey, options))

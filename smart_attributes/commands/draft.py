@@ -26,5 +26,5 @@ def run(options: Options, runner: Runner) -> int:
 def _why_no_draft(result: Survey, answered: int) -> str:
     problems = [] if answered else [f'{verdict.device.name} {verdict.problem}' for verdict in result.verdicts
                                     if verdict.problem]
-    return sentence('; '.join(problems), 1000) or (f'a draft is made from one drive, and {answered} answered; name it '
-                                                   'with -d or --report')
+    return sentence('; '.join(problems), 1000) or (f'a draft needs exactly one drive, but {answered} answered; name '
+                                                   'one with -d or --report')

@@ -72,14 +72,15 @@ class Fleet:
         if own.icinga:
             sources.append(self._of_icinga(own))
         if not sources:
-            raise UsageError('fleet takes --icinga URL, or folders with files of triage --json; --help shows examples')
+            raise UsageError('fleet needs --icinga URL, or directories with output of triage --json; for examples, '
+                             'use --help')
         for source in sources:
             try:
                 yield from self._bounded(filter(self.summary.add, source), options.how_read.timeout)
             except (SmartError, alarm.TimeIsOver) as error:
                 if not self.asked:
                     raise
-                self._lack(f'{error}; only the drives read before it are shown')
+                self._lack(f'{error}; only drives read before that are shown')
                 self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
         self.summary.close()
         self.is_whole = not self.is_cut
@@ -90,17 +91,17 @@ class Fleet:
         for drive in drives:
             yield drive
             if time.monotonic() > end:
-                raise alarm.TimeIsOver(f'time was over after {timeout:g} s (give more with -t)')
+                raise alarm.TimeIsOver(f'the time limit of {timeout:g} s was reached (increase it with -t)')
             if self.packer.size > MOST_DISTINCT:
-                raise SmartError('no two drives are alike: their words and limits take too much memory')
+                raise SmartError('the messages and limits of these drives take too much memory')
 
     def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error in it becomes a fault and affects no others."""
         try:
             yield from alarm.limited(drives)
         except Exception as error:
-            self._lack(f'{visible(source)} cannot be understood ({type(error).__name__}); please report it with what '
-                       'triage --json prints there')
+            self._lack(f'{visible(source)} cannot be read ({type(error).__name__}); please report this with the '
+                       'output of triage --json on that host')
 
     def _lack(self, words: str) -> None:
         self.faults.append(Coded('not-gathered', words))
@@ -112,9 +113,9 @@ class Fleet:
         try:
             names = api.names(wanted.filter)
             if not names:
-                of_filter = ', for this --filter' if wanted.filter else ''
-                self.faults.append(Coded('no-services', 'Icinga shows no service that runs this plugin, neither by its '
-                                         f'CheckCommand nor by an output that begins with "SMART "{of_filter}'))
+                of_filter = ' and matches --filter' if wanted.filter else ''
+                self.faults.append(Coded('no-services', 'Icinga returned no service that runs this plugin'
+                                         f'{of_filter}, by its CheckCommand or by output that begins with "SMART "'))
             if wanted.hosts is not None:
                 self._note_hosts(api.hosts(wanted.hosts), names)
             for service in api.services(names):
@@ -127,7 +128,7 @@ class Fleet:
         gone = len(names) - self.asked - len(api.unread)
         if gone > 0:
             self.notes.append(Coded('services-removed',
-                                    f'{gone} of {len(names)} services were removed while Icinga was asked'))
+                                    f'{gone} of {len(names)} services were removed while Icinga was queried'))
 
     def _of_service(self, service: Service) -> List[FleetDrive]:
         told = services.told(service, self.reader, self.now)
@@ -159,8 +160,8 @@ class Fleet:
         for told in self._of_reports(others, options, runner) if others else ():
             yield from self._of_document(told, old)
         if not (self.asked or others or self.faults):
-            self._lack(f'{", ".join(map(visible, options.own.files))}: no file is there; each host puts what triage '
-                       f'--json prints into one')
+            self._lack(f'{", ".join(map(visible, options.own.files))}: no files found; save the output of triage '
+                       f'--json there, one file per host')
         if old:
             self.notes.append(Coded('result-old', _named(old, 'document older than two days')))
 
@@ -178,7 +179,7 @@ class Fleet:
                 by_host.setdefault(visible(os.path.basename(folder)), []).append(found.history.told(verdict))
         if skipped:
             self.notes.append(Coded('file-skipped', _named(
-                skipped, 'file skipped, neither a document of triage nor a report of smartctl')))
+                skipped, 'file skipped, neither output of triage --json nor of smartctl')))
         for host, verdicts in by_host.items():
             yield triage_documents.Document(host,
                                             json_document.document(verdicts, (), options.naming.hide_serial, self.now),
@@ -194,7 +195,7 @@ class Fleet:
     def said(self) -> List[Coded]:
         """Return the messages about the fleet as a whole, faults first."""
         repeats = self.summary.repeats
-        twice = plural(repeats, 'drive is told twice by its host', 'drives are told twice by their host')
+        twice = plural(repeats, 'drive is reported twice by its host', 'drives are reported twice by their host')
         return [Coded(each.code, sentence(each, NOTE)) for each in (
             *self.faults, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
             *([Coded('drives-repeated', twice)] if repeats else ()))]
@@ -206,13 +207,13 @@ class Fleet:
 
 
 def _of_twins(found: summary.Summary) -> List[Coded]:
-    """Return a message about drives that more than one host reports; [] if there are none."""
+    """Return a message about drives that more than one host reports; [] without such drives."""
     if not found.twins:
         return []
     shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
                        for each in found.twins[:NAMED])
     more = f' and {found.twin_count - NAMED} more' if found.twin_count > NAMED else ''
-    return [Coded('drives-shared', 'drives that two hosts tell of, since they share a shelf or a drive was moved: '
+    return [Coded('drives-shared', 'drives reported by more than one host (shared enclosure, or moved): '
                                    f'{shared}{more}')]
 
 
@@ -285,8 +286,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
             facts = json.dumps({**KEYS, **drive.facts})
             sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
     except alarm.TimeIsOver as over:
-        fleet.faults.append(Coded('time-over', f'{over}; the drives told before are here, more time is to be had with '
-                                               '-t'))
+        fleet.faults.append(Coded('time-over', f'{over}; only drives read before that are listed; increase -t'))
     known = summary.defects(fleet.summary, fleet.database)
     print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(list(map(json_document.note, fleet.said())))}, '
           f'"fleet": {json.dumps(summary.as_json(fleet.summary, known))}}}')
@@ -323,7 +323,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     kept = _keep(fleet, _readable(fleet, drives))
     told = summary.as_json(fleet.summary, summary.defects(fleet.summary, fleet.database))
     told['quarters'] = [(by, list(rows)) for by, rows in groupby(told['plan'], lambda each: each['quarter'])]
-    left = [f'the table has the {len(kept.rows())} worst drives; {kept.left_out} more are counted above'
+    left = [f'the table lists the {len(kept.rows())} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
     todo = {action: (count, [page.said(card.drive, card.place, card.drives) for card in found])
             for action, (count, found) in kept.todo(page.ACTIONS, CARDS).items()}
@@ -353,6 +353,6 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])
     if kept.left_out:
-        print(f'{kept.left_out} drives more, none of them worse; --limit N shows more, --html {MOST:,}, --json all')
+        print(f'{kept.left_out} more drives, none of them worse; --limit N shows more, --html {MOST:,}, --json all')
     for words in fleet.said()[len(fleet.faults):]:
         print(f'note: {words}')

@@ -12,7 +12,7 @@ from . import person, smartd_import
 if TYPE_CHECKING:
     from ..output.history import DriveHistory
 
-_NO_HISTORY = 'nothing is remembered of these drives'
+_NO_HISTORY = 'the history has no readings of these drives'
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -20,7 +20,7 @@ def run(options: Options, runner: Runner) -> int:
     own: HistoryOptions = options.own
     if own.forget:
         removed = sum(map(for_writing(options).forget, own.forget))
-        print(f'{removed} forgotten' if removed else 'history knows no drive of that serial number')
+        print(f'{removed} forgotten' if removed else 'the history has no drive with that serial number')
         return OK if removed else UNKNOWN
     drives = survey(options, runner)
     if not own.imports:

@@ -23,7 +23,7 @@ _SCSI: Mapping[str, str] = {
     'temperature': 'temperature', 'non-medium-errors': 'non_medium_errors',
     **{f'{command}-{column}': f'{command}.{counter}' for command in ('read', 'write', 'verify')
        for column, counter in zip(smartd_log.ERROR_COUNTERS, ERROR_COUNTERS)}}
-_FIRMWARE = 'its entry holds for one firmware, and the log does not say under which firmware it was written'
+_FIRMWARE = 'its entry applies to one firmware, and the log does not show which firmware the drive had'
 
 
 def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
@@ -39,7 +39,7 @@ def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
 
 
 def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], int]) -> str:
-    """Return a message about logs that begin earlier than the history; '' if there are none.
+    """Return a message about logs that begin earlier than the history; '' without such logs.
 
     since: returns when the history of a drive begins, in seconds since 1970.
     """
@@ -52,8 +52,8 @@ def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], in
     if not moments:
         return ''
     day = time.strftime('%Y-%m-%d', time.localtime(min(moments)))
-    return (f'smartd has kept values of {len(moments)} of these drives since {day}: '
-            f'check_smart_attributes history --import takes them into history')
+    return (f'smartd has logged values of {len(moments)} of these drives since {day}; '
+            f'to import them, run: check_smart_attributes history --import')
 
 
 def _of_drive(report: Report, database: Any, history: HistoryStore, paths: Sequence[str],
@@ -62,7 +62,7 @@ def _of_drive(report: Report, database: Any, history: HistoryStore, paths: Seque
     identity = report.identity
     own = smartd_log.logs_of(identity, paths)
     if not own:
-        yield f'smartd has kept no log of {clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
+        yield f'smartd has no log of {clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
     elif _is_of_one_firmware(report, database):
         yield _FIRMWARE
     else:

@@ -36,7 +36,7 @@ def _write(forms: Mapping[Callable[[Json], str], str | None], found: Survey, opt
     files = [(text, file) for text, file in forms.items() if file is not None]
     for text, file in files:
         output_file.write(text(document), file)
-    for text in printed:  # programs read nothing else, so it states why there are no drives
+    for text in printed:  # programs read nothing else, so it states why it has no drives
         print(text({**person.nobody(found), **document}))
     if not printed:
         print(f'written: {", ".join(file for _, file in files)}')

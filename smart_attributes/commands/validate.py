@@ -14,7 +14,7 @@ _OLD = (validate.FileKind('database of version 1.6', lambda _, data: old_files.i
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print the mistakes in data files; return 0 if there are no mistakes, else 1."""
+    """Print the mistakes in data files; return 0 without mistakes, else 1."""
     own: ValidateOptions = options.own
     return validate.main(own.files, own.samples, own.models, own.format, lambda line: print(visible(line)),
                          more_kinds=_OLD)

@@ -57,12 +57,12 @@ def _each(path: str, value_of: Callable[[Json, int], Value]) -> Iterator[Value]:
                 try:
                     value = value_of(json.loads(line), number)
                 except NOT_A_DRIVE as error:
-                    raise DataError(f'{path}, line {number}: {type(error).__name__}: this is no drive; '
-                                    'each line is an object with model, attributes, devstat') from None
+                    raise DataError(f'{path}, line {number}: {type(error).__name__}: this is not a drive; '
+                                    'each line must be an object with model, attributes, devstat') from None
                 yield value
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
-        reason = getattr(error, 'strerror', None) or 'it is neither text nor a whole gzip file'
-        raise DataError(f'{path}: {reason}; name a file with one drive a line') from None
+        reason = getattr(error, 'strerror', None) or 'it is neither text nor a complete gzip file'
+        raise DataError(f'{path}: {reason}; give a file with one drive per line') from None
 
 
 def _counts(facts: Json, _: int) -> tuple[str, Mapping[int, int]]:

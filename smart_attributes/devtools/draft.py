@@ -44,15 +44,15 @@ MENTIONED = 8           # fits in the header
 HINT = re.compile('VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
                   '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?')
 # validate rejects this text, so that a draft cannot pass as validated.
-SOURCE = 'FILL IN: the document and the place in it, or on which and how many drives it was compared'
+SOURCE = 'FILL IN: the document and the place in it, or the models and the number of drives compared'
 NO_ENTRY_NEEDED = {
-    'NVMe': 'No entry is needed: the health log of the NVMe standard says everything about {}.',
-    'SCSI': 'No entry is needed: the log pages of the SCSI standard say everything about {}.'}
+    'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
+    'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.'}
 NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute table; '
                     'read the drive with smartctl -A, behind a controller with -d TYPE.')
-NEXT = ('Next: correct family and models; give each attribute that you know its readings (doc/reference/metrics.md '
-        'lists the metrics), leave the others; name your source. Then: check_smart_attributes validate THIS_FILE. '
-        'It works once it lies in /etc/check-smart-attributes/attributes.d.')
+NEXT = ('Next: correct family and models; add readings to the attributes that you know (doc/reference/metrics.md '
+        'lists the metrics); name your source. Then run: check_smart_attributes validate THIS_FILE. '
+        'To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.')
 
 Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's name) -> (readings, why)
 
@@ -261,29 +261,30 @@ def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
 
 def _already_covered(base: Json) -> Iterator[str]:
     if base.get('generic'):
-        yield (f'The generic entry {base["family"]} speaks for this drive already: one of its own is needed only '
-               f'where that is wrong or says too little. This one reads the same and would replace it wholly.')
+        yield (f'The generic entry {base["family"]} already covers this drive: a separate entry is needed only if '
+               f'it is wrong or incomplete. This one gives the same readings and would replace it completely.')
     elif base and not base.get('fallback'):
-        yield (f'The entry {base["family"]} speaks for this drive already; this one reads the same and would replace '
-               f'it wholly.')
+        yield (f'The entry {base["family"]} already covers this drive; this one gives the same readings and would '
+               f'replace it completely.')
 
 
 def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> str:
     if figure is None:
-        return 'The drive states no endurance itself, so no attribute could be compared with it.'
+        return 'The drive itself states no endurance, so no attribute could be compared with it.'
     if statistic_trust.is_doubtful(ENDURANCE, figure, filled):
-        return (f'The drive states 0 % endurance used though it was written {filled} times over: that is no witness, '
-                f'"stated" leaves it out; draft again from a drive that states more, or name a document.')
+        return (f'The drive states 0 % endurance used although it was written {filled} times over, so "stated" '
+                f'omits this doubtful value; draft again from a drive that states more, or name a document.')
     if figure == 0:
-        return ('The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it '
-                'cannot tell; draft again from a worn drive.')
+        return ('The drive states 0 % endurance used: an attribute with more is wrong, but this does not show '
+                'which one is right; draft again from a worn drive.')
     if figure not in WORN:
-        return (f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again '
-                f'from a worn drive.')
+        return (f'The drive states {figure} % endurance used, which does not show what its attributes mean; draft '
+                f'again from a worn drive.')
     equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE][:MENTIONED]
-    caution = ('one drive can agree by chance, so look at another one' if equal
+    caution = ('one drive can match by chance, so compare another one' if equal
                else 'the meaning must come from a document')
-    return f'The drive states {figure} % endurance used; equal to it: {", ".join(equal) or "no attribute"}; {caution}.'
+    same = ', '.join(equal) or 'no attribute'
+    return f'The drive states {figure} % endurance used; with the same value: {same}; {caution}.'
 
 
 # --- the sample ----------------------------------------------------------------------------

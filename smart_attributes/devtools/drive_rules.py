@@ -130,7 +130,7 @@ def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
         is_silenced = str(reading.source.attribute) in silenced
         if reading.metric not in results and reading.number is not None and not is_silenced:
             yield (f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, by '
-                   f'{before.family or "default"}; take that over ("uses" or a reading), or write a "comment" at the '
+                   f'{before.family or "default"}; add this ("uses" or a reading), or explain in a "comment" of the '
                    f'attribute why not')
 
 
@@ -165,8 +165,8 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     for drives in by_family.values():
         if not any(reading.number for _, reading, _ in drives):
             yield from (f'{drive.place}: {reading.source} gives 0 % used on a drive that was written {filled} times '
-                        f'over, so it may stand still; add a sample on which it has moved, read another attribute, or '
-                        f'say "no_endurance"' for drive, reading, filled in drives
+                        f'over, so it may be stuck at 0; add a sample with another value, read another attribute, or '
+                        f'set "no_endurance"' for drive, reading, filled in drives
                         if statistic_trust.is_doubtful(statistic_trust.ENDURANCE, reading.number, filled))
 
 
@@ -209,9 +209,9 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
                        f'correct it')
         if entry['family'] not in validated:
             stronger = '' if id(entry) in won else _winner_instead(entry, claims)
-            yield (f'{place}: it can never win, {stronger} takes every drive that it matches; '
+            yield (f'{place}: it is never used, because {stronger} takes every drive that it matches; '
                    'narrow that one or remove this one' if stronger else
-                   f'{place}: it has no sample; add one to tests/samples, or to "samples" in a file of your own')
+                   f'{place}: it has no sample; add one to tests/samples, or to "samples" in your own file')
 
 
 def _is_matched(pattern: str, models: Sequence[str]) -> bool:

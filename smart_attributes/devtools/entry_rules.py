@@ -54,7 +54,7 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
     if not source.is_whole:
         return
     if source.text != formatting.formatted(source.data, 'attributes'):
-        yield 'the layout is not the usual one; check_smart_attributes validate --format writes it'
+        yield 'the layout is not the standard one; to rewrite the file, run: check_smart_attributes validate --format'
     if 'samples' in source.data:
         yield 'samples: every check would load them; move them to tests/samples'
 
@@ -67,14 +67,14 @@ def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
 
 
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
-    advice = ('add the document there and write its key and a place in it, or write "measured on" what and how many '
-              'drives')
+    advice = ('add the document there and cite its key and the place in it, or write "measured on" with the models and '
+              'the number of drives')
     for place, citation in _sources_of(source.data):
         unknown = [key for key in _KEYS.findall(citation) if key not in context.documents]
         if unknown:
-            yield f'{place}: source "{unknown[0]}" is none of "documents"; {advice}'
+            yield f'{place}: source "{unknown[0]}" is not one of "documents"; {advice}'
         elif not any(_cites(citation, key) for key in context.documents) and 'measured on ' not in citation:
-            yield f'{place}: source {quoted(citation)} names none of "documents"; {advice}'
+            yield f'{place}: source {quoted(citation)} does not name one of "documents"; {advice}'
 
 
 def _cites(citation: str, key: str) -> bool:
@@ -118,10 +118,10 @@ def _common_set(source: EntriesFile, _: Context) -> Iterator[str]:
 def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
     if source is context.sources[0]:
         for name in sorted(STANDARD_METRICS - set(context.database.metrics)):
-            yield f'metrics: {name} is missing, and standard logs give it; add it'
+            yield f'metrics: {name} is missing, but standard logs report it; add it'
     for metric in (context.database.metrics[name] for name in source.data.get('metrics', ())):
         if metric.is_verdict and metric.worse != 'low':
-            yield f'metric {metric.name}: a verdict that failed is 0 and one that passed 1, so worse must be "low"'
+            yield f'metric {metric.name}: a failed verdict is 0 and a passed one is 1, so worse must be "low"'
         yield from (f'metric {metric.name}: {problem}' for problem in reading_rules.interval_problems(metric.valid))
 
 
@@ -142,14 +142,14 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     """
     literals = regular_expressions.shape(pattern).literals
     if pattern != pattern.strip() or '  ' in pattern:
-        yield 'has blanks at an end or two in a row, which no model has once it is read; remove them'
+        yield 'has leading, trailing or double blanks, which are removed from each model; remove them'
     if pattern_prefixes.has_top_level_bar(pattern):
-        yield 'is a choice of whole patterns, which costs every check time; write one pattern for each'
+        yield 'joins whole patterns with a bar, which slows down every check; write one pattern for each'
     elif re.search('[A-Za-z0-9 _-][*]', pattern_prefixes.ESCAPES_AND_SETS.sub('.', pattern)):
-        yield 'has * behind a character, which is that character any number of times; write .* for anything'
+        yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
-        yield (f'can match with {literals} literal characters; name at least {LITERALS}, or it claims strangers, '
-               'unless "first" or "only" tells their attributes as well')
+        yield (f'can match with {literals} literal characters; write at least {LITERALS}, or add "first" or '
+               '"only", so that it does not match other drives')
 
 
 def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -159,8 +159,8 @@ def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
         for other in source.data['entries'][:number]:
             shared = set(entry.get('models', ())) & set(other.get('models', ()))
             if shared and all(entry.get(key) == other.get(key) for key in conditions):
-                yield (f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} and nothing tells '
-                       f'them apart; give one of them a guard (has, lacks, first, only) or remove the pattern')
+                yield (f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} under the same '
+                       f'conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern')
 
 
 FILE_RULES: Sequence[Callable[[EntriesFile, Context], Iterator[str]]] = (
@@ -174,7 +174,7 @@ Problems = Iterator[tuple[str, str]]  # (where in the entry, what is wrong)
 
 def _missing_parts(entry: Json, _: Context) -> Problems:
     if 'source' not in entry:
-        yield '', 'source is missing; cite a document, or say "measured on" what and how many drives'
+        yield '', 'source is missing; cite a document, or write "measured on" with the models and the number of drives'
     if entry.get('generic') and not any(condition in entry for condition in (*drive_database.GUARDS, 'kind')):
         yield '', f'a generic entry needs one of {", ".join(drive_database.GUARDS)} or kind, or it claims every drive'
     if entry.get('generic') and entry.get('fallback'):
@@ -218,7 +218,7 @@ def _firmware(entry: Json, context: Context) -> Problems:
     drives = context.evidence.get(entry['family'], {}).get('drives')
     is_documented = any(_cites(entry.get('source', ''), key) for key in context.documents)
     if 'firmware' in entry and drives is not None and drives < FEW_DRIVES and not is_documented:
-        yield 'firmware', f'{drives} drives are too few for a condition on it; cite a document or drop it'
+        yield 'firmware', f'{drives} drives are too few for this condition; cite a document or remove it'
 
 
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
@@ -228,6 +228,6 @@ ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
 def _advisory_problems(advisory: Json) -> Iterator[str]:
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and re.fullmatch(advisory.get('firmware', '.*'), fixed):
-        yield f'firmware: {fixed} is said to be fixed, and the pattern of the affected revisions matches it; exclude it'
+        yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude it'
     if hour > LONGEST_LIFE:
         yield f'hour {hour} is {hour // 8766} years; write power-on hours'

@@ -27,9 +27,9 @@ def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
     except DataError as problem:
         return {}, [str(problem)]
     if not isinstance(data, dict):
-        return {}, [*problems, f'{name}: it is not an object of families; let measure --write write it']
+        return {}, [*problems, f'{name}: it is not an object of families; to recreate it, use measure --write']
     families = {entry['family'] for entry in source.data['entries']}
-    problems += [f'{name}: {family}: {fault}; let measure --write write it'
+    problems += [f'{name}: {family}: {fault}; to recreate it, use measure --write'
                  for family, figures in data.items() for fault in _faults(family, figures, families)]
     return {family: figures for family, figures in data.items() if _is_counts(figures)}, problems
 
@@ -43,8 +43,8 @@ def _faults(family: str, figures: Any, families: Collection[str]) -> Iterator[st
     if family not in families:
         yield 'no entry has this family'
     if not _is_counts(figures):
-        yield f'its figures are none of {", ".join(FIGURES)} with a whole number each'
+        yield f'its figures must be {", ".join(FIGURES)}, each a whole number'
         return
     drives, compared, agree = (figures.get(key, 0) for key in FIGURES)
     if not 0 <= agree <= compared <= drives:
-        yield f'{agree} that agree of {compared} compared of {drives} drives cannot be'
+        yield f'impossible figures: {agree} agree, {compared} compared, {drives} drives'

@@ -55,4 +55,4 @@ def _ended(data: Json) -> Iterator[str]:
         if override.get('until', today) < today:
             selector = thresholds.rank(override)
             yield (f'override for {selector} {override["for"][selector]}: it ended on {override["until"]} and has no '
-                   f'effect; remove it, or write a later day')
+                   f'effect; remove it, or set a later date')

@@ -141,7 +141,7 @@ def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
                f'{sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}')
         for c in sorted((c for c in worn if not c.agrees), key=lambda c: -c.distance)[:WORST_SHOWN]:
             reads = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
-            yield f'    {c.model}: reads {reads}, the drive says {c.statistic} %'
+            yield f'    {c.model}: the attribute gives {reads}, the drive states {c.statistic} %'
 
 
 def _by_family(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
@@ -158,13 +158,14 @@ def total_lines(measured: Measurement) -> Iterator[str]:
     beside = [c for c in worn if c.vendor is not None]
     yield (f'SATA SSDs: {len(ssds)}; with an endurance figure from an attribute: '
            f'{share(sum(c.vendor is not None for c in ssds), len(ssds))}')
-    yield f'worn SATA SSDs (own statistic 1 to 99): {len(worn)}; agree: {share(sum(c.agrees for c in worn), len(worn))}'
+    yield (f'worn SATA SSDs (endurance statistic 1 to 99): {len(worn)}; agree: '
+           f'{share(sum(c.agrees for c in worn), len(worn))}')
     yield f'beside the statistic, within 1 point: {share(sum(c.distance <= 1 for c in beside), len(beside))}'
-    yield (f'won by an entry that is not generic: '
+    yield (f'matched by an entry that is not generic: '
            f'{share(sum(c.family is not None and not c.is_generic for c in ssds), len(ssds))}')
-    yield from _listed('won by a generic entry', (c for c in ssds if c.family is not None and c.is_generic))
-    yield from _listed('won by none', (c for c in ssds if c.family is None))
-    yield from _listed('won by two entries', (c for c in ssds if len(c.claims) > 1))
+    yield from _listed('matched by a generic entry', (c for c in ssds if c.family is not None and c.is_generic))
+    yield from _listed('matched by none', (c for c in ssds if c.family is None))
+    yield from _listed('matched by two entries', (c for c in ssds if len(c.claims) > 1))
     yield f'endurance figures below 0 or above 255: {sum(a.is_out_of_range for a in measured.states)}'
 
 
@@ -214,7 +215,7 @@ def state_lines(states: Sequence[DriveState]) -> Iterator[str]:
         yield f'    {kind:<5} {health:<8} {words}'
     for health in ('PASSED', 'FAILED'):
         for state in (State.CRITICAL, State.WARNING):
-            yield f'reasons for {state.name}, own health {health}'
+            yield f'reasons for {state.name}, health status {health}'
             reasons = Counter((each.kind, metric) for each in states if each.health == health
                               for metric in {metric for metric, level in each.reasons if level is state})
             often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))

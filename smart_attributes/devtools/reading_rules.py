@@ -55,13 +55,13 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     # Some drives count beyond the ceiling; they are shown at the ceiling.
     largest = BEYOND_CEILING if spec.get('ceiling', math.inf) <= LARGEST_ENDURANCE else LARGEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
-        yield f'from "{spec["from"]}" is what is used up, and {metric.name} what is left; write {formula.first.column}'
+        yield f'from "{spec["from"]}" is the part used, {metric.name} the part left; write {formula.first.column}'
     elif formula.minus_from and None in valid:
-        yield (f'from "{spec["from"]}" turns a value that was never set into a figure; give valid, for example [0, '
+        yield (f'from "{spec["from"]}" turns an unset value into a number; set valid, for example [0, '
                f'{formula.minus_from - 1}]')
     elif metric.name == 'endurance_used' and (valid[1] is None or valid[1] > largest):
-        yield (f'valid must end at {LARGEST_ENDURANCE} or before (with "ceiling": {LARGEST_ENDURANCE}, for drives '
-               f'that were seen beyond it, at {BEYOND_CEILING}), or a raw value of something else becomes a percentage')
+        yield (f'valid must end at {LARGEST_ENDURANCE} or lower (with "ceiling": {LARGEST_ENDURANCE}, for drives '
+               f'that exceed it, at {BEYOND_CEILING}); otherwise, an unrelated raw value becomes a percentage')
     else:
         wrong = [(row, number) for row, number in _figures_of_nothing(formula, metric)
                  if _inside(number, valid) and _inside(number, metric.valid) and number not in spec.get('not', ())]
@@ -87,7 +87,7 @@ def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str,
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     states, highest = spec.get('states', {}), bounds(formula)[1]
     if states and not metric.is_verdict:
-        yield f'states give words, and {metric.name} is a number; remove them, or let the metric be a verdict'
+        yield f'states give words, but {metric.name} is a number; remove them, or make the metric a verdict'
     if metric.is_verdict and not states:
         yield f'{metric.name} is a verdict; give states, for example {{"100": "passed", "0-10": "failed"}}'
     spans = sorted((*span(key), key) for key in states)
@@ -98,7 +98,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'states {key} is never reached: {spec["from"]} ends at {highest:g}'
     for before, after in zip(spans, spans[1:]):
         if after[0] <= before[1]:
-            yield f'states {before[2]} and {after[2]} overlap; let each result have one word'
+            yield f'states {before[2]} and {after[2]} overlap; give each result one word'
 
 
 RULES: Sequence[Callable[[Json, Formula, Metric], Iterator[str]]] = (_unit, _interval, _plausible, _states)

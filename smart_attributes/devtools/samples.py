@@ -75,8 +75,8 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
     for number, sample in enumerate(samples, 1):
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'
         rows = [(line, parse_row(line)) for line in sample['lines']]
-        problems += [f'{place}: {json.dumps(line[:SHOWN])} is no row of an attribute table; paste one of smartctl -A '
-                     f'or -x' for line, row in rows if row is None]
+        problems += [f'{place}: {json.dumps(line[:SHOWN])} is not a row of an attribute table; paste one from '
+                     f'smartctl -A or -x' for line, row in rows if row is None]
         identity = _identity(sample['model'], sample.get('firmware', ''),
                              sample.get('kind') or kinds.get(sample['family'], 'ssd'))
         identity = identity._replace(physical_block_size=sample.get('physical_block_size'),
@@ -97,8 +97,8 @@ def measured(path: str) -> Result:
     for number, row in enumerate(rows, 2):
         numbers = (row.get('attributes') or '').split()
         if row.get('model') is None or row.get('firmware') is None or not all(word.isdecimal() for word in numbers):
-            return [], [f'{name}: line {number} has not the columns model, firmware and attributes; '
-                        'write numbers with blanks between them as attributes']
+            return [], [f'{name}: line {number} must have the columns model, firmware and attributes; '
+                        'separate the numbers of attributes by blanks']
         table = tuple(AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers)
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))

@@ -65,8 +65,8 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
     """Return a file and its schema errors as sentences. Raises DataError if it cannot be read or is not JSON."""
     name, text = os.path.basename(path), data_file.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
-        raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report '
-                        f'{path} makes one')
+        raise DataError(f'{name} is output of smartctl, not a database entry; to create one, run: '
+                        f'check_smart_attributes draft --report {path}')
     data, problems = data_file.parse(text, name)
     return EntriesFile(name, path, text, data), problems or schema_errors.schema_problems(data, 'attributes', name)
 

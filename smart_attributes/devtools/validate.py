@@ -90,9 +90,9 @@ def kind_of(path: str, kinds: Sequence[FileKind]) -> FileKind | None:
 
 def _formatted(path: str, kind: FileKind | None) -> str:
     if kind and not kind.schema:
-        return f'{kind.words}, which has no usual layout'
+        return f'{kind.words}, which has no standard layout'
     is_new = sources.rewrite(path, kind.schema if kind else 'attributes')
-    return 'rewritten' if is_new else 'has the usual layout already'
+    return 'rewritten' if is_new else 'has the standard layout already'
 
 
 def _examined(path: str, kind: FileKind) -> Validation:
@@ -109,7 +109,7 @@ def _print(paths: Sequence[str], words: str, validation: Validation, write: Call
         write(sentence)
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
     summary = ([*validation.summary, number] if validation.summary else
-               [f'taken for {words}', number, 'the rest is validated when that is mended'])
+               [f'read as {words}', number, 'fix this first, then validate again for the rest'])
     write(f'{", ".join(map(os.path.basename, paths))}: {", ".join(summary)}')
 
 

@@ -38,7 +38,7 @@ def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequenc
                 for name, value in zip(options[::2], options[1::2]) if name in _VARIABLES)]
     return [Paste('Icinga, in the Host', '\n'.join(icinga)),
             Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
-            Paste('NRPE (ask it with check_nrpe -t 60)',
+            Paste('NRPE (call it with check_nrpe -t 60)',
                   f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}')]
 
 

@@ -79,19 +79,19 @@ def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
         return short
     if not daemons:
         fits = timeout < USUAL
-        return [Finding(SUBJECT, fits, f'no daemon\'s configuration is readable here; they wait {USUAL:g} s unless '
-                        f'told otherwise, the check ends after {timeout:g}', '' if fits else 'take a smaller -t')]
+        return [Finding(SUBJECT, fits, f'no daemon configuration is readable here; they wait {USUAL:g} s by default, '
+                        f'and the check ends after {timeout:g} s', '' if fits else 'use a smaller -t')]
     by_time: dict[float, dict[str, None]] = {}
     for limit in daemons:
         by_time.setdefault(limit.seconds, {})[limit.daemon] = None
     waiting = ', '.join(f'{", ".join(names)}: {seconds:g} s' for seconds, names in sorted(by_time.items()))
-    return [Finding(SUBJECT, True, f'{waiting}, the check ends itself after {timeout:g}')]
+    return [Finding(SUBJECT, True, f'{waiting}; the check ends after {timeout:g} s')]
 
 
 def _too_short(limit: DaemonLimit, own: float) -> Finding:
-    return Finding(SUBJECT, False, f'{limit.daemon} ends a check after {limit.seconds:g} s ({limit.file}), and the '
-                                   f'check would by itself after {own:g}: then nothing is told of any drive',
-                   f'set {limit.setting} to {max(USUAL, own + 5):g} there, or give the check -t '
+    return Finding(SUBJECT, False, f'{limit.daemon} ends a check after {limit.seconds:g} s ({limit.file}), but the '
+                                   f'check itself would end after {own:g} s, so no drive is reported',
+                   f'set {limit.setting} to {max(USUAL, own + 5):g} there, or run the check with -t '
                    f'{fitting(limit.seconds):g}')
 
 
@@ -106,17 +106,17 @@ def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
     printed: size of the output in bytes. is_cut: the check left out text or perfdata.
     """
     if is_cut:
-        return Finding(OUTPUT, False, f'the check leaves out text or perfdata, to stay within {OUTPUT_LIMIT:,} bytes',
+        return Finding(OUTPUT, False, f'the check omits text or perfdata to stay within {OUTPUT_LIMIT:,} bytes',
                        'divide the drives among several commands with -d, or use check_smart_attributes metrics')
     file = next((each.file for each in nrpe_commands(root) if PROGRAM in each.line and '--max-output' not in each.line),
                 '') if printed > KEPT_BEHIND_NRPE else ''
     if file:
-        return Finding(OUTPUT, False, f'{printed:,} bytes, and Nagios 4 keeps {KEPT_BEHIND_NRPE:,} of what check_nrpe '
-                                      f'prints; the command in {file} has no --max-output',
-                       f'if Nagios asks for it, add --max-output {BEHIND_NRPE} there; if Icinga 2 does, '
+        return Finding(OUTPUT, False, f'{printed:,} bytes, but Nagios 4 keeps only {KEPT_BEHIND_NRPE:,} bytes from '
+                                      f'check_nrpe; the command in {file} has no --max-output',
+                       f'if Nagios runs check_nrpe, add --max-output {BEHIND_NRPE} there; if Icinga 2 does, '
                        f'add --max-output {OUTPUT_LIMIT}')
-    return Finding(OUTPUT, True, f'{printed:,} bytes; Nagios 4 keeps {KEPT_BEHIND_NRPE:,} of what check_nrpe prints; '
-                                 f'the other paths to Nagios 4 and Icinga 2 keep {OUTPUT_LIMIT:,}')
+    return Finding(OUTPUT, True, f'{printed:,} bytes; Nagios 4 keeps {KEPT_BEHIND_NRPE:,} bytes from check_nrpe, and '
+                                 f'{OUTPUT_LIMIT:,} otherwise; Icinga 2 keeps {OUTPUT_LIMIT:,}')
 
 
 # --- reading ---------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from .sentences import halves
 
 SHOWN = 8          # drives that answer and get a line each; if there are more, all share one
 MOST_GONE = 3      # missing drives that get a line each; the rest share one
-_ANSWERED = 'a check has read it here before, so drive, cable or controller fail: see what the kernel says'
+_ANSWERED = 'an earlier check read it here, so the drive, cable or controller is failing: check the kernel log'
 _KERNEL = 'dmesg -T | tail -50'
 CHECK = 'drives'   # subject of findings about all drives together
 
@@ -43,26 +43,26 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     """Return the finding for a drive that can be read: the installation works, whatever the drive reports."""
-    more = '' if verdict.state is State.OK else f'; a check says {verdict.state.name}, explain tells why'
+    more = '' if verdict.state is State.OK else f'; a check reports {verdict.state.name}, explain shows why'
     return Finding(verdict.device.address, True, f'{_who(verdict.identity, hide_serial)}, {read.seconds:.2g} s{more}')
 
 
 def _all(well: Sequence[tuple[Verdict, Read]]) -> Finding:
     verdict, read = max(well, key=lambda pair: pair[1].seconds)
-    return Finding(CHECK, True, f'{plural(len(well), "drive")} answer, the slowest, {verdict.device.address}, in '
-                                f'{read.seconds:.2g} s; {PROGRAM} list names them')
+    return Finding(CHECK, True, f'{plural(len(well), "drive")} answer, the slowest ({verdict.device.address}) in '
+                                f'{read.seconds:.2g} s; list them: {PROGRAM} list')
 
 
 def _who(identity: Identity, hide_serial: bool) -> str:
     serial = '' if hide_serial else f' {clean(identity.serial)}'
-    return f'{clean(identity.model)}{serial}'.strip() or 'somebody without a name'
+    return f'{clean(identity.model)}{serial}'.strip() or 'unknown drive'
 
 
 def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool) -> Finding:
     """Return the finding for an address that returned no report."""
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
-        return Finding(address, None, 'not read: sudo refuses the call, see sudo rule')
+        return Finding(address, None, 'not read: sudo refused the call, see "sudo rule"')
     words, advice = halves(verdict.problem)
     advice = advice or BY_NAME[verdict.code].remedy
     if isinstance(read.outcome, DriveIsNoDrive):
@@ -82,8 +82,8 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     words, last = halves(verdict.problem)
     if verdict.identity.model and verdict.state is not State.WARNING:
         return Finding(device.address, True, f'{_who(verdict.identity, hide_serial)}, {words}; {last}')
-    why = last or 'no check has read it yet, so nobody knows which drive it is'
-    return Finding(device.address, False, f'{words}; {why}', 'wake it up by reading from it, and let a check meet it',
+    why = last or 'never read while awake, so its model and serial number are unknown'
+    return Finding(device.address, False, f'{words}; {why}', 'wake it by reading from it, then run a check',
                    waking(device, check))
 
 
@@ -100,12 +100,12 @@ def waking(device: Device, check: Sequence[str]) -> str:
 
 def _gone(sentences: Sequence[str]) -> list[Finding]:
     """Return a finding for each drive that an earlier check read and that is now missing; at most a few."""
-    look = 'look for it (controller, cable, dmesg); if it is gone for good, retire it'
+    look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
     pairs = [halves(sentence) for sentence in sentences[:MOST_GONE]]
     lines = [Finding(CHECK, False, words, look, f'{PROGRAM} {advice.replace(" retires it", "")}')
              for words, advice in pairs]
     more = len(sentences) - len(lines)
-    return lines + ([Finding(CHECK, False, f'{plural(more, "more drive")} that checks knew are gone')] if more else [])
+    return lines + ([Finding(CHECK, False, f'{plural(more, "more drive")} of earlier checks missing')] if more else [])
 
 
 def _nobody(state: State, sentence: str) -> Finding:

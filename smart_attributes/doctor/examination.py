@@ -34,7 +34,7 @@ def examine(options: Options, runner: processes.Runner, printed: Printed, addres
     Raises UsageError if it cannot become that user, or if the options do not describe an installation.
     """
     if options.which.reports:
-        raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
+        raise UsageError('doctor examines drives, not recorded reports; remove --report')
     examiner = Examiner(options, runner, printed, addresses)
     if options.own.user:
         user.become(options.own.user)
@@ -65,7 +65,7 @@ class Examiner:
             for step in self._steps():
                 self._take(step)
         except alarm.TimeIsOver as over:
-            self._findings.append(Finding('the rest', False, f'was not looked at: {over}', 'give it more time with -t'))
+            self._findings.append(Finding('the rest', False, f'was not examined: {over}', 'increase -t'))
         alarm.disarm()  # only the output remains
         return Examination(f'{socket.gethostname()}, checked as {self._user}', self._findings, self._pastes)
 
@@ -92,7 +92,7 @@ class Examiner:
         yield program.examine(how, self._runner, self._deadline)
         finding = unneeded(how, self._user, self._options.own.user)
         if finding or not os.path.exists(how.smartctl):
-            yield finding or Finding(SUDO_RULE, None, 'cannot be tried before smartctl is there')
+            yield finding or Finding(SUDO_RULE, None, 'cannot be tested until smartctl is installed')
             return
         sudo = Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
@@ -132,15 +132,15 @@ class Examiner:
         self._limits = daemons.limits()
         yield from daemons.findings(self._limits, how.timeout)
         if self._unread_nrpe:
-            yield Finding(nrpe.SUBJECT, None, f'{self._unread_nrpe} cannot be read by {self._user}', 'look as root',
-                          f'{PROGRAM} doctor --user {self._user}')
+            yield Finding(nrpe.SUBJECT, None, f'{self._unread_nrpe} cannot be read by {self._user}',
+                          'run doctor as root', f'{PROGRAM} doctor --user {self._user}')
         yield from nrpe.examine(self._nrpe, self._path, self._user, how, self._deadline)
 
     def _drives(self) -> Iterator[Finding]:
         """Yield the findings for the drives and for the size of a check's output, and store the lines to paste."""
         options = self._options
         if not os.path.exists(options.how_read.smartctl):
-            yield Finding(drives.CHECK, None, 'cannot be read before smartctl is there')
+            yield Finding(drives.CHECK, None, 'cannot be read until smartctl is installed')
             return
         try:
             if self._unfound:
@@ -161,7 +161,7 @@ class Examiner:
 
     def _unread(self, sentence: str) -> Finding:
         if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):
-            return Finding(drives.CHECK, None, 'cannot be found while sudo refuses to look for them')
+            return Finding(drives.CHECK, None, 'cannot be found, because sudo refuses the scan')
         return Finding(drives.CHECK, False, *halves(sentence))
 
     @property

@@ -44,7 +44,7 @@ def history(options: Options, user: str) -> Finding:
         return unfit
     try:
         if not (options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))):
-            raise state_directory.Unusable('there is no history: this user has no home folder')
+            raise state_directory.Unusable('no history: this user has no home directory')
         state = state_directory.ready(options.state_dir)
         if not os.access(state.path, os.W_OK | os.X_OK):
             raise state_directory.Unusable(f'{state.path}: {user} cannot write there', path=state.path)
@@ -72,17 +72,17 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '')
     """
     quoted = shlex.quote(mount)
     if 'ro' in options.split(','):
-        return Finding(HISTORY, False, f'{path}: the file system {mount} is mounted read-only; growth is not judged',
-                       'see in the kernel log whether an error made it so (dmesg), then mount it for writing',
+        return Finding(HISTORY, False, f'{path}: file system {mount} is mounted read-only; increases are not detected',
+                       'check the kernel log for the reason (dmesg -T), then remount it read-write',
                        f'mount -o remount,rw {quoted} || mount -o remount,bind,rw {quoted}')
     if kind not in VOLATILE:
         return None
-    words = f'{path}: the file system {mount} is a {kind}: each restart loses the history'
+    words = f'{path}: file system {mount} is a {kind}, so each restart loses the history'
     if mount == path:
-        return Finding(HISTORY, False, words, 'unmount it and take it out of /etc/fstab', f'umount {quoted}')
+        return Finding(HISTORY, False, words, 'unmount it and remove it from /etc/fstab', f'umount {quoted}')
     disk = f'{ON_DISK}/{state_directory.NAME}'
     line = shlex.quote(f'{disk} {path} none bind,X-mount.mkdir 0 0')  # Source: mount(8)
-    return Finding(HISTORY, False, words, 'bind a directory that is on a disk to this place, now and at each start',
+    return Finding(HISTORY, False, words, 'bind-mount a directory on a disk here, now and at each boot',
                    f'install -d -o {owner} -g "$(id -gn {owner})" -m 0750 {disk} && echo {line} >> /etc/fstab && '
                    f'mount {shlex.quote(path)}')
 
@@ -102,8 +102,8 @@ def others(state_dir: str, user: str) -> list[str]:
 def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
     """Return a finding for each history that checks of this user do not use. histories: result of others()."""
     used = state_directory.location(state_dir)
-    return [Finding(HISTORY, False, f'there are two histories: checks of {user} use {used}, and {path} is another one',
-                    'move that away, unless other checks use it on purpose',
+    return [Finding(HISTORY, False, f'there are two histories: checks of {user} use {used}, but {path} is another one',
+                    'move the other one away, unless other checks use it on purpose',
                     f'mv -n {shlex.quote(path)} {shlex.quote(path)}.unused') for path in histories if path != used]
 
 
@@ -127,15 +127,15 @@ def usable(stored: HistoryFiles, room: int, now: float) -> Finding:
     room: free bytes that its owner may still use on its disk. now: seconds since 1970.
     """
     if room < ROOM:
-        return Finding(HISTORY, False, f'{stored.path}: its disk has room for {amount(room, "B")} and no more',
-                       'make room', f'df -h {stored.path}')
+        return Finding(HISTORY, False, f'{stored.path}: only {amount(room, "B")} free on its disk',
+                       'free some space', f'df -h {stored.path}')
     if stored.remarks:
         words, advice = halves(stored.remarks[0])
         return Finding(HISTORY, False, f'{stored.path}: {words}',
-                       advice or 'nothing more is lost; it is told for a week')
+                       advice or 'nothing to do, this note stays for a week')
     place = f'{stored.path}, owner {stored.owner}'
     if not stored.written:
-        return Finding(HISTORY, True, f'{place}: nothing in it yet, the first check begins')
+        return Finding(HISTORY, True, f'{place}: empty, the first check starts the history')
     age = duration(max(int(now - stored.written), 0))
     return Finding(HISTORY, True, f'{place}, {amount(stored.size, "B")}, written {age} ago')
 
@@ -145,15 +145,15 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
 
     is_persons: the user is a person, who probably does not run the checks and must not own the directory.
     """
-    words = f'{error.what}; growth is not judged'
+    words = f'{error.what}; increases are not detected'
     if is_persons:
         return Finding(HISTORY, False, words, AS_HIM)
     if error.is_open and os.path.isdir(error.path):  # its ACL may name users that the mode bits omit
-        return Finding(HISTORY, False, words, 'take the permission to write from all others',
+        return Finding(HISTORY, False, words, 'remove the write permission of others',
                        f'{"setfacl -b" if _has_list(error.path) else "chmod go-w"} {shlex.quote(error.path)}')
     if error.path not in ('', place):  # a folder above it is at fault
         return Finding(HISTORY, False, words, error.remedy)
-    return Finding(HISTORY, False, words, f'give {user} a folder that nobody else writes to',
+    return Finding(HISTORY, False, words, f'give {user} a directory that nobody else can write to',
                    f'install -d -o {user} -g {group} -m 0750 {place}')
 
 
@@ -170,11 +170,11 @@ def processes(options: Options) -> Finding:
     """Return the finding for processes that earlier checks left behind."""
     waiting = Waiting(options.state_dir)
     if waiting.why_not:
-        return Finding(PROCESSES, None, f'of earlier checks are not known: {waiting.why_not}')
+        return Finding(PROCESSES, None, f'of earlier checks are unknown: {waiting.why_not}')
     stuck = list(waiting.held(options.how_read.drive_timeout))
     if waiting.is_crowded and not stuck:
-        return Finding(PROCESSES, False, f'{waiting.path} holds more than {MOST:,} files, and only these were examined',
-                       'delete them while no check runs; checks make those that they need',
+        return Finding(PROCESSES, False, f'{waiting.path} contains more than {MOST:,} files, only these were examined',
+                       'delete them while no check is running; checks create the ones they need',
                        f'find {waiting.path} -type f -delete')
     return hanging(stuck)
 
@@ -182,10 +182,10 @@ def processes(options: Options) -> Finding:
 def hanging(stuck: Sequence[tuple[str, Earlier]]) -> Finding:
     """Return the finding for processes that still hang. stuck: address and process of each drive."""
     if not stuck:
-        return Finding(PROCESSES, True, 'none hangs from an earlier check')
+        return Finding(PROCESSES, True, 'no process of an earlier check hangs')
     address, earlier = stuck[0]
     end = f'; kill {earlier.pid}' if earlier.pid else ''
     return Finding(PROCESSES, False,
                    f'{plural(len(stuck), "process", "processes")} of earlier checks hang; {clean(address)}: {earlier}',
-                   'drive or controller hang: see the kernel log; only a restart or pulling the drive ends it where '
-                   'kill does not', f'dmesg -T | tail -50{end}')
+                   'a drive or controller hangs: check the kernel log; if kill does not end the process, restart '
+                   'the machine or pull the drive', f'dmesg -T | tail -50{end}')

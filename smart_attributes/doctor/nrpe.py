@@ -56,7 +56,7 @@ def examine(commands: Sequence[NrpeCommand], program: str, user: str, how: HowRe
     if len(commands) > MOST:
         findings.append(Finding(SUBJECT, None, f'{len(commands) - MOST} more commands were not examined'))
     if calls and not findings:
-        findings.append(Finding(SUBJECT, True, f'starts as {user} with its options: '
+        findings.append(Finding(SUBJECT, True, f'starts as {user} with the configured options: '
                                                f'{", ".join(each.of.name for each in calls)}'))
     return findings
 
@@ -109,12 +109,12 @@ def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterat
     """Yield a finding for each fault of an NRPE command. program: path of this program."""
     edit = f'${{EDITOR:-vi}} {shlex.quote(call.of.file)}'
     if not call.program:
-        yield _finding(call, 'a quotation mark has no partner', 'correct it', edit)
+        yield _finding(call, 'unbalanced quotation mark', 'correct it', edit)
         return
     if any(os.path.basename(word) == 'sudo' for word in call.before):
         remedy = '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
-        yield _finding(call, 'sudo runs the whole check as root; the check needs root for smartctl only, and calls '
-                             'sudo for that itself', 'remove sudo', remedy)
+        yield _finding(call, 'sudo runs the whole check as root, but only smartctl needs root; the check itself '
+                             'calls sudo for that', 'remove sudo', remedy)
     is_json = answer is not None and answer.status == 0 and answer.stdout.startswith(b'{')
     if answer is None or is_started(answer) or (is_json and f'"{PROGRAM} '.encode() in answer.stdout):
         return

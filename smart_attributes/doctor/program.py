@@ -43,8 +43,8 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
     """
     words, advice = halves(sentence)
     if elsewhere and elsewhere != path:
-        return Finding(SUBJECT, False, words, f'smartctl is at {elsewhere}: name it with -p {elsewhere} here and in '
-                                              f'each check, or leave -p out where that is the usual place')
+        return Finding(SUBJECT, False, words, f'smartctl is at {elsewhere}: use -p {elsewhere} here and in each check, '
+                                              f'or omit -p if that is the default path')
     if os.path.lexists(path):
         return Finding(SUBJECT, False, words, advice)
     return Finding(SUBJECT, False, words, 'install smartmontools', 'apt install smartmontools')
@@ -56,12 +56,12 @@ def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
     version: such as (7, 3); () if it printed none, None if this user may not run it. fault: why root must not run it.
     """
     if fault:
-        return Finding(SUBJECT, False, f'{path}: root runs it, and others could change it: {fault}',
-                       'let root alone write there', f'chown root: {path} && chmod go-w {path}')
+        return Finding(SUBJECT, False, f'{path}: root runs it, but others could change it: {fault}',
+                       'make it writable for root only', f'chown root: {path} && chmod go-w {path}')
     if version is None:
-        return Finding(SUBJECT, True, f'{path}, which only root may run')
+        return Finding(SUBJECT, True, f'{path}, only root may run it')
     if not version:
-        return Finding(SUBJECT, False, f'{path} does not say that it is smartctl', 'look at what it prints',
+        return Finding(SUBJECT, False, f'{path} does not identify itself as smartctl', 'look at its output',
                        f'{path} {" ".join(smartctl_calls.VERSION)}')
-    more = ', asked for text; 7.0 and later tell more' if version < FIRST_WITH_JSON else ''
-    return Finding(SUBJECT, True, f'{path}, version {".".join(map(str, version))}, which root alone can change{more}')
+    more = ', read as text; 7.0 and later report more' if version < FIRST_WITH_JSON else ''
+    return Finding(SUBJECT, True, f'{path}, version {".".join(map(str, version))}, only root can change it{more}')

@@ -27,12 +27,12 @@ def examine(options: Options) -> list[Finding]:
 def findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
     """Return a single finding if all files are valid, else one for each mistake. config: configuration folder."""
     if not files and not mistakes:
-        return [Finding(SUBJECT, True, f'none in {config}; all limits are the shipped ones')]
+        return [Finding(SUBJECT, True, f'none in {config}; the shipped limits apply')]
     if not mistakes:
         them = 'it' if len(files) == 1 else 'them'
-        return [Finding(SUBJECT, True, f'{plural(len(files), "file")} of yours, no mistake in {them}')]
+        return [Finding(SUBJECT, True, f'{plural(len(files), "local configuration file")}, no error in {them}')]
     more = len(mistakes) - SHOWN
-    rest = [Finding(SUBJECT, False, plural(more, 'more mistake'), 'let validate tell them',
+    rest = [Finding(SUBJECT, False, plural(more, 'more error'), 'list them all',
                     f'{PROGRAM} validate {" ".join(files)}')] if more > 0 else []
     return [_mistake(sentence, files) for sentence in mistakes[:SHOWN]] + rest
 

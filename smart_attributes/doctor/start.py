@@ -106,10 +106,10 @@ def is_started(answer: Answer) -> bool:
 # Kind of barrier -> its message, the remedy, and its command.
 REMEDIES = {
     'directory': ('it may not enter the directory {path} (mode {mode:04o}, owner {owner})',
-                  'allow it to pass through, or install the program in a directory that every user may enter, such as '
-                  '/opt', 'chmod {whom}+x {path}'),
+                  'allow it to enter, or install the program in a directory that every user may enter, such as /opt',
+                  'chmod {whom}+x {path}'),
     # a folder that Python lists to find modules
-    'listed': ('it may not read and enter the directory {path} (mode {mode:04o}, owner {owner})',
+    'listed': ('it may not list and enter the directory {path} (mode {mode:04o}, owner {owner})',
                'allow it', 'chmod {whom}+rx {path}'),
     'file': ('it may not read and execute {path} (mode {mode:04o}, owner {owner})',
              'allow it', 'chmod {whom}+rx {path}'),

@@ -34,33 +34,33 @@ class Reason(NamedTuple):
 # Appends a line to SUDOERS, where no later line overrides it; installed only if visudo accepts the whole file.
 _APPENDED = (f"new=$(mktemp) && (cat {SUDOERS}; printf '\\n%s\\n' '%s') >$new && visudo -cf $new && "
              f'install -m 0440 $new {SUDOERS}')
-_BROKEN = Reason('{path} has a syntax error, and sudo ignores at least that line', 'correct that file',
+_BROKEN = Reason('{path} has a syntax error, so sudo ignores at least that line', 'correct that file',
                  'visudo -f {path}')
-_MODE = Reason('sudo does not read {path}, because others may write to it', 'correct its mode', 'chmod 0440 {path}')
+_MODE = Reason('sudo does not read {path}, because others can write to it', 'correct its mode', 'chmod 0440 {path}')
 _OWNER = Reason('sudo does not read {path}, because it does not belong to root', 'give it to root',
                 'chown root:root {path}')
 # Message of sudo or visudo -> the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
 REASONS: Sequence[tuple[str, Reason]] = (
     (r'must have a tty', Reason(
-        'sudo wants a terminal (requiretty), and a check has none', 'except {user} from requiretty',
+        'sudo requires a terminal (requiretty), but a check has none', 'exempt {user} from requiretty',
         _APPENDED.replace("'%s'", "'Defaults:{user} !requiretty'"))),
     (r'account validation failure|[Aa]ccount expired', Reason(
-        'the account {user} is expired or locked for sudo', 'remove the dates of expiry; if "chage -l {user}" shows '
-        'none, see /etc/pam.d/sudo and the directory service', 'chage -E -1 -I -1 {user}')),
+        'the account {user} is expired or locked for sudo', 'remove the expiry dates; if "chage -l {user}" shows '
+        'none, check /etc/pam.d/sudo and the directory service', 'chage -E -1 -I -1 {user}')),
     (r'no new privileges', Reason(
-        'this process may not become root (no new privileges)',
-        'remove NoNewPrivileges from the unit, or the like from the container, that doctor runs in')),
+        'this process cannot become root (no new privileges)',
+        'remove NoNewPrivileges from the unit, or the same setting from the container, that doctor runs in')),
     (r'(/\S+) must be owned by uid 0 and have the setuid bit', Reason(
         '{path} lacks the setuid bit or does not belong to root', 'correct both',
         'chown root:root {path} && chmod 4755 {path}')),
     (r'(/\S+) is (?:world|group) writable', _MODE), (r'(/\S+): bad permissions', _MODE),
     (r'(/\S+) is owned by [ug]id', _OWNER), (r'(/\S+): wrong owner', _OWNER),
     (r'(/[^\s:]+):[^\n]*syntax error', _BROKEN))
-_NOT_INCLUDED = Reason(f'{{path}} holds a rule, but {SUDOERS} does not include {FOLDER}', 'include it',
+_NOT_INCLUDED = Reason(f'{{path}} contains a rule, but {SUDOERS} does not include {FOLDER}', 'include it',
                        _APPENDED.replace("'%s'", f"'#includedir {FOLDER}'"))
-_ODD_NAME = Reason('sudo ignores {path}: the name of such a file must not contain a dot or end with ~', 'rename it')
-_UNREAD = Reason('{path} holds a rule, and sudo does not read it', 'see what visudo says', 'visudo -c')
+_ODD_NAME = Reason('sudo ignores {path}: its name must not contain a dot or end with ~', 'rename it')
+_UNREAD = Reason('{path} contains a rule, but sudo does not read it', 'check the files with visudo', 'visudo -c')
 
 
 class SudoersFacts(NamedTuple):

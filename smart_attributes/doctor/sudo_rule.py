@@ -33,12 +33,12 @@ class SudoAnswers(NamedTuple):
     refused: Sequence[Arguments]
     entries: Sequence[sudo_list.SudoersEntry]    # empty if sudo does not list them
     admits_more: bool                   # it also allows calls that no check makes
-    rule: sudoers.SudoRule                  # the rule that this program would write
-    command: str                        # the command that prints and installs the rule
+    rule: sudoers.SudoRule              # the rule that this program would write
+    command: str                        # prints and installs the rule
     knows_expressions: bool = True      # sudo supports the regular expressions that the rule uses
     is_person: bool = False             # the user is a person, who probably does not run the checks
     message: str = ''                   # printed by sudo when it refused or complained
-    late: str = ''                      # why there is no answer: "no answer within 30 s"
+    late: str = ''                      # why sudo did not answer: "no answer within 30 s"
     files: sudo_refusals.SudoersFacts = sudo_refusals.SudoersFacts()
     is_alone: bool = False              # not root, so the sudoers files could not be read
     as_root: str = ''                   # command that repeats the examination as root
@@ -97,13 +97,14 @@ class Sudo:
 def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
     """Return the finding if checks do not use sudo, else None. named: the user given with --user, or ''."""
     if how.nosudo:
-        return Finding(SUBJECT, True, 'not wanted: --nosudo')
+        return Finding(SUBJECT, True, 'not needed: --nosudo')
     if os.geteuid() != 0:
         return None
     if named:
-        return Finding(SUBJECT, True, f'not wanted: {user} reads drives without it')
-    return Finding(SUBJECT, None, 'not tried: this is root, who needs none, and checks hardly run as root',
-                   'look as the user of the checks (--user root, if root it is)', f'{PROGRAM} doctor --user {USER}')
+        return Finding(SUBJECT, True, f'not needed: {user} reads drives without it')
+    return Finding(SUBJECT, None, 'not tested: root needs no rule, and checks usually run as another user',
+                   'run doctor for the monitoring user (--user root, if checks run as root)',
+                   f'{PROGRAM} doctor --user {USER}')
 
 
 def examine_rule(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments], devices: Sequence[Device],
@@ -162,34 +163,34 @@ def finding(answers: SudoAnswers) -> Finding:
     """Return the finding: the first reason to renew the rule, or the calls that it allows."""
     user, message = answers.user, _quoted(answers.message)
     if answers.late:
-        return Finding(SUBJECT, False, f'is not known: sudo gave no answer ({answers.late})',
-                       'see why sudo is so slow: a directory service or a name server that does not answer',
+        return Finding(SUBJECT, False, f'is unknown: sudo did not answer ({answers.late})',
+                       'find out why sudo is slow: often a directory service or name server does not answer',
                        f'sudo -l -U {shlex.quote(user)}')
     reason = sudo_refusals.why(answers.message, answers.files, user) if answers.refused else None
     if reason:
         return _because(reason, answers, SUBJECT)
     if answers.is_alone and answers.refused and not answers.paths and not answers.is_person:
-        return Finding(SUBJECT, False, f'is missing, or sudo does not read the file that holds it{message}',
-                       'only root can tell the two apart; as root, look again', answers.as_root)
+        return Finding(SUBJECT, False, f'is missing, or sudo does not read its file{message}',
+                       'only root can see which; run doctor as root', answers.as_root)
     for words in _faults(answers):
-        return Finding(SUBJECT, False, words + message, _whose(answers) + 'let root install the rule as this '
-                       'version prints it', answers.command)
+        return Finding(SUBJECT, False, words + message, _whose(answers) + 'as root, install the rule of '
+                       'this version', answers.command)
     if answers.admits_more:
-        return Finding(SUBJECT, False, f'lets {user} call smartctl with whatever he likes, as -s off',
-                       f'find that rule (sudo -l -U {user}) and let root put this one in its place', answers.command)
+        return Finding(SUBJECT, False, f'lets {user} call smartctl with any arguments, such as -s off',
+                       f'find that rule (sudo -l -U {user}) and, as root, replace it with this one', answers.command)
     version = 'of this version, ' if answers.entries and answers.is_general else ''
-    return Finding(SUBJECT, True, f'{version}admits the {plural(len(answers.needed), "call")} that checks make here, '
-                                  f'and not smartctl -s off')
+    return Finding(SUBJECT, True, f'{version}allows the {plural(len(answers.needed), "call")} that checks make here, '
+                                  f'but not smartctl -s off')
 
 
 def _because(reason: sudo_refusals.Reason, answers: SudoAnswers, subject: str) -> Finding:
     return Finding(subject, False, reason.words + _quoted(answers.message),
-                   _whose(answers) + f'let root do it: {reason.cure}', reason.command)
+                   _whose(answers) + f'as root: {reason.cure}', reason.command)
 
 
 def _quoted(message: str) -> str:
     """Return sudo's own message, unchanged, as the end of a sentence."""
-    return f'; sudo says: {message}' if message else ''
+    return f'; sudo reports: {message}' if message else ''
 
 
 def _whose(answers: SudoAnswers) -> str:
@@ -202,18 +203,18 @@ def _faults(answers: SudoAnswers) -> Iterator[str]:
     ours = [entry for entry in answers.entries if entry.of(executable)]
     others = [path for path in answers.paths if path != executable]
     if refused and not ours:
-        yield (f'is for {others[0]}, and checks call {executable}' if others else
+        yield (f'is for {others[0]}, but checks call {executable}' if others else
                f'is missing: sudo does not let {answers.user} run {executable}')
     if ours and all(entry.needs_password for entry in ours):
-        yield 'asks for a password, and a check has none: it lacks the word NOPASSWD'
+        yield 'asks for a password, which a check cannot enter: it lacks NOPASSWD'
     if refused:
         calls = plural(len(answers.needed), 'call')
         yield f'refuses {len(refused)} of {calls}, such as smartctl {" ".join(refused[0])}'
     timeout = answers.rule.timeout
     if any(entry.timeout is not None and entry.timeout < timeout for entry in ours):
-        yield (f'ends smartctl after {min(entry.timeout or 0 for entry in ours)} s, sooner than the check itself does '
-               f'(TIMEOUT={timeout} is wanted)')
+        yield (f'ends smartctl after {min(entry.timeout or 0 for entry in ours)} s, before the check itself would '
+               f'(it needs TIMEOUT={timeout})')
     # A literal rule has a line for each drive, which is sufficient.
     has_expressions = any(words.startswith('^') for words in answers.arguments)
     if has_expressions and not (answers.admits_more or answers.is_general) and answers.knows_expressions:
-        yield 'is of another version: it admits the calls for the drives of today, but not all that checks may make'
+        yield 'is from another version: it allows the calls for the present drives, but not all calls of this version'

@@ -8,7 +8,7 @@ import pwd
 from ..command_line.options import PROGRAM, USER
 from ..errors import UsageError
 
-AS_HIM = f'look as the user of the checks instead (as root: {PROGRAM} doctor --user {USER})'
+AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
 
 
 def name() -> str:
@@ -45,13 +45,14 @@ def become(user: str) -> None:
     try:
         entry = pwd.getpwnam(user)
     except KeyError:
-        raise UsageError(f'there is no user {user}; name the one who runs the checks: nagios, icinga, naemon') from None
+        raise UsageError(f'user {user} does not exist; name the user that runs the checks, such as nagios, '
+                         f'icinga or naemon') from None
     number, group = entry.pw_uid, entry.pw_gid
     if number == os.geteuid():
         return
     if os.geteuid() != 0:
-        raise UsageError(f'only root can look at an installation as {user}; run this as root, or as {user} without '
-                         f'--user')
+        raise UsageError(f'only root can examine an installation as {user}; run doctor as root, or as {user} '
+                         f'without --user')
     os.initgroups(user, group)
     os.setresgid(group, group, group)
     os.setresuid(number, number, number)

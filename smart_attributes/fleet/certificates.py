@@ -26,15 +26,15 @@ class Refusal(NamedTuple):
 
 EXPIRED = Refusal('certificate-expired', 'its certificate has expired', f'renew it: {RENEW}')
 FUTURE = Refusal('certificate-not-yet-valid', 'its certificate is not valid yet',
-                 'correct the clock of this machine, or of the one that signed it; compare: date -u')
+                 'correct the clock of this machine, or of the one that signed it; to compare, run: date -u')
 OTHER_NAME = Refusal('certificate-name-mismatch', 'its certificate is for another name',
-                     '--icinga-name takes the NodeName of the master; to see it, run there: '
+                     'set --icinga-name to the NodeName of the master; to see it, run there: '
                      'icinga2 variable get NodeName')
-UNKNOWN_CA = Refusal('certificate-untrusted', 'its certificate is not trusted, since no known authority signed it',
-                     f'--ca takes {CA} of the master; copy it from there again')
-CA_EXPIRED = Refusal('ca-expired', 'the certificate of the authority in {ca} has expired',
-                     f'copy {CA} of the master again; if that has expired as well, renew the authority there, and the '
-                     f'certificates that it signed; see its date with: openssl x509 -enddate -noout -in {CA}')
+UNKNOWN_CA = Refusal('certificate-untrusted', 'its certificate is not trusted, since no known CA signed it',
+                     f'copy {CA} from the master again, and give it to --ca')
+CA_EXPIRED = Refusal('ca-expired', 'the CA certificate in {ca} has expired',
+                     f'copy {CA} from the master again; if that has expired as well, renew the CA there, and the '
+                     f'certificates that it signed; to see its date, run: openssl x509 -enddate -noout -in {CA}')
 OTHERWISE = Refusal('certificate-invalid', 'its certificate is not trusted', f'renew it: {RENEW}')
 NOT_OURS = Refusal('client-certificate-refused', 'Icinga refuses the certificate of --cert',
                    'have the master sign a new one: icinga2 pki sign-csr --csr FILE.csr --cert FILE.crt')
@@ -67,7 +67,7 @@ def reason(error: ssl.SSLError, name: str, authority: str, port: int) -> str:
     elif '_ALERT_' in (error.reason or '') and ('CERT' in error.reason or 'UNKNOWN_CA' in error.reason):
         found, said = NOT_OURS, error.reason
     else:
-        return f'no TLS ({visible(error.reason or str(error))[:WORDS]}); the port of the API is {port}'
+        return f'no TLS connection ({visible(error.reason or str(error))[:WORDS]}); the port of the API is {port}'
     name = name if _PLAIN.fullmatch(name) else 'NODENAME'
     cause, remedy = (words.format(name=name, ca=visible(authority)) for words in (found.cause, found.remedy))
     return f'[{found.code}] {cause} ({visible(said)[:WORDS]}); {remedy}'

@@ -43,8 +43,8 @@ OURS = ('service.check_command in commands || match("SMART *", service.last_chec
         ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], MatchAny)')
 # Other users who may read a secret, by the bits of its mode. An access control list grants at most the group's bits.
 READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
-TOO_LARGE = 'the answer is larger than the services asked for justify; ask for fewer with --filter'
-NOT_ICINGA = 'what answers is not the API of Icinga 2; --icinga takes its address, https://HOST:5665'
+TOO_LARGE = 'the answer is too large for the services requested; request fewer with --filter'
+NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
 
 
 class Access(NamedTuple):
@@ -85,16 +85,16 @@ class Icinga:
                                           'attrs': ['__name']})
         if found is None:
             raise Unanswered(
-                f'{self._where}: Icinga shows no services to {visible(self._user)}; give that ApiUser the permission '
-                'objects/query/Service' + (', and look at --filter, which may have a mistake' if condition else ''))
+                f'{self._where}: Icinga returned no services to {visible(self._user)}; give this ApiUser the '
+                'permission objects/query/Service' + (', and check --filter for mistakes' if condition else ''))
         return sorted(str(each.get('name', '')) for each in found)
 
     def hosts(self, condition: str) -> List[str]:
         """Return the names of all hosts, or of those that match *condition*."""
         found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
-            raise Unanswered(f'{self._where}: Icinga shows no hosts to {visible(self._user)}; --hosts needs the '
-                             'permission objects/query/Host, and a filter without a mistake')
+            raise Unanswered(f'{self._where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs the '
+                             'permission objects/query/Host and a valid filter')
         return sorted(str(each.get('name', '')) for each in found)
 
     def services(self, names: Sequence[str]) -> Iterator[Service]:
@@ -186,16 +186,17 @@ class Icinga:
         if answer.status == 404:
             return None
         if answer.length:  # bytes missing from the announced length
-            raise Unanswered(f'{self._where}: the answer was broken off; Icinga\'s log tells more')
+            raise Unanswered(f'{self._where}: the answer is incomplete; see the log of Icinga')
         return _objects(text)
 
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
         if answer.status == 401:
-            return (f'Icinga does not know {visible(self._user)}, or not with this password; see the ApiUser in '
+            return (f'Icinga refused the user {visible(self._user)} or the password; see the ApiUser in '
                     'conf.d/api-users.conf')
         if 300 <= answer.status < 400:
-            return f'what answers leads elsewhere, to {visible(answer.headers.get("Location", "?"))[:200]}'
-        return f'Icinga answers {answer.status} {visible(answer.reason)[:200]}; its log tells more'
+            return (f'the server redirects to {visible(answer.headers.get("Location", "?"))[:200]}; give --icinga the '
+                    'address of the API')
+        return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
 
     def _unanswered(self, error: Exception) -> Unanswered:
         if isinstance(error, ssl.SSLError):
@@ -267,12 +268,12 @@ def _objects(text: bytearray) -> List[Json]:
 
 def _reason(error: Exception, url: SplitResult) -> str:
     if isinstance(error, socket.gaierror):
-        return f'no host of the name {visible(str(url.hostname))}'
+        return f'the host name {visible(str(url.hostname))} could not be resolved'
     if isinstance(error, socket.timeout):
         return f'no answer within {PATIENCE:g} s'
     if isinstance(error, OSError):
-        return f'{error.strerror or visible(str(error))[:200]}; is the API feature on (icinga2 api setup)?'
-    return f'the answer is broken off or no HTTP ({type(error).__name__})'
+        return f'{error.strerror or visible(str(error))[:200]}; is the API enabled (icinga2 api setup)?'
+    return f'the answer is incomplete or not HTTP ({type(error).__name__})'
 
 
 # --- from the command line -----------------------------------------------------------
@@ -285,7 +286,7 @@ def _address(url: str) -> SplitResult:
     except ValueError:
         is_sound = False
     if not is_sound:
-        raise UsageError(f'--icinga takes https://HOST:{PORT}, without a user or a password in it')
+        raise UsageError(f'--icinga needs https://HOST:{PORT}, without a user or a password in it')
     return parts
 
 
@@ -308,16 +309,16 @@ def _login(access: Access) -> Dict[str, str]:
     if access.certificate and not access.user:
         return {}
     if not (access.user and access.password_file):
-        raise UsageError('--icinga wants --user with --password-file, or --cert with --key')
+        raise UsageError('--icinga needs --user with --password-file, or --cert with --key')
     _refuse_open(access.password_file, '--password-file')
     try:
         lines = files.content(access.password_file, PASSWORD).decode().splitlines()
     except (OSError, ValueError) as error:
         raise SmartError(f'--password-file {visible(access.password_file)}: '
-                         f'{getattr(error, "strerror", "") or "it is no text"}') from None
+                         f'{getattr(error, "strerror", "") or "it is not a text file"}') from None
     if not lines or not lines[0]:
         raise SmartError(f'--password-file {visible(access.password_file)}: its first line is empty; write the '
-                         'password there')
+                         'password into it')
     word = base64.b64encode(f'{access.user}:{lines[0]}'.encode()).decode()
     return {'Authorization': f'Basic {word}'}
 
@@ -329,10 +330,10 @@ def _refuse_open(path: str, option: str) -> None:
         mode = os.stat(path).st_mode
         fault = fault or next((f'{who} can read it' for bits, who in READERS.items() if mode & bits), '')
     except (OSError, ValueError) as error:
-        fault = getattr(error, 'strerror', '') or 'it is no path'
+        fault = getattr(error, 'strerror', '') or 'it is not a valid path'
     if fault:
-        raise SmartError(f'{option} {visible(path)}: {visible(fault)}; it belongs in a file of yours, mode 0600, in a '
-                         'folder that nobody else can write to')
+        raise SmartError(f'{option} {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
+                         'directory that only you can write to')
 
 
 def _question(names: Sequence[str]) -> Json:

@@ -20,16 +20,16 @@ WHY = 500              # characters
 
 # Remarks on several services at once, printed after their number; each names some of them.
 PENDING = Coded('never-checked', 'not checked yet: {}')
-OLD = Coded('plugin-1.6', 'checked by version 1.6, whose lines name neither model nor serial number: {}')
-FOREIGN = Coded('output-foreign', 'with words that are not this plugin\'s, but those of Icinga, a daemon in between or '
-                'another program: {}')
+OLD = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
+FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but from Icinga, a daemon or another '
+                'program: {}')
 STALE_WORDS = Coded('result-old',
-                    'with a result that is older than two check intervals, drives as they were then: {}')
+                    'with a result older than two check intervals (drives are shown as of then): {}')
 AHEAD = Coded('clock-ahead',
-              'with a result from the future, so its age is not known (correct the clock of the host): {}')
-CUT = Coded('output-cut', 'whose output was cut off on its way, and drives with it: {}')
+              'with a result dated in the future (correct the clock of the host): {}')
+CUT = Coded('output-cut', 'whose output was truncated on the way, so drives are missing: {}')
 SHORTENED = Coded('output-shortened', 'whose output the plugin shortened: {}')
-NO_NUMBERS = Coded('no-perfdata', 'without perfdata, drives without numbers: {}')
+NO_NUMBERS = Coded('no-perfdata', 'without perfdata, so their drives have no values: {}')
 HIDDEN = Coded('serial-hidden', 'without serial numbers: {}')
 HANDLED = Coded('handled', 'marked in Icinga as {words}: {{}}')
 HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Icinga does not show to this ApiUser '
@@ -85,7 +85,8 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
     missing = text.counted - len(text.lines)
     if missing > 0:
         rows.append(reader.row(_name(service), State.UNKNOWN,
-                               f'{missing} of {text.counted} drives are cut off; triage on the host shows all', origin,
+                               f'output truncated: {missing} of {text.counted} drives are missing; to see all, run '
+                               'triage on the host', origin,
                                BY_NAME['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):

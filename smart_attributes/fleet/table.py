@@ -63,7 +63,7 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     checks = sum(number for state, number in summary.checks.items() if state != State.OK.name)
     if checks:
         causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
-        yield f'and {plural(checks, "check")} in trouble: {causes}'
+        yield f'and {plural(checks, "check")} with a problem: {causes}'
     yield from _told('to order', ('by', 'model', 'drives', 'hosts'),
                      [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
     yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),
@@ -97,7 +97,7 @@ def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]]) ->
     for each in shown:
         yield GAP + _aligned(each, widths, numeric)
     if len(found) > LINES:
-        yield f'{GAP}and {len(found) - LINES} more; --html and --json have all'
+        yield f'{GAP}and {len(found) - LINES} more; --html and --json list all'
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:

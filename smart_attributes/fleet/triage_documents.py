@@ -68,10 +68,10 @@ def read(path: str) -> Optional[Document]:
     try:
         content = bounded_json.parse(text)
     except bounded_json.JsonTooLarge:
-        raise Damaged('it is larger than the document of any host; look at how it was made') from None
+        raise Damaged('it is too large for the document of one host; check how it was created') from None
     except ValueError:
         if _BEGINNING.match(text):
-            raise Damaged('it begins as a document of triage and is damaged; copy it again from its host') from None
+            raise Damaged('it is a damaged document of triage; copy it again from its host') from None
         return None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
@@ -100,13 +100,14 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
     if (notes and state is not State.OK) or not listed or state not in (State.OK, *known):
         said = list(map(_note, notes))
         why = '; '.join(each['text'] for each in said if each['text']) or (
-            'its run is worse than any of its drives' if listed else 'no drives')
+            'the run as a whole is in a worse state than any of its drives' if listed else 'no drives')
         cause = causes.of_check(Coded(said[0]['code'] if said else '', why))
         yield reader.row('(triage)', state, why, origin, cause, _serials(notes))
     left_out = len(listed) - MOST_DRIVES
-    faults = [f'{left_out} of {len(listed)} drives are not shown: more than {MOST_DRIVES} are read of no host'
+    faults = [f'{left_out} of {len(listed)} drives are not shown: at most {MOST_DRIVES} are read per host'
               ] if left_out > 0 else []
-    faults += ['a drive that is not as triage prints it' for each in listed[:MOST_DRIVES] if not isinstance(each, dict)]
+    faults += ['a drive is not in the format of triage --json'
+               for each in listed[:MOST_DRIVES] if not isinstance(each, dict)]
     for fault in faults:
         yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
     for each in listed[:MOST_DRIVES]:

@@ -18,7 +18,7 @@ MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 MB if their do
 ROW = 32 << 10         # bytes of one drive; 600 are usual
 MEMORY = 64 << 20      # bytes of all drives
 WITHOUT = {'past': {}, 'carries': (), 'notes': (
-    note(Coded('readings-left-out', 'its readings are left out: they would take too much room')),)}
+    note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),)}
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 

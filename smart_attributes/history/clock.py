@@ -29,8 +29,8 @@ def doubt(now: int, latest: int, behind_since: int) -> str:
     """
     if now >= latest - SLACK or is_settled(now, latest, behind_since):
         return RIGHT
-    return (f'the clock stands {(latest - now) // DAY} days before what history holds; set it right, or what is stored '
-            'is dated anew after a day')
+    return (f'the clock is {(latest - now) // DAY} days behind the history; correct it, otherwise the stored readings '
+            'get new dates after a day')
 
 
 def is_settled(now: int, latest: int, behind_since: int) -> bool:

@@ -37,15 +37,15 @@ _SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoin
 _INSTRUCTIONS = 20_000  # of SQLite between two checks of the clock
 
 # Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
-_HELD = 'another process holds it; fuser tells which'
+_HELD = 'another process has locked it; to see which, use fuser'
 _REASONS = {
-    'database or disk is full': 'the disk is full; make room',
+    'database or disk is full': 'the disk is full; free some space',
     'attempt to write a readonly': f'it cannot be written; {directory.ADVICE}',
     'unable to open': f'it cannot be opened; {directory.ADVICE}',
     'database is locked': _HELD, 'database table is locked': _HELD, 'database schema is locked': _HELD,
     'locking protocol': _HELD,
-    'interrupted': 'it takes too long to read; move it away, and history begins anew',
-    'disk I/O': 'the system refuses to read or write it; see the kernel log'}
+    'interrupted': 'it takes too long to read; to start a new history, move it away',
+    'disk I/O': 'the system cannot read or write it; see the kernel log: dmesg -T | tail -50'}
 # Why the old file is not used any more; never in SQLite's words, which would quote its content.
 DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
@@ -109,8 +109,8 @@ class Database:
         if version > len(STEPS) and self.commits and self.commits.version <= len(STEPS):
             raise ValueError('no program has written this version')
         if version > len(STEPS):
-            raise HistoryUnusable(f'{self.folder.file} is of a newer version of this program (tables {version}, here '
-                                  f'{len(STEPS)}); update this one')
+            raise HistoryUnusable(f'{self.folder.file} is from a newer version of this program (tables {version}, here '
+                                  f'{len(STEPS)}); upgrade this one')
         if version < len(STEPS):
             self._upgrade()
 
@@ -194,15 +194,15 @@ class Database:
 
     def _upgrade(self) -> None:
         if not self._writes:
-            raise HistoryUnusable(f'{self.folder.file} is of an older version of this program; the next check brings '
-                                  f'it up to date')
+            raise HistoryUnusable(f'{self.folder.file} is from an older version of this program; the next check '
+                                  f'upgrades it')
         is_ours = self.commits is not None
         # Without a record, the log would look like one whose record was lost.
         self.commits = commits.change(self.folder, lambda record: record)
         with directory.locked(self.folder, alone=True):
             if self.value('PRAGMA journal_mode = WAL') != 'wal':
-                raise HistoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot share; name another '
-                                      f'with --state-dir')
+                raise HistoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot lock; use another '
+                                      f'directory with --state-dir')
             if self.transaction(lambda: self._take_steps(is_ours)):
                 # Tables that exist only in the log would disappear if the log were damaged. Not synced, since there is
                 # nothing to lose yet: the first check syncs after its output is printed.
@@ -215,8 +215,8 @@ class Database:
         if version == 0 and self.value('SELECT count(*) FROM sqlite_master'):
             if is_ours:
                 raise ValueError('the version of these tables is lost')
-            raise HistoryUnusable(f'{self.folder.file} is the database of another program; move it away, and history '
-                                  f'begins')
+            raise HistoryUnusable(f'{self.folder.file} is the database of another program; to start a history, '
+                                  f'move it away')
         for statement in (statement for step in STEPS[version:] for statement in step):
             self.run(statement)
         self.run(f'PRAGMA application_id = {APPLICATION}')
@@ -226,7 +226,7 @@ class Database:
         return version == 0
 
     def _why_empty(self) -> str:
-        """Return why there are no tables, or '' if there never were any."""
+        """Return why the tables are missing, or '' if they never existed."""
         # A check that was killed while setting the file aside has left the file, but no reason.
         if os.path.lexists(self.folder.aside):
             return SET_ASIDE

@@ -24,12 +24,12 @@ FORMER, FORMER_FILE = 'memory', 'memory.sqlite'   # their names in snapshots of 
 ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk
 LOCK = f'{FILE}.lock'
 NOT_WRITTEN = 'not-written'
-ADVICE = 'let the user of the check write there, or name another folder with --state-dir'
+ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
 PATIENCE = 0.1             # seconds to wait for another check
 _MODE = 0o644              # others may read; the permissions of the folder limit access
 _REFUSALS = {
-    errno.ELOOP: ' is a link; remove it, and history begins anew',
-    errno.ENOENT: ' is not there; make it, owned by the user of the check, or name another folder with --state-dir'}
+    errno.ELOOP: ' is a link; to start a new history, remove it',
+    errno.ENOENT: ' does not exist; create it, owned by the monitoring user, or use another directory with --state-dir'}
 
 
 class HistoryFolder(NamedTuple):
@@ -62,7 +62,7 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
             state_directory.below(state, NAME)
         fault = trust.fault(path, state.user)
     if fault:
-        raise HistoryUnusable(f'{fault}; let the owner of {state.path} alone write there')
+        raise HistoryUnusable(f'{fault}; make it writable only for the owner of {state.path}')
     return HistoryFolder(state, path)
 
 
@@ -98,7 +98,8 @@ def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
     try:
         with refusals(folder.path):
             if not files.has_locked(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, PATIENCE):
-                raise HistoryUnusable(f'{folder.path} is locked by another process; fuser {LOCK} there tells which')
+                raise HistoryUnusable(f'{folder.path} is locked by another process; to see which, run: '
+                                      f'fuser {folder.path}/{LOCK}')
         yield
     finally:
         os.close(lock)
@@ -120,8 +121,8 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
         finally:
             os.close(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != folder.state.user:
-        raise HistoryUnusable(f'{folder.file} is no file of the folder\'s owner alone (a link, or another user\'s); '
-                              'move it away, and history begins anew')
+        raise HistoryUnusable(f'{folder.file} is a link, or does not belong to the owner of its directory; '
+                              'to start a new history, move it away')
     return status.st_ino
 
 

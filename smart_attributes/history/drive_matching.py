@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 
     SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
 
-NAMELESS = ('has neither a serial number nor a WWN that tells it from others; it is not remembered, and its growth is '
-            'not judged')
-AMBIGUOUS = ('cannot be told from another drive by model, serial number and WWN; '
-             'neither is remembered, and their growth is not judged')
+NAMELESS = ('has no serial number or WWN of its own; the history does not store it, so its increases do not alert')
+AMBIGUOUS = ('cannot be distinguished from another drive by model, serial number and WWN; '
+             'the history stores neither, so their increases do not alert')
 
 
 class Record(NamedTuple):

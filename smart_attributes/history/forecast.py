@@ -47,7 +47,7 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
         if grown >= LEAST_GROWN:
             return _of_rates(left, *_rates(_sampled(points, now, used), life), is_estimate=False)
         if life is not None and life * span >= IDLE * max(1.0, grown):
-            return 'it was used once and stands idle now'
+            return 'it was used earlier and is idle now'
     if life:
         return _of_rates(left, life / AGE_ALONE, life, life * AGE_ALONE, is_estimate=True)
     if used < LEAST_USED:

@@ -102,7 +102,7 @@ def _number(text: object, name: str, where: str) -> float:
 # --- growth -------------------------------------------------------------------------------
 
 def growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool = False) -> Growth | None:
-    """Return the worst growth that is an alert now, the newest of several equal ones; None if there is none.
+    """Return the worst growth that is an alert now, the newest of several equal ones; None without one.
 
     history: includes the reading of this check (see series.with_reading). falls: lower is worse, such as spare blocks.
     now: seconds since 1970.
@@ -129,7 +129,7 @@ def lately(history: History, within: int, now: int, falls: bool = False) -> Grow
 
 
 def rises(history: History, falls: bool, stands: int = 0) -> list[Rise]:
-    """Return all rises of a series that have lasted for at least *stands* seconds, oldest first."""
+    """Return all rises of a series that have lasted for at least so many seconds, oldest first."""
     return [Rise(point.time + stands, point.time - point.gap, before.number, point.number)
             for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1)
             if (point.number < before.number if falls else point.number > before.number)

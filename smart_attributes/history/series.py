@@ -66,7 +66,7 @@ def pace(metric: str) -> int:
 
 
 def next_point(pace: int, history: History, number: float, now: int) -> Point | None:
-    """Return the point that a number adds to its series; None if there is none to store.
+    """Return the point that a number adds to its series; None without one to store.
 
     A point with the time of the newest one replaces it.
     """

@@ -99,7 +99,7 @@ def logs(folder: str = '') -> list[str]:
 
 
 def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
-    """Return the logs of a drive; [] if there are none, or if logs of two drives match.
+    """Return the logs of a drive; [] without logs, or if logs of two drives match.
 
     smartd names a log after model and serial number, and replaces other characters with _ and -.
     """
@@ -174,7 +174,7 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
         return _Part(fault=str(error))
     except unpacking.UnpackedTooLarge:
         return _Part(fault=f'was not read: the compressed logs of this drive hold more than {_UNPACKED >> 20} MiB; '
-                           f'remove what does not belong there')
+                           f'remove files that do not belong there')
     part = _newest(io.BytesIO(text), len(text), stamp, room)
     return part._replace(unpacked=max(len(text), size), fault=fault or part.fault)
 
@@ -186,7 +186,7 @@ def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
     text = file.read(room).decode('ascii', 'replace')
     lines, damaged = _lines(text.partition('\n')[2] if left_out else text)
     return _Part(lines, damaged, len(text), left_out=left_out,
-                 fault='was not read: it holds no line of smartd' if damaged and not lines else '')
+                 fault='was not read: it contains no line of smartd' if damaged and not lines else '')
 
 
 def _opened(path: str) -> BinaryIO:

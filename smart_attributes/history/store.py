@@ -107,7 +107,7 @@ class HistoryStore:
         if not lost or self.now - lost > LOSS_SHOWN:
             return ''
         why = why if why in (DAMAGED, GONE, SET_ASIDE, CLONED) else DAMAGED   # other text is not quoted
-        return (f'history began anew on {_day(lost)}, because {why}; growth before that is not judged '
+        return (f'restarted on {_day(lost)}, because {why}; earlier increases cannot be detected '
                 f'(the old file: {self.folder.aside})')
 
     @property
@@ -342,7 +342,8 @@ class HistoryStore:
         """Return the record of a drive, which is created for a new drive; or None and the reason."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
-            note = f'is not remembered: history knows {MOST_DRIVES} drives already; history --forget SERIAL makes room'
+            note = (f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use '
+                    f'history --forget SERIAL')
         return record if record or note else rows.new_drive(self._database, identity, self.now), note
 
     def _past_kept(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int) -> int:

@@ -17,13 +17,13 @@ class UnpackedTooLarge(Exception):
 
 
 def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
-    """Return the unpacked content of a compressed file, and an error message; '' if there is no error.
+    """Return the unpacked content of a compressed file, and an error message; '' without an error.
 
     The content of a damaged file is the part before the damage. name: the result of kind(). size: of the file, in
     bytes. most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name not in _OPENING:
-        return b'', f'was not read: Python cannot unpack {name}; unpack it there'
+        return b'', f'was not read: Python cannot decompress {name}; decompress it by hand'
     if size > LARGEST:
         raise UnpackedTooLarge
     text = io.BytesIO()
@@ -35,7 +35,7 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
     except (EOFError, OSError) as error:
         return text.getvalue(), f'is damaged ({error}); the lines before the damage were read'
     except ImportError as error:
-        return b'', f'was not read: this Python lacks the module {error.name}; unpack it there'
+        return b'', f'was not read: this Python lacks the module {error.name}; decompress it by hand'
     return text.getvalue(), ''
 
 

@@ -42,13 +42,13 @@ def parse(text: str) -> Acknowledgement:
     """Return the acknowledgement in an argument of --acknowledged. Raises UsageError if the text is not one."""
     parts = re.fullmatch(_WORD, text)
     if not parts:
-        raise UsageError(f'--acknowledged "{clean(text)}" is not written {_FORM}, such as '
+        raise UsageError(f'--acknowledged "{clean(text)}" must have the form {_FORM}, such as '
                          'EXAMPLE0001:reallocated=3:2027-01-31:stable')
     serial, metric, value, until, why = parts.groups('')
     if not re.fullmatch(_NUMBER, value):
         raise UsageError(f'--acknowledged "{clean(text)}": {_no_number(value)}')
     if until and not is_day(until):
-        raise UsageError(f'--acknowledged "{clean(text)}": {until} is no day, such as 2027-01-31')
+        raise UsageError(f'--acknowledged "{clean(text)}": {until} is not a day, such as 2027-01-31')
     return Acknowledgement(serial, metric, float(value), why, until, origin='--acknowledged')
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from .acknowledgements import Acknowledgement
 
-COMMENT = 'Written by check_smart_attributes acknowledge; each number is silent until it is passed.'
+COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
 # Keys of an override that holds only acknowledgements.
 _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics'))
 

@@ -115,14 +115,14 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
     for path, place, is_of_one_drive, metrics in _written_metrics(data):
         for metric, fields in metrics.items():
             if metric not in units:
-                yield Mistake((*path, metric), f'{place}: "{metric}" is no metric; {_suggestion(metric, units)}')
+                yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {_suggestion(metric, units)}')
             yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units)
             for kind, name in _unknown_groups(fields, groups):
                 yield Mistake((*path, metric, kind, 'groups', name), f'{place}, {metric}, {kind}: there is no group '
                               f'"{name}"; {nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}')
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake((*path, metric, 'acknowledged'),
-                              f'{place}, {metric}: "acknowledged" is what one drive may have; '
+                              f'{place}, {metric}: "acknowledged" is for one drive only; '
                               'write it in overrides, with "serial" in "for"')
 
 
@@ -171,7 +171,7 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
     """Yield the faults of a limit, which is a range, null, or a limit that the drive reports."""
     other, text = (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
     if other != _DRIVES_OWN and other not in units:
-        yield f'"drive": "{other}" is no metric; {_suggestion(other, units)}'
+        yield f'"drive": "{other}" is not a metric; {_suggestion(other, units)}'
     try:
         if text is not None:
             ranges.parse(text, units.get(metric, ''))

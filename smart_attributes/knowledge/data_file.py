@@ -59,8 +59,8 @@ def site_text(path: str) -> str:
         raise DataError(f'{path}: {_reason(error)}; give a readable file') from None
     if fault:
         owner = 'root' if user == trust.ROOT else 'root or this user'
-        raise DataError(f'{path}: {fault}; only what {owner} alone can change '
-                        'is read; correct that with chown, chmod go-w or setfacl -b')
+        raise DataError(f'{path}: {fault}; only files that nobody but {owner} can change '
+                        'are read; to fix this, use chown, chmod go-w or setfacl -b')
     return read_text(path)
 
 
@@ -77,7 +77,7 @@ def read_text(path: str) -> str:
         raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise DataError(f'{path} is larger than {files.LARGEST >> 20} MiB, which no data file is; '
+            raise DataError(f'{path} is larger than {files.LARGEST >> 20} MiB, too large for a data file; '
                             'give a JSON file') from None
         raise DataError(f'{path}: {_reason(error)}; give a readable file') from None
     try:
@@ -118,7 +118,7 @@ def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
         return data, []
     from .places import place, sentence, shown
     whole, start = ({within: data}, [within]) if within else (data, [])
-    sentences = [sentence(name, place(whole, [*start, *path]), f'{shown(key)} stands here twice; keep one')
+    sentences = [sentence(name, place(whole, [*start, *path]), f'{shown(key)} is here twice; keep one')
                  for path, content in _objects(data) if id(content) in doubled for key in doubled[id(content)][1]]
     for content, keys in doubled.values():
         content.update((key, Doubled()) for key in keys)
@@ -145,7 +145,7 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
         raise DataError(f'{name}: {_no_json(error)}') from None
     except (ValueError, RecursionError) as error:
         reason = 'it is nested too deeply' if isinstance(error, RecursionError) else str(error)
-        raise DataError(f'{name} is no JSON that can be used: {reason}') from None
+        raise DataError(f'{name} is not valid JSON: {reason}') from None
 
 
 def _no_json(error: json.JSONDecodeError) -> str:
@@ -172,15 +172,15 @@ _COMMA = 'a comma is missing here, or a closing bracket'
 _SYNTAX: Mapping[str, str] = {
     '//': 'JSON has no comments; write "comment": "..." instead',
     '#': 'JSON has no comments; write "comment": "..." instead',
-    "'": 'a text stands between double quotes, not single ones',
+    "'": 'a text needs double quotes, not single ones',
     "Expecting ',' delimiter": _COMMA,
     "Expecting ':' delimiter": 'a colon is missing here, between key and value',
     'Expecting property name': 'a key is expected here, between double quotes',
     'Expecting value': 'a value is expected here: a number, true, or a text between double quotes',
     'Invalid \\escape': 'a backslash is written twice in JSON: "\\\\." for \\.',
-    'Invalid control character': 'a text is not closed on its line; add the double quote',
-    'Unterminated string': 'a text begins here and is not closed; add the double quote',
-    'Extra data': 'the data ends before this; remove the rest, or a closing bracket too many'}
+    'Invalid control character': 'the closing double quote is missing on this line',
+    'Unterminated string': 'the closing double quote of this text is missing',
+    'Extra data': 'the data ends before this; remove the rest, or an extra closing bracket'}
 
 
 def _refuse_constant(word: str) -> None:

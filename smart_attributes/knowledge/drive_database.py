@@ -220,7 +220,7 @@ class SpecDatabase:
             attributes = next((data['sets'][name]['attributes'] for _, data in reversed(self._sources)
                                if name in data.get('sets', {})), None)
             if attributes is None:
-                raise DataError(f'{source}: {entry["family"]}, uses: there is no set "{name}"')
+                raise DataError(f'{source}: {entry["family"]}, uses: unknown set "{name}"')
             rows.update((number, row) for number, row in attributes.items() if number not in rows)
         return {int(number): row for number, row in rows.items() if row is not None}
 

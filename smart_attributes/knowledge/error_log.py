@@ -56,6 +56,6 @@ def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric,
     agos = [standards.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
     if agos:
-        why = '' if known else 'errors at an hour that the power-on time does not explain'
+        why = '' if known else 'errors at an hour that does not fit the power-on time'
         yield Reading(metric.name, None if why else len(agos), metric.unit, Source(standards.ERROR_LOG),
                       judged=not why, unknown=why, quiet=min(known, default=None))

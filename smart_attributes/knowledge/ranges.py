@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 INFINITY = float('inf')
 LONGEST_NUMBER = 300  # characters; longer ones may be beyond what a float can hold
+LONGEST = 1000        # characters of a range; the patterns below take quadratic time
 # Python accepts more numbers than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
 # Units of a range of a metric in seconds: "30d:". No months, whose letter means minutes elsewhere.
@@ -42,13 +43,15 @@ def parse(text: str, unit: str = '') -> Range:
     its end, and for a number too large to compare with: it would never alert, or always.
     """
     try:
+        if len(text) > LONGEST:
+            raise ValueError
         plain = in_base_unit(text, unit)
         is_endless = len(plain) > LONGEST_NUMBER and INFINITY in map(float, re.findall('[0-9.]+', plain))
         if not text or set(plain) - CHARACTERS or is_endless:
             raise ValueError
         return Range(plain)
     except (ValueError, TypeError, OverflowError):
-        raise UsageError(f'"{text[:40]}" is no Nagios range{_advice(text, unit)}') from None
+        raise UsageError(f'"{text[:40]}" is not a Nagios range{_advice(text, unit)}') from None
 
 
 def in_base_unit(text: str, unit: str) -> str:
@@ -58,7 +61,7 @@ def in_base_unit(text: str, unit: str) -> str:
 
 def _advice(text: str, unit: str) -> str:
     """Return advice for an error message: the limit without units, or the forms of a range."""
-    plain = _without_units(text, unit)
+    plain = _without_units(text, unit) if len(text) <= LONGEST else ''
     if plain:
         return plain
     if len(text) > LONGEST_NUMBER:

@@ -63,7 +63,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
     elif has_warnings:  # the bits are more specific
         state, is_judged = State.OK, False
     elif causes and ignored.issuperset(causes):
-        word, state, is_judged = f'{word}, but only by a threshold that is known to be bogus', State.OK, False
+        word, state, is_judged = f'{word}, but only because of a threshold that is known to be wrong', State.OK, False
     return Reading('smart_status', number, '', Source(standards.SELF_ASSESSMENT), word, state, is_judged)
 
 
@@ -75,7 +75,7 @@ def _unreported(report: Report) -> Reading:
     elif _has_counters(report):
         return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
     else:
-        word = ('report not understood: it holds neither the SMART health status nor the counters of the drive; record '
+        word = ('report not understood: it contains neither the SMART health status nor counters of the drive; record '
                 'it again: smartctl --json -x')
     return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
 
@@ -134,7 +134,7 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
             # A single set bit is not lost data: exactly 2^32 errors, but none in the error log.
             if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
                 yield _unknown(metrics[standard.metric], Source(standards.NVME_LOG),
-                               f'{number} with an empty error log is no count')
+                               f'{number} with an empty error log is not plausible')
             # A drive without a spare figure reports 0 %, with a threshold of 0 %.
             elif not is_spare or number or threshold != 0:
                 yield _number(metrics[standard.metric], number * standard.factor, standards.NVME_LOG,
@@ -143,7 +143,7 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
 
 def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
     if not _inside(number, metric.valid):
-        return _unknown(metric, Source(log), f'{number:g} is no plausible value')
+        return _unknown(metric, Source(log), f'{number:g} is not a plausible value')
     return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
 
 
@@ -177,7 +177,7 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
     if count is None:
-        return _unknown(metric, source, f'{row.raw} does not hold it')
+        return _unknown(metric, source, f'the raw value {row.raw} does not contain it')
     if count in item.sentinels:
         return _unknown(metric, source, f'{count:g} means no value')
     if not _inside(count, item.valid):
@@ -188,7 +188,7 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
     count = item.ceiling if item.ceiling is not None and at_ceiling else count
     number = units.in_base_unit(count, item.unit, identity)
     if not _inside(number, metric.valid):
-        return _unknown(metric, source, f'{number:g} is no plausible value')
+        return _unknown(metric, source, f'{number:g} is not a plausible value')
     formula = item.formula
     is_value = formula.first.column == 'value' and not (formula.attributes or formula.minus_from or formula.second)
     return Reading(metric.name, number, metric.unit, source, judged=not item.is_trap,
@@ -199,7 +199,7 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
 def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
     word = next((word for lowest, highest, word in item.states if lowest <= number <= highest), None)
     if word is None:
-        return _unknown(metric, source, f'{number} is no known result')
+        return _unknown(metric, source, f'{number} is not a known result')
     state = STATES.get(word, State.WARNING)
     return Reading(metric.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), metric.unit, source, word, state,
                    judged=not item.is_trap)

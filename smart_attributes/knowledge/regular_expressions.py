@@ -24,15 +24,15 @@ def fault(pattern: str) -> str:
     try:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        return f'is no regular expression: {error}; correct it'
+        return f'is not a valid regular expression: {error}; correct it'
     parts = shape(pattern)
     if parts.is_nested:
-        return 'repeats what itself varies, which can take for ever on a strange name; write it flat, like [A-Z0-9]+'
+        return 'has a repetition inside another, which can take forever on some names; use one level, like [A-Z0-9]+'
     if parts.unlimited > UNLIMITED:
-        return f'has {parts.unlimited} repetitions without end; {UNLIMITED} are enough'
+        return f'has {parts.unlimited} unlimited repetitions; use at most {UNLIMITED}'
     if parts.choices > CHOICES or parts.size > SIZE:
-        return ('has so many parts that vary or repeat that it can take for ever on a strange name; write several '
-                'simple ones')
+        return ('has so many alternatives and repetitions that it can take forever on some names; write several '
+                'simpler ones')
     return ''
 
 

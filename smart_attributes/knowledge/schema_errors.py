@@ -40,7 +40,7 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
         import jsonschema
     except ImportError:
         return [sentence(name, '',
-                         'something does not fit; install the Python package jsonschema, which says what and where')]
+                         'something is wrong; to see what and where, install the Python package jsonschema')]
     errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST)
     in_order = sorted(errors, key=lambda error: list(error.absolute_path))
     # jsonschema reports the same missing keys once for each key.
@@ -85,13 +85,13 @@ def _unknown_keys(error: Any) -> str:
     keys = list(error.schema['properties'])
     unknown = [key for key in error.instance if key not in keys]
     advice = nearest(str(unknown[0]), keys) or f'known are {listed(keys, "and")}'
-    return f'there is no key {listed([shown(key) for key in unknown[:5]], "or")}; {advice}'
+    return f'unknown key {listed([shown(key) for key in unknown[:5]], "and")}; {advice}'
 
 
 def _wrong_key(error: Any, path: Sequence[Any]) -> str:
     if path == ['metrics'] and 'description' not in error.schema:  # limits name metrics, entries define them
         from . import suggestions
-        return f'{shown(error.instance)} is no metric; {suggestions.metric(str(error.instance))}'
+        return f'{shown(error.instance)} is not a metric; {suggestions.metric(str(error.instance))}'
     return f'the key {shown(error.instance)} {_form(error)}'
 
 
@@ -138,6 +138,6 @@ ABOUT_VALUES: Mapping[str, Callable[[Any], str]] = {
     'minItems': lambda e: f'has {len(e.instance)} items; give at least {e.validator_value}',
     'maxItems': lambda e: f'has {len(e.instance)} items; give {e.validator_value}',
     'minProperties': lambda e: 'is empty; give at least one key or leave it out',
-    'uniqueItems': lambda e: 'names the same twice; keep one',
+    'uniqueItems': lambda e: 'lists the same item twice; keep one',
     'minimum': lambda e: f'{shown(e.instance)} is too small; write {shown(e.validator_value)} or more',
     'maximum': lambda e: f'{shown(e.instance)} is too large; write {shown(e.validator_value)} or less'}

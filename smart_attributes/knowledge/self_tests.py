@@ -92,9 +92,9 @@ def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, 
     """
     newest = _newest_extended(tests, identity, age)
     is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
-    when = ('none is known' if newest is None else since(newest.ago) if newest.ago is not None
-            else 'at an hour that tells no age')
+    when = ('none known' if newest is None else since(newest.ago) if newest.ago is not None
+            else 'at an unknown time')
     advice = ('' if is_fresh
-              else f', should be no older than {round(most / HOUR / 24)} days; start one with smartctl -t long')
+              else f', must be at most {round(most / HOUR / 24)} days old; to start one, run: smartctl -t long DEVICE')
     return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(standards.SELF_TEST_LOG),
                    f'newest extended self-test that passed: {when}{advice}', State.OK if is_fresh else State.WARNING)

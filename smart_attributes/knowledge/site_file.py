@@ -64,7 +64,7 @@ def sound(data: Any, schema_name: str) -> Json:
 
 def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
     rest = len(sentences) - MOST
-    more = [f'{name}: {rest} more mistakes; check_smart_attributes validate tells them all'] if rest > 0 else []
+    more = [f'{name}: {rest} more mistakes; to see all, run: check_smart_attributes validate'] if rest > 0 else []
     return (*sentences[:MOST], *more)
 
 

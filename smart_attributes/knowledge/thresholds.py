@@ -144,8 +144,9 @@ class Thresholds:
     def _layers(self, metric: str, kind: str, group: str, overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
-        layers: list[Layer] = [[('command line', {**levels, 'why': 'asked for on the command line'})] if levels else []]
-        layers += [[(f'{name}: {_whose(override)}', _with_reason(override, _of_kind(override['metrics'][metric], kind, group)))
+        layers: list[Layer] = [[('command line', {**levels, 'why': 'set on the command line'})] if levels else []]
+        layers += [[(f'{name}: {_whose(override)}',
+                     _with_reason(override, _of_kind(override['metrics'][metric], kind, group)))
                     for name, override in overrides
                     if rank(override) == selector and metric in override.get('metrics', ())] for selector in SELECTORS]
         layers += [[(name, _of_kind(data['metrics'][metric], kind, group))] for name, data in self._files
@@ -159,7 +160,7 @@ class Thresholds:
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
         """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
         overrides, group = self._overrides(device, identity, family), self._groups.get(family, '')
-        return [f'{metric}, {field}: {who} disagree and neither is stronger; remove one of them'
+        return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
                 for layer in self._layers(metric, identity.kind, group, overrides) for field, who in _disagreements(layer)]
 

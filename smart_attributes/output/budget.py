@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..model import Verdict
 
 WHY = 'left out to stay within'
-REMEDY = 'divide the drives among several commands with -d, or use check_smart_attributes metrics'
+REMEDY = 'split the drives among several commands with -d, or use check_smart_attributes metrics'
 ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and lines
 NAMED = 200            # bytes of it for the names of metrics
 DIGITS = 20            # of a number without bounds

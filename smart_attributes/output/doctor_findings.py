@@ -71,16 +71,16 @@ def _wrapped(head: str, words: str, width: int) -> List[str]:
 
 def _summary(examination: Examination) -> str:
     if examination.is_good:
-        return 'All is good.'
+        return 'No problems found.'
     to_do = sum(finding.is_good is False for finding in examination.findings)
     later = sum(finding.is_good is None for finding in examination.findings)
-    parts = [f'{to_do} to do'] * bool(to_do) + [f'{later} could not be looked at yet'] * bool(later)
-    return f'{", ".join(parts)}: do it from the top, and run this again.'
+    parts = [f'{to_do} to do'] * bool(to_do) + [f'{later} could not be checked yet'] * bool(later)
+    return f'{", ".join(parts)}: start at the top, then run this again.'
 
 
 def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
     if pastes:
-        yield 'To paste for these drives:'
+        yield 'Lines to paste for these drives:'
     for paste in pastes:
         yield f'  {visible(paste.place)}:'
         yield from (f'    {visible(line)}' for line in paste.text.splitlines())

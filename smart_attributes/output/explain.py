@@ -9,10 +9,11 @@ from ..knowledge.thresholds import Thresholds, stages
 from ..model import Judgement, Place, Reading, Report, State, Verdict
 from ..words import clean, coded, findings, headline, kind, quantity, sentence, visible
 from . import terminal_width
-from .advice import Advice, advice
+from .advice import NOTHING, REPLACE, WATCH, Advice, advice
 from .forecast_dates import lasting
 
 WIDTH_WITHOUT_TERMINAL = 140
+TO_DO = {REPLACE: 'replace this drive now', WATCH: 'watch this drive'}  # other actions are printed as they are
 
 
 def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDatabase, thresholds: Thresholds,
@@ -61,7 +62,9 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
     drive = '  '.join(part for part in (device.address, clean(identity.model), serial) if part)
     advised = advice(verdict, now)
     reason = _reason(verdict, advised)
-    return [f'{drive}  {verdict.state.name}', f'What to do: {advised.due.to_do}{": " if reason else ""}{reason}']
+    to_do = TO_DO.get(advised.action, advised.due.to_do)
+    label = ' Status: ' if advised.action == NOTHING else ' Reason: '
+    return [f'{drive}  {verdict.state.name}', f'What to do: {to_do}.{label if reason else ""}{reason}']
 
 
 def _reason(verdict: Verdict, advised: Advice) -> str:

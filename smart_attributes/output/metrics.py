@@ -18,8 +18,8 @@ PREFIX = 'smart_'
 UNITS: Mapping[str, Tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
                                         'C': ('_celsius', 1), '': ('', 1)}
 STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
-FORECAST: Mapping[str, str] = {'left': 'Time until it is used up, most likely', 'earliest': 'The least of that time',
-                               'latest': 'The most of that time'}
+FORECAST: Mapping[str, str] = {'left': 'Predicted time until it is used up', 'earliest': 'Earliest predicted time',
+                               'latest': 'Latest predicted time'}
 DRIVE, READING = ('device',), ('device', 'metric')
 WHO, BASIS = (*DRIVE, 'model', 'serial', 'firmware', 'kind', 'address'), (*READING, 'basis')
 
@@ -67,18 +67,19 @@ def said(metric: Metric) -> str:
 
 def _of_the_run(run: Run) -> Iterator[Family]:
     yield Family(f'{PREFIX}run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))])
-    yield Family(f'{PREFIX}run_state', 'What concerns no single drive: no drives, missing ones, mistakes in files of '
-                 f'the site; {STATES}', (), [((), run.state)])
+    yield Family(f'{PREFIX}run_state', 'State of the run itself (no drives, missing drives, configuration '
+                 f'errors); {STATES}', (), [((), run.state)])
 
 
 def _of_drives(run: Run) -> Iterator[Family]:
     drives = run.verdicts
-    yield Family(f'{PREFIX}drive_info', 'Who the drive is', WHO, [(_who(v, run.hide_serial), 1) for v in drives])
-    yield Family(f'{PREFIX}drive_read_ok', 'Whether the drive was read; 0: smart_drive_state tells whether that is bad '
-                 'or the drive sleeps', DRIVE, [((v.device.name,), not v.problem) for v in drives])
-    yield Family(f'{PREFIX}drive_state', f'State of the drive, as the plugin tells it; {STATES}', DRIVE,
+    yield Family(f'{PREFIX}drive_info', 'Drive identity as labels; the value is always 1', WHO,
+                 [(_who(v, run.hide_serial), 1) for v in drives])
+    yield Family(f'{PREFIX}drive_read_ok', 'Whether the drive was read; if 0, smart_drive_state is OK for a drive '
+                 'in standby', DRIVE, [((v.device.name,), not v.problem) for v in drives])
+    yield Family(f'{PREFIX}drive_state', f'State of the drive; {STATES}', DRIVE,
                  [((v.device.name,), v.state) for v in drives])
-    yield Family(f'{PREFIX}reading_state', f'State of what the drive says in a metric that can be bad; {STATES}',
+    yield Family(f'{PREFIX}reading_state', f'State of one metric of the drive; {STATES}',
                  READING,
                  [((v.device.name, metric), state) for v in drives for metric, state in _states(v).items()])
 
@@ -124,7 +125,7 @@ def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
     told = [((verdict.device.name, metric, _basis(forecast)), forecast) for verdict in verdicts
             for metric, forecast in sorted(verdict.forecasts.items())]
     for field, meaning in FORECAST.items():
-        yield Family(f'{PREFIX}forecast_{field}_seconds', f'{meaning}, from what basis says', BASIS,
+        yield Family(f'{PREFIX}forecast_{field}_seconds', f'{meaning}; the label basis names its source', BASIS,
                      [(labels, round(getattr(forecast, field))) for labels, forecast in told])
 
 
@@ -168,6 +169,6 @@ def library() -> Any:
         import prometheus_client.core
         import prometheus_client.openmetrics.exposition
     except ImportError:
-        raise SmartError(f'metrics are written by prometheus_client, which is not installed; '
+        raise SmartError(f'metrics require prometheus_client, which is not installed; '
                          f'{installing("prometheus_client")}') from None
     return prometheus_client

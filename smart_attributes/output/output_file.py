@@ -16,12 +16,12 @@ def write(text: str, path: str) -> None:
     """Replace the file at *path* atomically; all users can read it. Raises SmartError if it cannot be written."""
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         # The replacement would turn a device into a regular file: as root, even /dev/null.
-        raise SmartError(f'{visible(path)}: cannot be written: it is no regular file; name another')
+        raise SmartError(f'{visible(path)}: cannot be written: it is not a regular file; use another path')
     try:
         _replaced(text, path)
     except OSError as error:
         raise SmartError(f'{visible(path)}: cannot be written: {error.strerror}; '
-                         'name a file in a folder that you may write to') from None
+                         'use a path in a directory that you can write to') from None
 
 
 def _replaced(text: str, path: str) -> None:

@@ -61,7 +61,7 @@ def rendered(content: Content, title: str, now: float) -> str:
     try:
         from jinja2 import Environment
     except ImportError:
-        raise SmartError(f'the page is made with Jinja2, which is not installed; {installing("Jinja2")}') from None
+        raise SmartError(f'the page requires Jinja2, which is not installed; {installing("Jinja2")}') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
     # Megabytes of data bypass the template, which would copy them three times.

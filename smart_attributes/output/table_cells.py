@@ -103,7 +103,7 @@ def lately_lines(lately: Lately) -> List[str]:
 
 def changed(told: Iterable[str], unknown: Optional[str]) -> List[str]:
     """Return messages about changes, or a single message that there were none or that they are unknown."""
-    return [text for text in (*told, unknown) if text] or ['nothing grew, came or went']
+    return [text for text in (*told, unknown) if text] or ['no increases, no drives added or removed']
 
 
 def bar(filled: float, full: str, empty: str) -> str:

@@ -58,8 +58,8 @@ def at(path: str, device_type: str, text: str) -> list[Device]:
 def _split(text: str) -> tuple[str, str]:
     """Return type and path of an address, the type still as written."""
     if not text.isascii() or not text.isprintable():
-        raise UsageError(f'{quoted(ascii(text)[1:-1])} holds characters that no device address has; '
-                         'write it again by hand')
+        raise UsageError(f'{quoted(ascii(text)[1:-1])} contains characters that a device address cannot have; '
+                         'type it again by hand')
     if text.startswith('/dev/') and ' ' not in text:
         return '', text
     words = re.fullmatch(r'(\S+) -d (\S+)(?: #.*)?', text)
@@ -70,7 +70,7 @@ def _split(text: str) -> tuple[str, str]:
         raise UsageError(_without_path(text))
     before = re.sub(r'^-d ?', '', text[:start.start()])
     if before == '@' or (before and before[-1] not in '@, _'):
-        raise UsageError(f'{quoted(text)}: type and device are written TYPE@PATH, such as megaraid,6@/dev/bus/0')
+        raise UsageError(f'{quoted(text)}: write type and device as TYPE@PATH, such as megaraid,6@/dev/bus/0')
     return before[:-1], text[start.start():]
 
 
@@ -85,23 +85,23 @@ def _without_path(text: str) -> str:
     if name in BY_NAME or name in REFUSED:
         return f'{quoted(text)} names a type but no device; write TYPE@PATH, such as megaraid,6@/dev/bus/0'
     if re.fullmatch(r'[a-z][a-z0-9]{1,15}', text):
-        return f'{quoted(text)} is no device; write /dev/{text}'
-    return f'{quoted(text)} is no device; write a path such as /dev/sda, or TYPE@PATH such as megaraid,6@/dev/bus/0'
+        return f'{quoted(text)} is not a device; write /dev/{text}'
+    return f'{quoted(text)} is not a device; write a path such as /dev/sda, or TYPE@PATH such as megaraid,6@/dev/bus/0'
 
 
 def _check_path(path: str, text: str) -> None:
     parts = path.split('/')
     if '..' in parts or '.' in parts:
-        raise UsageError(f'{quoted(text)}: a device path has no . and .. in it; write the path that it leads to')
+        raise UsageError(f'{quoted(text)}: a device path must not contain . or ..; write the path that it leads to')
     is_macos = parts[0] == _MACOS
     names, signs = (parts[1:], _MACOS_SIGNS) if is_macos else (parts[2:], _SIGNS)
     is_path = names and (is_macos or parts[:2] == ['', 'dev']) and all(
         name and signs.issuperset(name) for name in names)
     if not is_path or len(path) > _LONGEST_PATH:
-        raise UsageError(f'{quoted(text)} holds no device path; write one under /dev, such as /dev/sda, '
-                         'made of letters, digits and . _ : + = @ - only')
+        raise UsageError(f'{quoted(text)} contains no valid device path; write one under /dev, such as /dev/sda, '
+                         'with letters, digits and . _ : + = @ - only')
     if not is_macos and (names[0] in _NO_DRIVES or names[0].startswith(_NO_DRIVE_FAMILIES)):
-        raise UsageError(f'{quoted(text)} is no drive; write the path of one, such as /dev/sda')
+        raise UsageError(f'{quoted(text)} is not a drive; write the path of a drive, such as /dev/sda')
 
 
 def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
@@ -113,23 +113,24 @@ def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
     base = device_type[len(tunnel):]
     entry = _entry(base, text)
     if tunnel and not entry.is_scsi:
-        raise UsageError(f'{quoted(text)}: {entry.name} is not reached through {tunnel}; write {clean(base)}@{path}')
+        raise UsageError(f'{quoted(text)}: {entry.name} does not work through {tunnel}; write {clean(base)}@{path}')
     if entry.slots:
         bases, is_range = _slots(entry, base, text)
         return [tunnel + each for each in bases], is_range
     if not re.fullmatch(re.escape(entry.name) + entry.arguments, base):
-        raise UsageError(f'{quoted(text)}: the type is written {entry.form}')
+        raise UsageError(f'{quoted(text)}: write the type as {entry.form}')
     return [device_type], False
 
 
 def _entry(base: str, text: str) -> DeviceType:
     name = re.split(r'[],[/+]', base)[0]
     if name in REFUSED:
-        raise UsageError(f'{quoted(text)}: {name} is refused, because it {REFUSED[name]}')
+        raise UsageError(f'{quoted(text)}: the type {name} is not allowed, because it {REFUSED[name]}')
     if 'force' in re.split(r'[,+]', base):
-        raise UsageError(f'{quoted(text)}: force is refused, because it takes away a guard of smartctl; leave it out')
+        raise UsageError(f'{quoted(text)}: force is not allowed, because it disables a safety check of '
+                         f'smartctl; remove it')
     if name not in BY_NAME:
-        raise UsageError(f'{quoted(text)}: the type {clean(name)} is not known; write one of '
+        raise UsageError(f'{quoted(text)}: unknown type "{clean(name)}"; use one of '
                          + ', '.join(entry.form for entry in TYPES))
     return BY_NAME[name]
 
@@ -143,13 +144,13 @@ def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
     slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
     match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot, form), base)
     if not match:
-        raise UsageError(f'{quoted(text)}: the type is written {entry.form}, '
+        raise UsageError(f'{quoted(text)}: write the type as {entry.form}, '
                          'with numbers, or with ranges such as [0-7,16]')
     groups = [group for group in match.groups() if group is not None]
     choices = [_numbers(group, limits, entry, text) for group, limits in zip(groups, entry.slots)]
     count = prod(map(len, choices))
     if count > MAX_SLOTS:
-        raise UsageError(f'{quoted(text)} means {count} slots; at most {MAX_SLOTS} are looked at')
+        raise UsageError(f'{quoted(text)} covers {count} slots, more than the maximum of {MAX_SLOTS}; name fewer')
     bases = [f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)]
     return bases, any(not group.isdigit() for group in groups)
 
@@ -160,11 +161,11 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
     for item in written.strip('[]').split(','):
         ends = re.fullmatch(r'([0-9]{1,6})(?:-([0-9]{1,6}))?', item)
         if not ends:
-            raise UsageError(f'{quoted(text)}: {written} is no range; write it like 0-7 or [0-7,16]')
+            raise UsageError(f'{quoted(text)}: {written} is not a range; write it like 0-7 or [0-7,16]')
         low, high = int(ends[1]), int(ends[2] or ends[1])
         if low > high:
             raise UsageError(f'{quoted(text)}: the range {item} runs backwards; write {high}-{low}')
         if low < limits[0] or high > limits[1]:
-            raise UsageError(f'{quoted(text)}: numbers of {entry.form} go from {limits[0]} to {limits[1]} here')
+            raise UsageError(f'{quoted(text)}: this number of {entry.form} must be from {limits[0]} to {limits[1]}')
         numbers.update(dict.fromkeys(range(low, high + 1)))
     return list(numbers)

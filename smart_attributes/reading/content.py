@@ -66,8 +66,8 @@ def loaded(text: str, start: int) -> Any:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
         # json also raises ValueError for a number of more than 4300 digits (Python 3.11).
-        raise DriveError('is damaged JSON: cut off in the middle, or changed; record it again with smartctl --json -x',
+        raise DriveError('is damaged JSON: cut off or modified; record it again with smartctl --json -x',
                          'report-damaged') from None
     if looks_like_json(text[end:]):
-        raise DriveError('holds several reports; write each to a file of its own', 'several-reports')
+        raise DriveError('contains several reports; save each one in its own file', 'several-reports')
     return data

@@ -51,13 +51,13 @@ def moved(device: Device) -> ControllerElsewhere | None:
     if not others:
         return None
     numbers = ', '.join(f'host {number}' for number in others)
-    through = '' if device.path.startswith('/dev/bus/') else f', which {device.path} belongs to,'
-    advice = f'{device.type}@PATH with a path of that controller; smartctl --scan or ls -l /sys/class/scsi_generic ' \
-             f'show which'
+    through = '' if device.path.startswith('/dev/bus/') else f' (of {device.path})'
+    advice = f'{device.type}@PATH with a path of that controller, as in smartctl --scan or ' \
+             f'ls -l /sys/class/scsi_generic'
     if kind.has_bus:
-        advice = f'{device.type}@/dev/bus/{others[0]}' + (' (and so for the whole range)' if device.optional else '')
-    return ControllerElsewhere(f'is not reached: host {here}{through} has no {kind.name} controller ({numbers} has); '
-                               f'write {advice}')
+        advice = f'{device.type}@/dev/bus/{others[0]}' + (' (likewise for the whole range)' if device.optional else '')
+    return ControllerElsewhere(f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has '
+                               f'one; write {advice}')
 
 
 def hosts() -> Mapping[int, str]:

@@ -88,7 +88,7 @@ TYPES = (
         'Areca', ((1, 128), (1, 8)), 'areca,1/1@/dev/sg2', "the controller's `/dev/sgM`",
         drivers=('arcmsr',), bay='slot {0}', silent_is_empty=True,
         failures=((r'\[areca_disk[^\n]*failed: (.+)', 'controller-missing',
-                   'cannot be opened: no Areca controller answers at this path ({}); its own /dev/sgN is wanted'),))),
+                   'cannot be opened: no Areca controller answers at this path ({}); use its own /dev/sgN'),))),
     DeviceType('3ware,N', nodes=_3WARE, controller=Controller(
         '3ware', ((0, 127),), '3ware,0@/dev/twa0', '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
         drivers=('3w-9xxx', '3w-sas', '3w-xxxx'), bay='port {0}', silent_is_empty=True, own_nodes=(_3WARE,),
@@ -111,7 +111,7 @@ TYPES = (
                   (r'cannot open /dev/megaraid_sas_ioctl_node', 'controller-missing',
                    'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or this is not '
                    'root'),
-                  (r"can't get bus number", 'controller-missing', 'cannot be opened: this path belongs to no SCSI bus; '
+                  (r"can't get bus number", 'controller-missing', 'cannot be opened: this path is not on a SCSI bus; '
                    'name the controller instead: megaraid,N@/dev/bus/0')))),
     DeviceType('mpi3mr,N', is_scsi=True, controller=Controller(
         'MPI3MR', ((0, 65535),), 'mpi3mr,3@/dev/bus/0', '`/dev/bus/H`', products='Broadcom 96xx, driver mpi3mr',
@@ -135,15 +135,15 @@ BY_NAME = {entry.name: entry for entry in TYPES}
 CONTROLLERS = {entry.name: entry.controller for entry in TYPES if entry.controller}
 
 # smartctl types that a check must not use, each with the reason.
-_TUNNEL = 'sends its commands by writing to a sector of the volume; a check must not write'
+_TUNNEL = 'sends its commands by writing to a sector of the volume, and a check must not write'
 REFUSED = {
     'jmb39x': _TUNNEL,
     'jmb39x-q': _TUNNEL,
     'jmb39x-q2': _TUNNEL,
     'jms56x': _TUNNEL,
     # Two simultaneous checks would read one drive under the name of the other.
-    'intelliprop': 'switches the bridge from drive to drive by writing to one of its logs; a check must not write',
-    'test': 'only tells how smartctl would open the drive',
+    'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check must not write',
+    'test': 'only shows how smartctl would open the drive',
 }
 
 # Expressions are compiled on first use (re caches them), so that the import does not pay for unused ones.

@@ -26,18 +26,18 @@ def _better(device: Device, error: DriveError) -> DriveError:
         return error
     kind, is_refused = virtual_devices.of_path(device.path), isinstance(error, SudoRefused)
     if kind:
-        refused = 'the sudoers rule never admits it, and need not; ' if is_refused else ''
-        return DriveIsNoDrive(f'is no drive that has SMART: {device.path} is {kind}; {refused}leave it out')
+        refused = ' (the sudoers rule excludes it on purpose)' if is_refused else ''
+        return DriveIsNoDrive(f'is not a drive with SMART: {device.path} is {kind}; leave it out{refused}')
     return _refused(device, error) if is_refused else _undetected(device, error)
 
 
 def _undetected(device: Device, error: DriveError) -> DriveError:
     """Return the error for a path at which smartctl does not recognize a drive."""
     generic = re.fullmatch(r'/dev/ng([0-9]+)n[0-9]+', device.path)
-    advice = f'write /dev/nvme{generic[1]}, the drive of which this is a namespace' if generic else \
-        'check the path; smartctl --scan lists the drives there are'
+    advice = f'write /dev/nvme{generic[1]}, the drive that this namespace belongs to' if generic else \
+        'check the path, smartctl --scan lists the existing drives'
     if not _is_there(device.path):
-        return DriveAbsent(f'is not there: no such device; {advice}')
+        return DriveAbsent(f'was not found: no such device; {advice}')
     return DriveError(f'cannot be read under this name: {advice}', 'name-unusable') if generic else error
 
 
@@ -60,9 +60,9 @@ def _refused(device: Device, error: DriveError) -> DriveError:
     if device.type and BY_NAME[name].is_vendors:
         is_usual = sudoers.admits(sudoers.all_expressions((name,)), arguments)
         option = f'--type {name}' if is_usual else f'-d {device.address}'
-        return SudoRefused(f'cannot be read: the sudoers rule admits the type {name}, which asks with commands of a '
-                           f'vendor, only on request: "check_smart_attributes sudoers {option}" prints one that does',
+        return SudoRefused(f'cannot be read: the sudoers rule allows the type {name}, which uses vendor commands, only '
+                           f'on request; print a rule that allows it: check_smart_attributes sudoers {option}',
                            'sudo-rule-too-narrow')
-    return SudoRefused(f'cannot be read: the sudoers rule does not admit this path, which is no usual one of a drive; '
-                       f'name the drive by /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or let "check_smart_attributes '
-                       f'sudoers -d {device.address}" print a line for it', 'sudo-rule-too-narrow')
+    return SudoRefused(f'cannot be read: the sudoers rule does not allow this path, which is not a standard drive '
+                       f'path; use /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or print a rule with this path: '
+                       f'check_smart_attributes sudoers -d {device.address}', 'sudo-rule-too-narrow')

@@ -60,7 +60,7 @@ class Earlier:
         return f' since {time.strftime(form, time.localtime(time.time() - age))}{process}' if self.start else process
 
     def __str__(self) -> str:
-        return f'still waiting{self.since}'
+        return f'smartctl has been waiting{self.since}'
 
     def is_stuck(self, limit: float) -> bool:
         """Return whether this one process has had the drive for longer than *limit*, in seconds.
@@ -166,7 +166,7 @@ class Waiting:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # the process would lack descriptors as well
-            self.why_not = f'{self.path}/{file}: {error.strerror}; let the user of the check alone write there'
+            self.why_not = f'{self.path}/{file}: {error.strerror}; let only the monitoring user write there'
             return -1
 
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _LONGEST_LINE, _MOST_LINES, _EXAMINED = 300, 200, 8192
 _REASON = 160             # characters of smartctl's own reason that are quoted
 
-_SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
-_TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
-_A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "another type than sat" if a type was given
-_DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
-             'on PATH')
-_UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
-_RECORD = 'holds no SMART data: {}; record with smartctl -x'
+_SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
+_TYPE = 'give the type as TYPE@PATH, for example sat@/dev/sda'
+_A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
+_DISABLED = ('has SMART disabled, so it does not monitor itself and its status means nothing; enable it: '
+             'smartctl -s on PATH')
+_UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need ' + _A_TYPE
+_RECORD = 'contains no SMART data: {}; record with smartctl -x'
 _SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
 _SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
 _OPEN = r'open device: [^\n]*? failed: '
@@ -50,44 +50,44 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     # sudo
     (r'^sudo(?:-rs)?: .*(?:(?:password|authentication|terminal) is required|no tty present|askpass)',
      'sudo-rule-missing',
-     'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
+     'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
     (r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to (?:execute|run)",
-     'sudo-rule-missing', 'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
+     'sudo-rule-missing', 'cannot be read: sudo does not allow user {} to run this smartctl call; ' + _SUDOERS),
     (r'^(\S+) (?:is not in the sudoers file|may not run sudo)', 'sudo-rule-missing',
      'cannot be read: user {} may not use sudo; ' + _SUDOERS),
     (r'^sudo: .*must have a tty', 'sudo-blocked',
-     'cannot be read: sudo insists on a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
+     'cannot be read: sudo requires a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
     (r'no new privileges', 'sudo-blocked',
-     'cannot be read: sudo may not become root inside this service; remove NoNewPrivileges from its unit'),
+     'cannot be read: sudo cannot become root in this service; remove NoNewPrivileges from its unit'),
     (r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', 'smartctl-missing',
-     'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
+     'cannot be read: smartctl was not found; install smartmontools, or give the path of smartctl with -p'),
     (r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', 'sudo-failed',
-     'cannot be read: sudo says "{}"; ' + _SUDOERS),
+     'cannot be read: sudo failed with "{}"; ' + _SUDOERS),
     # The command line
     (r'UNRECOGNIZED OPTION: (?:j\b|json)', 'smartctl-too-old',
-     'cannot be read: this smartctl is older than 7.0 and knows no JSON; install a newer smartmontools'),
+     'cannot be read: this smartctl is older than 7.0 and does not support JSON; install a newer smartmontools'),
     (r'(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)', 'smartctl-too-old',
-     'cannot be read: smartctl does not understand the option {}; it is mistyped, or this smartctl is too old'),
+     'cannot be read: smartctl does not know the option {}; correct it, or install a newer smartmontools'),
     (r'INVALID ARGUMENT TO ([^:\s]+)', 'smartctl-too-old',
-     'cannot be read: smartctl does not understand what stands after {}; it is mistyped, or smartctl is too old'),
+     'cannot be read: smartctl rejected the argument of {}; correct it, or install a newer smartmontools'),
     (r'requires a device name', 'smartctl-call-changed',
      'cannot be read: smartctl was called without a device; name one'),
     (r'takes ONE device name', 'smartctl-call-changed',
-     'cannot be read: smartctl was called with several devices; name one'),
+     'cannot be read: smartctl was called with several devices; name only one'),
     (r"multiple -d TYPE options", 'smartctl-call-changed',
-     'cannot be read: several types were given; one device has one type'),
+     'cannot be read: smartctl was called with several types; give only one'),
     # Asleep
     # smartctl 7.3 treats a drive that does not answer as in SLEEP; a drive in standby still answers.
     (r'^Device is in SLEEP mode, exit\(\d+\)', 'not-answering',
-     'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it use '
-     'standby'),
-    (r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', 'is asleep ({}) and was left alone'),
+     'does not respond: in SLEEP mode or dead, which look the same; wake it with smartctl -n never -i, or let it use '
+     'standby instead of SLEEP'),
+    (r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', 'is in standby ({}), not woken'),
     (r'^(CHECK POWER MODE .*?), exit\(\d+\)', 'power-mode-unknown',
-     'does not tell whether it sleeps, so it was left alone: {}; call smartctl without "-n" once to see more'),
+     'does not report its power mode, so it was not read: {}; run smartctl once without -n to see more'),
     (r'device is NOT READY', 'not-ready',
-     'is not ready: spun down, busy or failing to start; wake it (reading from it does) and check again'),
-    (r'device becoming ready', 'not-ready', 'is just becoming ready; check again in a minute'),
-    (r'NO (?:MEDIUM|tape) present', 'no-medium', 'is a drive for removable media without a medium: no SMART'),
+     'is not ready: spun down, busy or failing to start; wake it by reading from it, then check again'),
+    (r'device becoming ready', 'not-ready', 'is becoming ready; check again in a minute'),
+    (r'NO (?:MEDIUM|tape) present', 'no-medium', 'is a removable-media drive without a medium, so it has no SMART'),
     # Volumes of a RAID controller, and its slots
     *_of_controllers('raid-volume'),
     (r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", 'raid-volume',
@@ -95,64 +95,66 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     (r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', 'empty-slot',
      'is an empty slot: {}'),
     (_SLOT + r'[^\n]*failed: [^\n]*No such device', 'empty-slot',
-     'is an empty slot: No such device; smartctl --scan lists the drives there are'),
+     'is an empty slot: No such device; list the existing drives with: smartctl --scan'),
     (_SLOT + r'[^\n]*failed: INQUIRY failed', 'empty-slot',
-     'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool tells which'),
+     'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool shows which'),
     *_of_controllers('controller-missing'),
     # Opening
     (_OPEN + r'[^\n]*(Permission denied)', 'no-permission', 'cannot be opened: {}; run as root or through sudo'),
     (_OPEN + r'[^\n]*(Operation not permitted)', 'no-permission',
-     'cannot be opened: {}; run as root or through sudo. Root is refused too where the device takes no such commands: '
-     'a virtual disk, a container'),
+     'cannot be opened: {}; run as root or through sudo. If root is refused too, the device accepts no such commands, '
+     'as in a container or a virtual machine'),
     (_OPEN + r'[^\n]*?(No such (?:device|file)\b[^\n]*)', 'no-such-device',
-     'is not there: {}; check path and slot, smartctl --scan lists the drives there are'),
+     'was not found: {}; check the path and slot, smartctl --scan lists the existing drives'),
     (r'(Un(?:known|supported) USB bridge .*)', 'usb-bridge-type-missing',
-     'cannot be read through its USB bridge: {}; ' + _TYPE + ', if the bridge passes SMART at all'),
+     'cannot be read through its USB bridge: {}; ' + _TYPE + ', if the bridge passes SMART commands through'),
     (r'(USB bridge .* type is ambiguous.*)', 'type-ambiguous', 'cannot be read through its USB bridge: {}; ' + _TYPE),
     (r"(Unknown (?:USB )?device type '.*')", 'type-unknown',
-     'cannot be read: {}; smartctl -h lists the types, and most want a number (megaraid,0)'),
+     'cannot be read: {}; smartctl -h lists the types, and most need a number (megaraid,0)'),
     (r"(?:Unable to detect device type|Not a device of type)", 'type-undetected',
-     'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a plain '
-     'file); check the path, or ' + _TYPE),
+     'does not exist, or smartctl cannot detect its type (a partition, a virtual disk, a regular file); check the '
+     'path, or ' + _TYPE),
     (r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', 'type-unknown', 'cannot be read: {}'),
     (r'Probable ATA device behind a SAT layer', 'type-wrong',
-     'is a SATA drive behind a translating controller; give the type sat: sat@PATH'),
+     'is a SATA drive behind a controller that translates commands; give the type: sat@PATH'),
     (r'Inappropriate ioctl for device', 'type-wrong',
-     'is no drive that takes such commands (Inappropriate ioctl: not a disk, or the wrong type); check the path and '
-     'the type'),
+     'does not accept these commands (Inappropriate ioctl: not a disk, or the wrong type); check the path and the '
+     'type'),
     (_OPEN + r'(INQUIRY\b.*)', 'identify-failed',
-     'does not say who it is: {}; the drive is failing, or it needs ' + _A_TYPE),
+     'did not identify itself: {}; the drive is failing, or it needs ' + _A_TYPE),
     (_OPEN + r'(.*(?:Input/output error|timed out).*)', 'device-open-failed',
-     'cannot be opened: {}; check drive, cable and controller, the kernel log (dmesg) tells more'),
-    (_OPEN + r'(.*busy.*)', 'device-open-failed', 'cannot be opened: {}; another program holds it'),
+     'cannot be opened: {}; check drive, cable and controller, and the kernel log: dmesg -T'),
+    (_OPEN + r'(.*busy.*)', 'device-open-failed',
+     'cannot be opened: {}; another program is using it, see: fuser -v PATH'),
     (_OPEN + r'(.+)', 'device-open-failed', 'cannot be opened: {}'),
     # No identity
     (r'Read Device Identity failed: (.+)', 'identify-failed',
-     'does not say who it is (IDENTIFY failed: {}); a USB or RAID device wants ' + _A_TYPE),
+     'did not identify itself (IDENTIFY failed: {}); a USB or RAID device needs ' + _A_TYPE),
     (r'Standard Inquiry .* failed \[(.+?)\]', 'identify-failed',
-     'does not say who it is (INQUIRY failed: {}); it is failing, or it wants ' + _A_TYPE),
+     'did not identify itself (INQUIRY failed: {}); it is failing, or it needs ' + _A_TYPE),
     (r'Short INQUIRY response', 'identify-failed',
-     'does not say who it is: its INQUIRY answer is too short to be a disk'),
+     'did not identify itself: its INQUIRY response is too short for a disk'),
     (r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', 'identify-failed',
-     'does not say who it is (NVMe Identify failed: {}); it is failing, or it is no NVMe drive'),
+     'did not identify itself (NVMe Identify failed: {}); it is failing, or it is not an NVMe drive'),
     # No SMART
-    (r'Packet Interface Devices \[this device: ([^\]\n]+)\]', 'not-a-drive', 'is a {} drive: no SMART'),
+    (r'Packet Interface Devices \[this device: ([^\]\n]+)\]', 'not-a-drive', 'is a {} drive, so it has no SMART'),
     (r'Read NVMe SMART/Health Information .*?failed: (.+)', 'nvme-log-unreadable',
-     'identifies itself, but its SMART/Health log cannot be read: {}; it may be failing, see dmesg'),
+     'identified itself, but its SMART/Health log cannot be read: {}; it may be failing, see dmesg -T'),
     (r'^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', _DISABLED),
     (r'^SMART support is: +(?:Unknown|Ambiguous)', 'smart-unknown',
-     'does not tell whether it supports SMART; try to enable it: smartctl -s on PATH'),
+     'does not report whether it supports SMART; try to enable it: smartctl -s on PATH'),
     (r'device lacks SMART capability|does not support SMART', 'smart-unsupported', _UNSUPPORTED),
     (r'bad response to IEC mode page|IE page \[', 'smart-unsupported',
-     'has no SMART that can be read (informational exceptions page: bad response); a RAID volume or a simple USB '
-     'device answers so'),
-    (r'Read SMART (?:Data|Thresholds) failed: (.+)', 'smart-data-unreadable', 'gives no SMART data: {}; see dmesg'),
+     'has no readable SMART data (informational exceptions page: bad response); RAID volumes and simple USB devices '
+     'respond like this'),
+    (r'Read SMART (?:Data|Thresholds) failed: (.+)', 'smart-data-unreadable',
+     'returns no SMART data: {}; check the kernel log: dmesg -T'),
     (r'A mandatory SMART command failed', 'smart-data-unreadable',
-     'failed a mandatory SMART command; it is no drive with SMART, or it needs ' + _A_TYPE),
+     'failed a mandatory SMART command; it has no SMART, or it needs ' + _A_TYPE),
     # Not about a drive
     (r'ABSOLUTELY NO WARRANTY|^smartmontools release', 'not-a-report',
-     _RECORD.format('this is the version of smartctl')),
-    (r'^(?:# )?\S.* -d \S+ # .* device', 'not-a-report', _RECORD.format('this is a list of devices (smartctl --scan)')),
+     _RECORD.format('it is the version of smartctl')),
+    (r'^(?:# )?\S.* -d \S+ # .* device', 'not-a-report', _RECORD.format('it is a list of devices (smartctl --scan)')),
     (r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', 'report-without-data',
      _RECORD.format('smartctl only opened the drive')))
 
@@ -180,8 +182,8 @@ def diagnose(messages: Sequence[str], exit_status: int | None = None, output_tex
             quote = clean(next((group for group in match.groups() if group), ''), _REASON).rstrip('.;, ')
             return _error(code, sentence, quote)
     if exit_status is not None and exit_status < 0:
-        return DriveError(f'cannot be read: smartctl was ended by signal {-exit_status}; see dmesg, try it by hand',
-                          'smartctl-failed')
+        return DriveError(f'cannot be read: smartctl was terminated by signal {-exit_status}; see dmesg -T, or '
+                          f'run it by hand', 'smartctl-failed')
     return None
 
 
@@ -205,16 +207,16 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
         return cause
     if exit_status:
         return DriveError(f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended with '
-                          f'exit status {exit_status}; try it by hand', 'smartctl-failed')
+                          f'exit status {exit_status}; run it by hand', 'smartctl-failed')
     if is_empty:
-        return DriveError(_RECORD.format('it is empty, smartctl printed nothing'), 'report-empty')
-    return NotAReport('is not a smartctl report; record with smartctl -x, best with --json')
+        return DriveError(_RECORD.format('it is empty, because smartctl printed nothing'), 'report-empty')
+    return NotAReport('is not a smartctl report; record one with smartctl -x, preferably with --json')
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
     """Return an error; if it advises a type and a type was given already, it advises another one."""
     if device_type and error.around_type:
-        error.args = (f'another type than {clean(device_type)}'.join(error.around_type),)
+        error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
     return error
 
 
@@ -234,29 +236,29 @@ def without_data(remains: Remains) -> DriveError:
     if remains.is_unsupported:
         return _error('smart-unsupported', _UNSUPPORTED)
     if not remains.is_asked:
-        return DriveError(_RECORD.format('smartctl was not asked for any'), 'report-without-data')
+        return DriveError(_RECORD.format('smartctl was not asked for them'), 'report-without-data')
     if remains.complaint:
-        return DriveError(f'cannot be read: smartctl says "{clean(remains.complaint, _REASON)}"', 'smartctl-failed')
+        return DriveError(f'cannot be read: smartctl reports "{clean(remains.complaint, _REASON)}"', 'smartctl-failed')
     if not remains.device_type and not remains.is_identified:
-        return DriveError(_RECORD.format('it is about no drive'), 'report-without-data')
+        return DriveError(_RECORD.format('it describes no drive'), 'report-without-data')
     if remains.exit_status & 6:
         return _failed(remains)
-    return DriveError(_RECORD.format('only what the drive is'), 'report-without-data')
+    return DriveError(_RECORD.format('only the identity of the drive'), 'report-without-data')
 
 
 def _failed(remains: Remains) -> DriveError:
     """Return the error for a device that smartctl opened but that did not answer or refused a command."""
     if not remains.exit_status & 2:
-        return _error('smart-data-unreadable', 'gives no SMART data, a command to it failed: SMART is disabled '
-                      '(smartctl -s on PATH), unsupported, or lost behind a bridge that wants ' + _A_TYPE)
+        return _error('smart-data-unreadable', 'returns no SMART data, because a command failed: SMART is '
+                      'disabled (smartctl -s on PATH), not supported, or hidden by a bridge that needs ' + _A_TYPE)
     if remains.is_identified:
-        return DriveError('says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more',
-                          'not-answering')
+        return DriveError('identified itself but returned no data: not ready, in standby or failing; check the '
+                          'kernel log: dmesg -T', 'not-answering')
     if re.search(_SILENT_IS_EMPTY, remains.device_type):
         return DriveAbsent(f'is an empty slot, or its drive is dead: nothing answers as {clean(remains.device_type)}',
                            'empty-slot')
-    return DriveError('does not say who it is (IDENTIFY or INQUIRY failed): no drive of this type, or it no longer '
-                      'answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more', 'identify-failed')
+    return DriveError('did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no longer '
+                      'responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T', 'identify-failed')
 
 
 def smart_disabled() -> DriveError:
@@ -283,12 +285,12 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
         return None
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
-        return DriveError('gives a health log of nothing but zeros: a bridge, a RAID volume, or firmware that makes '
-                          'it up; check what stands behind it, or leave it out with --ignore', 'smart-data-empty')
+        return DriveError('returns a health log with only zeros: from a bridge, a RAID volume, or firmware that makes '
+                          'it up; check the drives behind it, or exclude it with --ignore', 'smart-data-empty')
     if not is_asked or report.identity.protocol != 'ATA' or any(
             entry.number for entry in report.statistics.values()) or any(
             row.value or row.raw.strip('0x') for row in report.attributes):
         return None
-    return _error('smart-data-empty', 'tells not one attribute, and "passed" alone is worth nothing: lost behind a '
-                  f'bridge that wants {_A_TYPE}, or the drive is failing, see dmesg; leave out with --ignore what '
-                  'never has any')
+    return _error('smart-data-empty', 'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs '
+                  f'{_A_TYPE} hides them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
+                  '--ignore')

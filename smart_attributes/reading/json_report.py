@@ -40,7 +40,7 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
     data = loaded(text, start)
     if not (isinstance(data, dict) and (
             any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))):
-        raise NotAReport('is JSON, but not that of smartctl; record with smartctl --json -x')
+        raise NotAReport('is JSON, but not from smartctl; record with smartctl --json -x')
     return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 
-OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is that of an earlier version and admits only what was read then; '
-                                  'let root install what "check_smart_attributes sudoers" prints now')
+OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is from an earlier version and lacks newer calls; as root, '
+                                  'install the rule that this prints: check_smart_attributes sudoers')
 
-_APART = 'start the checks of one drive at different times, or give more time with -t'
+_APART = 'start the checks of one drive at different times, or increase -t'
 
 
 class DeviceList(NamedTuple):
@@ -143,15 +143,14 @@ def _outcome(answer: Answer) -> Outcome:
         return _unread(answer)
     by_hand = " ".join(answer.command)
     if answer.signal is not None:
-        return DriveError(f'cannot be read: smartctl was ended by signal {answer.signal}; run it by hand: {by_hand}',
-                          'smartctl-failed')
+        return DriveError(f'cannot be read: smartctl was terminated by signal {answer.signal}; run it by hand: '
+                          f'{by_hand}', 'smartctl-failed')
     try:
         return alarm.limited(_report, answer)
     except DriveError as error:
         return error
     except alarm.TakesTooLong as error:
-        return DriveError(f'cannot be understood: {error} were not enough for what smartctl printed; '
-                          f'look at it by hand: {by_hand}', 'report-too-complex')
+        return DriveError(f'cannot be parsed within {error}; look at the output: {by_hand}', 'report-too-complex')
 
 
 def _report(answer: Answer) -> Report:
@@ -165,15 +164,15 @@ def _report(answer: Answer) -> Report:
 
 def _unread(answer: Answer) -> DriveError:
     if answer.outcome == 'too late':
-        return DriveNotReached(f'was not read: {answer.reason}; name fewer drives, or give more time with -t')
+        return DriveNotReached(f'was not read: {answer.reason}; check fewer drives, or increase -t')
     if answer.outcome == 'met':
         return DriveNotReached(f'was not read: {answer.reason}; {_APART}', 'in-use')
     if answer.outcome == 'cut short' and answer.waited:
-        return DriveError(f'cannot be read: {answer.reason}, of which another check had the drive for '
-                          f'{answer.waited:.1f} s; {_APART}', 'in-use')
-    slow = 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t'
+        return DriveError(f'cannot be read: {answer.reason}, and another check was using the drive for '
+                          f'{answer.waited:.1f} s of that; {_APART}', 'in-use')
+    slow = 'the drive may be failing: run smartctl by hand, or increase --drive-timeout and -t'
     steps = {'timeout': ('timeout', slow), 'cut short': ('timeout', slow),
-             'busy': ('process-hangs', 'nothing more is sent to it until that process is gone; drive or controller '
-                                       'hang, the kernel log (dmesg) tells more')}
+             'busy': ('process-hangs', 'nothing more is sent to the drive until that process ends: check drive, '
+                                       'controller and the kernel log (dmesg -T)')}
     code, step = steps.get(answer.outcome, ('smartctl-failed', f'run it by hand: {" ".join(answer.command)}'))
     return DriveError(f'cannot be read: {answer.reason}; {step}', code)

@@ -218,9 +218,8 @@ class Runner:
         if not is_late:
             return None
         if earlier:
-            return _not_started(command, f'another check is reading it{earlier.since}, and this one was over before',
-                                'met')
-        return _not_started(command, 'its turn did not come in time', 'too late')
+            return _not_started(command, f'another check has been reading it{earlier.since}', 'met')
+        return _not_started(command, 'the time limit passed before its turn', 'too late')
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
@@ -279,13 +278,13 @@ class Runner:
     def _outcome(self, process: _Process, now: float, drive_timeout: float, deadline: float) -> tuple[str, str]:
         """Return how *process* ended and why, or '' while it runs."""
         if process.sizes[0] >= LARGEST:
-            return 'overflow', f'it printed more than {LARGEST >> 20} MiB'
+            return 'overflow', f'the output is larger than {LARGEST >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
             return 'done', ''
         if now - process.started >= drive_timeout:
             return 'timeout', f'no answer within {drive_timeout:g} s'
         if now >= deadline:
-            return 'cut short', f'no answer after {now - process.started:.1f} s, when the time for all drives was over'
+            return 'cut short', f'no answer after {now - process.started:.1f} s, when the overall time limit passed'
         return '', ''
 
     def _end(self, process: _Process) -> None:

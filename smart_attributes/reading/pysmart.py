@@ -82,8 +82,8 @@ def _interface() -> Any:
         import pySMART.interface
     except ImportError as error:
         package = (error.name or 'pySMART').partition('.')[0]
-        raise DriveError(f'is text, which the Python package pySMART reads, and {package} is not installed; install '
-                         f'it, or record with smartctl --json -x', 'python-package-missing') from None
+        raise DriveError(f'is text, and the Python package {package} that is needed to read it is not installed; '
+                         f'install it, or record with smartctl --json -x', 'python-package-missing') from None
     finally:
         # pySMART sets LANG for the smartctl that it would start; other programs must not see that.
         if language is None:

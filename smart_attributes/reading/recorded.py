@@ -35,7 +35,7 @@ def _outcome(path: str) -> Report | DriveError:
     try:
         return alarm.limited(text_report.parse_report, _content(path))
     except alarm.TakesTooLong as error:
-        return DriveError(f'cannot be understood: {error} were not enough for this text', 'report-too-complex')
+        return DriveError(f'cannot be parsed within {error}', 'report-too-complex')
     except DriveError as error:
         return error
 
@@ -66,7 +66,7 @@ def _content(path: str) -> bytes:
     try:
         return files.content(path, files.LARGEST, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:
-        raise NotAReport('is no file' if isinstance(error, files.NotRegular) else 'does not exist',
+        raise NotAReport('is not a regular file' if isinstance(error, files.NotRegular) else 'does not exist',
                          'report-missing') from None
     except OSError as error:
         if error.errno == errno.EFBIG:

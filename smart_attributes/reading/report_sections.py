@@ -85,7 +85,7 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
          lambda report: not report.attributes or any(row.threshold is not None for row in report.attributes)),
     Part('attributes at their threshold, which the exit status of smartctl reports', TABLE,
          lambda report: not report.has_exit_bit(0x30) or any(row.when_failed for row in report.attributes)),
-    Part('the rotation rate, so the drive is taken for a solid state drive', _ALWAYS,
+    Part('the rotation rate, so the drive is treated as a solid state drive', _ALWAYS,
          lambda report: report.identity.rotation is not None or report.identity.spins or not report.attributes),
     Part('the error log', _ERRORS, lambda report: report.error_count is not None, frozenset((NO_ERROR_LOG,))),
     Part('errors in the error log, which the exit status of smartctl reports', _ERRORS,

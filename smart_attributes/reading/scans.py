@@ -38,13 +38,13 @@ def from_scan(text: str) -> Scan:
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            refused.append(Coded('scan-left-out', f'the scan found {quoted(path)}, which is left out: {error}'))
+            refused.append(Coded('scan-left-out', f'the scan found {quoted(path)}, which is skipped: {error}'))
             is_whole = False
             continue
         what = virtual_devices.of_path(path)
         if failure or what:
-            reason = clean(failure, 200) or f'it is {what}, no drive that has SMART'
-            refused.append(Coded('scan-left-out', f'the scan found {path}, which is left out: {reason}'))
+            reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
+            refused.append(Coded('scan-left-out', f'the scan found {path}, which is skipped: {reason}'))
             is_whole &= bool(what)
             continue
         devices += drives
@@ -71,7 +71,7 @@ def _text_entries(text: str) -> list[tuple[str, str, str]]:
             failure = (failure or 'it cannot be opened') if entry['failed'] else ''
             entries.append((entry['path'], entry['type'], failure))
     if text.strip() and not entries:
-        raise SmartError('smartctl --scan printed no list of devices; run it by hand to see what it says',
+        raise SmartError('smartctl --scan printed no list of devices; run it by hand to see its output',
                          'scan-failed')
     return entries
 
@@ -89,5 +89,5 @@ def _json_entries(text: str) -> list[tuple[str, str, str]]:
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    raise SmartError('smartctl --scan printed JSON that is no list of devices; run it by hand to see what it says',
+    raise SmartError('smartctl --scan printed JSON that is not a list of devices; run it by hand to see its output',
                      'scan-failed')

@@ -112,7 +112,7 @@ def find_sudo() -> str:
             return candidate
     from ..errors import UsageError
     raise UsageError('sudo is not installed, and only root may read drives; install sudo, '
-                     'or use --nosudo where this user may run smartctl itself', 'sudo-missing')
+                     'or use --nosudo if this user may run smartctl directly', 'sudo-missing')
 
 
 def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
@@ -129,19 +129,19 @@ def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> No
 
 def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     if not path.startswith('/'):
-        return 'smartctl is named by its absolute path, such as -p ' + SMARTCTL
+        return 'smartctl needs an absolute path, such as -p ' + SMARTCTL
     try:
         status = os.stat(path)
     except PermissionError:
-        return '' if through_sudo else 'this user may not look there; use sudo or another -p'
+        return '' if through_sudo else 'this user may not access it; use sudo or another -p'
     except (OSError, ValueError):
-        return 'there is no such file; install smartmontools, or say with -p where smartctl is'
+        return 'file not found; install smartmontools, or give the path of smartctl with -p'
     if not stat.S_ISREG(status.st_mode):
-        return 'this is no program; say with -p where smartctl is, such as ' + SMARTCTL
+        return 'not a program; give the path of smartctl with -p, such as ' + SMARTCTL
     if not through_sudo and not os.access(path, os.X_OK):
-        return 'this user may not execute it; check its mode, or say with -p where smartctl is'
+        return 'this user may not execute it; check its mode, or give the path of smartctl with -p'
     foreign = trust.fault(path, trust.ROOT) if as_root else ''  # another user could have replaced the program
-    return f'root runs nothing that others can change: {foreign}; use {SMARTCTL}' if foreign else ''
+    return f'root does not run a program that others can change: {foreign}; use {SMARTCTL}' if foreign else ''
 
 
 def is_too_old(stdout: bytes) -> bool:

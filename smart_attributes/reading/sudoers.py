@@ -90,10 +90,10 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
     if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
     if request.is_literal or not knows_expressions(sudo):
-        reason = ('as asked for' if request.is_literal
-                  else f'because this sudo ("{sudo}") knows no regular expressions; that of 1.9.10 does')
+        reason = ('as requested' if request.is_literal
+                  else f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 does)')
         return document(rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))),
-                        f'# A line for each drive, {reason}: print it again when drives or data files change.')
+                        f'# One line for each drive, {reason}. Print it again when drives or data files change.')
     lines = _literal(how, runner, drives) if request.names_drives else ()
     return document(rule._replace(literal=tuple(line for line in lines if not admits(rule.expressions, line))))
 
@@ -185,8 +185,7 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     """Yield the command lines for the drives given, or for those of this machine."""
     devices, plans = drives()
     if not plans:
-        raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the '
-                         'machine that has them')
+        raise SmartError('no drives found; name them with -d, or run this as root on the machine that has them')
     smartctl = smartctl_calls.version(_output(how, runner, (how.smartctl, *smartctl_calls.VERSION)))
     has_json = not smartctl or smartctl >= FIRST_WITH_JSON  # a smartctl that does not run counts as new
     if devices.is_scan:
@@ -200,14 +199,14 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
 
 def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):
-        raise UsageError('the user of a rule is one user by name, such as --user nagios; '
-                         'ALL, names in capitals, groups and numbers may mean others to sudo')
+        raise UsageError('--user takes the name of one user, such as --user nagios; '
+                         'sudo may take ALL, names in capitals, groups and numbers for other users')
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     if not set(request.types) <= set(requestable):
-        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule admits all other types without '
-                         f'being asked')
+        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule always allows all other '
+                         f'types')
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
-        raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as '
+        raise UsageError(f'a rule needs the absolute path of smartctl, with letters, digits and _ . + - only, such as '
                          f'-p {SMARTCTL}')
     if os.path.lexists(how.smartctl):  # the rule may be installed before smartmontools
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)

@@ -60,7 +60,7 @@ def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Col
     if any(number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])):
         lost.append('some of the self-test log')
     if not _is_ended(text, report.identity.protocol, arguments):
-        lost.append('its end: it was cut off, or smartctl was not asked for all logs')
+        lost.append('its end (it was cut off, or smartctl was not asked for all logs)')
     return tuple(sentences([f'"{clean(line, _LINE)}"' for line in damaged], lost))
 
 

@@ -56,7 +56,7 @@ def parse(text: str, exit_status: int | None = None, error_text: str = '', comma
     text = _QUOTED.sub('', text.translate(_TYPOGRAPHY))
     banners = list(_BANNER.finditer(text))
     if len(banners) > 1:
-        raise DriveError('holds several reports; write each to a file of its own', 'several-reports')
+        raise DriveError('contains several reports; save each one in its own file', 'several-reports')
     # Lines before the banner come from a shell or a script.
     lines = lines_by_kind(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()

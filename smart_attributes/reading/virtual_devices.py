@@ -31,8 +31,8 @@ _PATHS = (
     (r'/dev/n?st[0-9][^/]*', 'a tape drive'),
     (r'/dev/z?ram[^/]*', 'memory'),
     (r'/dev/fd[^/]*', 'a floppy drive'),
-    (r'/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'made of files or other disks'),
-    (r'/dev/(?:nbd|d?rbd)[^/]*|/dev/disk/by-path/.*iscsi.*', 'a disk of another machine'),
+    (r'/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'a device made of files or other disks'),
+    (r'/dev/(?:nbd|d?rbd)[^/]*|/dev/disk/by-path/.*iscsi.*', 'a network disk'),
 )
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
@@ -52,8 +52,8 @@ def of_path(path: str) -> str:
 def virtual_disk(model: str) -> DriveIsNoDrive | None:
     """Return the error for a virtual disk, or None if its model is not in the list."""
     hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
-    return DriveIsNoDrive(f'is a virtual disk of {hypervisor}: it has no SMART; check the drives on the host that '
-                          f'holds it', 'virtual-disk') if hypervisor else None
+    return DriveIsNoDrive(f'is a virtual disk of {hypervisor}, so it has no SMART; check the drives on the '
+                          f'host', 'virtual-disk') if hypervisor else None
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:
@@ -63,14 +63,14 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
     transport: "iSCSI", "SAS (SPL-4)". unit_id: hexadecimal digits.
     """
     if kind not in _DISK_TYPES:
-        return DriveIsNoDrive(f'is no disk ({clean(kind)}): no SMART to judge')
+        return DriveIsNoDrive(f'is not a disk ({clean(kind)}), so it has no SMART')
     if transport.lower().startswith('iscsi'):
-        return DriveIsNoDrive('is an iSCSI volume: its drives are in the storage system, check them there',
+        return DriveIsNoDrive('is an iSCSI volume; check its drives in the storage system',
                               'iscsi-volume')
     if re.search(_OPTICAL, model):
-        return DriveIsNoDrive('is an optical drive: no SMART to judge')
+        return DriveIsNoDrive('is an optical drive, so it has no SMART')
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
-        return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives '
-                              'behind it, for instance megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)',
+        return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives '
+                              'behind it, for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)',
                               'raid-volume')
     return None

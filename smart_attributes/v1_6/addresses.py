@@ -35,8 +35,8 @@ def named(addresses: Sequence[str], pattern: str | None, option: str) -> tuple[l
     if pattern is not None and not addresses:
         devices, remarks = matching(pattern, option)
         return devices, True, tuple(remarks)
-    notes = [] if pattern is None else ['-r is ignored beside -d, as version 1.6 did']
-    notes += [f'-O {option} does not concern {address} and is ignored, as version 1.6 did'
+    notes = [] if pattern is None else ['-r is ignored because of -d, as in version 1.6']
+    notes += [f'-O {option} does not apply to {address} and is ignored, as in version 1.6'
               for address in addresses if option and typed(address, option) == address]
     return [device for address in addresses for device in parse(typed(address, option))], False, tuple(notes)
 
@@ -50,12 +50,12 @@ def typed(address: str, option: str) -> str:
         return address
     if address.startswith('megaraid'):
         if option != 'sat+':
-            raise UsageError(f'-O {option}: with megaraid, -O is sat+; leave it out, or write TYPE@PATH such as '
+            raise UsageError(f'-O {option}: megaraid allows only sat+; leave it out, or write TYPE@PATH such as '
                              f'sat+megaraid,6@/dev/bus/0')
         return option + address
     if re.fullmatch(r'/dev/sg[0-9]+', address):
         if option not in ('sat', 'scsi'):
-            raise UsageError(f'-O {option}: with {address}, -O is sat or scsi; or write TYPE@PATH such as '
+            raise UsageError(f'-O {option}: {address} allows only sat or scsi; or write TYPE@PATH such as '
                              f'sat@{address}')
         return f'{option}@{address}'
     return f'{option}@{address}' if address.startswith('/dev/disk/by-') else address
@@ -76,7 +76,7 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
         try:
             kind = virtual_devices.of_path(path)
             if kind:
-                raise UsageError(f'it is {kind}, no drive that has SMART')
+                raise UsageError(f'it is {kind}, not a drive with SMART')
             devices += parse(typed(path, option))
         except UsageError as error:
             notes.append(f'-r matches {path}, which is left out: {error}')
@@ -97,7 +97,7 @@ def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
     try:
         wholly = re.compile(expression, re.DOTALL).fullmatch
     except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(f'-r "{expression[:80]}" is no regular expression ({error}); write one such as '
+        raise UsageError(f'-r "{expression[:80]}" is not a valid regular expression ({error}); write one such as '
                          '/dev/sd[a-z]+') from None
     matches = [(os.lstat(path).st_mode, path) for path in _paths(root) if wholly(path)]
     paths = [path for kind in _KINDS for path in sorted(path for mode, path in matches if kind(mode))]

@@ -79,12 +79,12 @@ class Before(NamedTuple):
     def notes(self, config: str) -> Iterator[Coded]:
         """Yield a note for each word and each option that has no effect."""
         for word in self.strays:
-            yield Coded('legacy-note', f'"{word}" belongs to no option and is ignored, as version 1.6 did')
+            yield Coded('legacy-note', f'"{word}" does not belong to an option and is ignored, as in version 1.6')
         if self.old_database is not None and not is_there(self.old_database):
             successor = self._database(config)
             instead = (f'{successor}, kept by an upgrade, adds its labels' if successor
-                       else 'the shipped attributes.json is used, which needs no such file')
-            yield Coded('legacy-note', f'{self.old_database} is not there; {instead}')
+                       else 'the shipped attributes.json is used instead')
+            yield Coded('legacy-note', f'{self.old_database} does not exist; {instead}')
 
     def _users(self, mistakes: list[str]) -> OldFile | None:
         """Return the user configuration of version 1.6 given with -ucfgj."""
@@ -145,6 +145,6 @@ def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.Argu
         parser.error(f'unrecognized arguments: {" ".join(rest)}')
     for word in rest:
         if '/dev/' in word:
-            parser.error(f'"{word}" stands alone and would not be checked; write -d {word}, or leave it out')
+            parser.error(f'"{word}" has no option before it and would not be checked; write -d {word}, or remove it')
     return before._replace(strays=tuple(word for word in rest if word.strip()),
                            is_all_printed=bool(values.get('all_perfdata')))

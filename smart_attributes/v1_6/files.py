@@ -155,9 +155,9 @@ def entry(file: str, name: str, data: Any) -> OldEntry:
     """Return the entry *name* of *file*, with a message in `faults` for each part that cannot be used."""
     where = f'{file}: {name[:SHOWN]}'
     if not isinstance(data, dict):
-        return OldEntry(name, faults=(f'{where} is no object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
+        return OldEntry(name, faults=(f'{where} is not an object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
                                       f'"Perfs": ...}}',))
-    faults = [f'{where} stands twice; both are used'] if re.search(r' \([2-9]\)$', name) else []
+    faults = [f'{where} is there twice; both are used'] if re.search(r' \([2-9]\)$', name) else []
     columns, comments = {}, {}
     for number, item in _by_number(object_of(data, 'ID#').items(), f'{where}, ID#', faults):
         if isinstance(item, dict) and item.get('value') in (VALUE, RAW):
@@ -176,7 +176,7 @@ def entry(file: str, name: str, data: Any) -> OldEntry:
 def without_columns(old: OldEntry, where: str) -> Iterator[str]:
     """Yield a message for each limit and each graph whose number does not have a column in its entry."""
     for number in sorted(set(old.limits) - set(old.columns)):
-        yield f'{where}, Threshs {number}: it is not in ID#, so version 1.6 never judged it'
+        yield f'{where}, Threshs {number}: it is not in ID#, so version 1.6 never evaluated it'
     for number in sorted(set(old.graphed or ()) - set(old.columns)):
         yield f'{where}, Perfs {number}: it is not in ID#, so version 1.6 never printed it'
 
@@ -187,7 +187,7 @@ def _by_number(items: Iterable[tuple[Any, Any]], where: str, faults: list[str]) 
         if re.fullmatch(r'[0-9]{1,4}', str(key)):
             yield int(key), item
         else:
-            faults.append(f'{where}: "{str(key)[:SHOWN]}" is no number of an attribute, so it is not used')
+            faults.append(f'{where}: "{str(key)[:SHOWN]}" is not an attribute number, so it is not used')
 
 
 def _limits(data: Json, where: str, faults: list[str]) -> dict[int, OldLimit]:
@@ -215,7 +215,7 @@ def is_inverted(limit: OldLimit) -> bool:
 def _limit(data: Any) -> OldLimit:
     """Return a limit. Raises UsageError, with the end of a message, if the limit is invalid."""
     if not isinstance(data, list) or not 2 <= len(data) <= 3:
-        raise UsageError('it is no list of a warning and a critical limit, so it is not used')
+        raise UsageError('it is not a list of a warning and a critical limit, so it is not used')
     return OldLimit(_range(data[0]), _range(data[1]), _shift(data[2]) if len(data) > 2 else None)
 
 
@@ -229,7 +229,7 @@ def _range(data: Any) -> str:
 def _shift(data: Any) -> int:
     match = re.fullmatch(r'([lr])([0-9]{1,2})', data) if isinstance(data, str) else None
     if not match or int(match[2]) > LONGEST_SHIFT:
-        raise UsageError(f'"{str(data)[:SHOWN]}" is no shift such as r8 or l4, so the limit is not used')
+        raise UsageError(f'"{str(data)[:SHOWN]}" is not a shift such as r8 or l4, so the limit is not used')
     return int(match[2]) * (1 if match[1] == 'l' else -1)
 
 

@@ -21,9 +21,9 @@ SPINDLE = frozenset((4, 10))      # starts and start retries, which only hard di
 PLAIN_PATH = r'/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
 SHORTEST = 4                      # fewest characters of a pattern
 HDD, SSD = Identity('ATA', rotation=7200), Identity('ATA', rotation=0)
-_NOT_KNOWN = ('{}: what the attributes of {} mean is not known to attributes.json; their numbers are compared as '
-              'before (a RAW_VALUE as one whole number), and nothing more; check_smart_attributes draft makes a better '
-              'entry from the drive itself')
+_NOT_KNOWN = ('{}: attributes.json does not describe the attributes of {}; their numbers are only compared, as '
+              'before (a RAW_VALUE as one whole number); to create a better entry from the drive itself, run: '
+              'check_smart_attributes draft')
 
 Meanings = Mapping[int, Sequence[Meaning]]   # by number; several meanings if our entries differ
 
@@ -73,7 +73,7 @@ def migration(paths: Sequence[str], site: Installation) -> Migration:
     for path in paths:
         data = files.read(path)
         if not files.is_of_1_6(data):
-            raise DataError(f'{os.path.basename(path)} is no file of version 1.6, for it has no "Devices"; '
+            raise DataError(f'{os.path.basename(path)} is not a file of version 1.6, because it has no "Devices"; '
                             'give a check_smartdb.json or a user configuration')
         if files.is_by_path(data):
             users.append(files.users(path, data))
@@ -130,8 +130,8 @@ class _Work:
             for target in self._targets(entry, f'{old.name}, {clean(name)}'):
                 self._add(target, entry)
         if shipped:
-            self._carried.append(f'{old.name}: {shipped} entries are as version 1.x shipped them; attributes.json '
-                                 f'speaks for their drives')
+            self._carried.append(f'{old.name}: {shipped} entries are unchanged from version 1.x; attributes.json '
+                                 f'covers their drives')
 
     def _targets(self, entry: OldEntry, where: str) -> Iterator[Target]:
         """Yield the drives of an entry, grouped by the entries that they have in our database."""
@@ -144,7 +144,7 @@ class _Work:
         for model in entry.models:
             if len(model.strip()) < SHORTEST or not re.search('[0-9]', model):
                 self._lost.append(f'{where}: "{clean(model)}" names a family of smartctl or a vendor; limits of this '
-                                  'version go by model, write it as a regular expression for the whole model name')
+                                  'version apply to models; write a regular expression for the whole model name')
                 continue
             groups.setdefault(tuple(self._families(model, entry)), []).append(model)
         for families, models in groups.items():
@@ -190,7 +190,7 @@ class _Work:
             metric = f'attribute_{number}_{COLUMNS[column]}'
             meanings[number] = [Meaning(metric)]
             self._entries['metrics'][metric] = {
-                'meaning': f'{column} of attribute {number}, compared as version 1.6 did', 'unit': '',
+                'meaning': f'{column} of attribute {number}, compared as in version 1.6', 'unit': '',
                 'worse': 'low' if column == files.VALUE else 'high'}
             attributes[str(number)] = {'name': clean(entry.comments.get(number, '')) or f'Attribute_{number}',
                                        'readings': {metric: {'from': COLUMNS[column]}}}
@@ -217,7 +217,7 @@ class _Work:
             if re.fullmatch(PLAIN_PATH, key):
                 self._add(self._of_path(key, entry, where), entry)
             else:
-                self._lost.append(f'{where}: which address this drive has now is not known; name the drives of the '
+                self._lost.append(f'{where}: the current address of this drive is not known; name the drives of the '
                                   'check, such as -d megaraid,6@/dev/bus/0')
 
     def _of_drive(self, drive: ReportedDrive, entry: OldEntry, where: str) -> Target:
@@ -285,8 +285,8 @@ class _Work:
         fields = {'warning': limit_conversion.converted(limit.warning, limit.shift, meanings[0]),
                   'critical': limit_conversion.converted(limit.critical, limit.shift, meanings[0])}
         if metrics.setdefault(metric, fields) != fields:
-            self._lost.append(f'{old}: it is {metric}, which has a limit from another number already; only one is '
-                              'possible')
+            self._lost.append(f'{old}: it is {metric}, which already has a limit from another number; a metric can '
+                              'have only one')
             return
         bounds = self._our_limit(metric, target)[:2]
         before = [bound.otherwise if isinstance(bound, DriveLimit) else bound for bound in bounds]
@@ -318,14 +318,13 @@ def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str
     """
     if number == HEALTH:
         return ('' if (limit.warning, limit.critical) == ('0', '0') else
-                'a drive that says FAILED is critical; an override with "smart_status" can change that')
+                'a drive that reports FAILED is critical; an override with "smart_status" can change that')
     if meanings:
-        return ('our entries for these drives differ in what it means' if target.columns else
+        return ('the entries for these drives give it different meanings' if target.columns else
                 'it means different things on different drives; name the drive with -d')
     if target.identity.protocol in ('NVMe', 'SCSI') or number in target.columns:
         return 'attributes.json reads no number from it for these drives'
-    return ('whether its VALUE or its RAW_VALUE is meant is not known; give the database beside this file, and the '
-            'drive with -d')
+    return ('it is not known whether VALUE or RAW_VALUE is meant; also give the database, and the drive with -d')
 
 
 # --- output ------------------------------------------------------------------------------------------
@@ -345,7 +344,7 @@ def write(result: Migration, name: str, folder: str) -> list[str]:
             os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            advice = 'move it away first' if isinstance(error, FileExistsError) else 'give another folder with -o'
+            advice = 'move it away first' if isinstance(error, FileExistsError) else 'give another directory with -o'
             raise DataError(f'{path} cannot be written: {error.strerror}; {advice}') from None
         with open(descriptor, 'w', encoding='ascii') as file:
             file.write(text)

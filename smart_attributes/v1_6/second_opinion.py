@@ -37,8 +37,8 @@ class OldFiles(NamedTuple):
     def addressed(self, devices: Sequence[Device]) -> OldFiles:
         """Return the files with the labels for these devices, and a note for each key that does not match a device."""
         keys = {key for device in devices for key in names.keys_of(device)}
-        notes = [Coded(NOTE, f'{self.users.name}: {key} is none of the drives of this check, so what it says has no '
-                             f'effect')
+        notes = [Coded(NOTE, f'{self.users.name}: {key} is not one of the drives of this check, so its limits have '
+                             f'no effect')
                  for key in self.users.entries if key not in keys] if self.users else []
         return self._replace(names=names.old_names(devices), notes=(*self.notes, *notes))
 
@@ -116,7 +116,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
     name, data = os.path.basename(path), files.read(path)
     if not files.is_of_1_6(data):
         return OldFiles((site_file.load(path, 'attributes'),), None, users, is_all_printed,
-                        notes=(Coded(NOTE, f'the entries of {name} are used beside the shipped ones'),))
+                        notes=(Coded(NOTE, f'the entries of {name} are used in addition to the shipped ones'),))
     old = files.database(path, data)
     note = Coded(NOTE, f'{name} is a database of version 1.6 with {len(old.entries)} entries; its limits and labels '
                        'are added to our own verdict')
@@ -153,7 +153,7 @@ def _columns(sources: Sequence[OldSource], report: Report, database: SpecDatabas
         ours = {ERROR_COUNT: files.VALUE, **limit_conversion.columns_of(spec)}
     ours = {HEALTH: files.VALUE, **ours}
     columns.update((number, ours[number]) for number in lacking if number in ours)
-    return columns, [f'{file}, {user.name}, {number}: neither -dbj nor attributes.json tells whether VALUE or '
+    return columns, [f'{file}, {user.name}, {number}: neither -dbj nor attributes.json shows whether VALUE or '
                      f'RAW_VALUE is meant, so it has no effect' for number in sorted(lacking - set(ours))]
 
 
@@ -205,7 +205,7 @@ def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
     for opinion in opinions:
         metrics = sorted({judgement.reading.metric for judgement in opinion.ours} - _OWN_VERDICTS)
         if metrics and opinion.rule.is_users:
-            yield (f'{opinion.rule.origin}, {opinion.rule.id}: this limit stands instead of ours for '
+            yield (f'{opinion.rule.origin}, {opinion.rule.id}: this limit replaces ours for '
                    f'{", ".join(metrics)}')
 
 
@@ -236,8 +236,8 @@ def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[st
         covered += [judgement.reading for judgement in judgements]
         ours = worst(judgement.state for judgement in judgements)
         if state is not ours:
-            we = f'we say {ours.name}' if judgements else 'we do not judge it'
-            end = '' if rule.counts else '; version 1.x shipped this limit, which adds its label only'
+            we = f'we say {ours.name}' if judgements else 'we do not evaluate it'
+            end = '' if rule.counts else '; this limit is from version 1.x itself, so only its label is added'
             yield (f'{rule.origin}: {_in_words(number)} is {state.name} (limits {rule.limit.warning} and '
                    f'{rule.limit.critical}), {we}{end}')
     for judgement in verdict.judgements:

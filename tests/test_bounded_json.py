@@ -1,0 +1,40 @@
+"""JSON of other hosts is parsed in bounded memory and time."""
+import pytest
+
+from smart_attributes.fleet import bounded_json
+from smart_attributes.fleet.bounded_json import COSTS, LONGEST, PLAIN, WIDE, cost, parse
+
+
+@pytest.mark.parametrize('text, expected', [
+    (b'', 0), (b'12', 2 * PLAIN), ('é'.encode(), 2 * WIDE), (b'\\u00e9', 6 * WIDE), (b'\\n', 2 * PLAIN),
+    (b'[]', 2 * PLAIN + COSTS[b'[']), (b'{"a":1,"b":2}', 13 * PLAIN + sum(
+        COSTS[sign] * count for sign, count in ((b'{', 1), (b':', 2), (b',', 1), (b'"', 4))))],
+    ids=['empty', 'plain', 'wide', 'escaped', 'escaped-line', 'list', 'object'])
+def test_the_cost_of_a_text_is_that_of_its_bytes_and_tokens(text, expected):
+    assert cost(text) == expected
+
+
+@pytest.mark.parametrize('memory, is_parsed', [(99, False), (100, True), (101, True)])
+def test_a_text_is_parsed_up_to_the_memory_that_it_may_use(memory, is_parsed, monkeypatch):
+    monkeypatch.setattr(bounded_json, 'MEMORY', memory)
+    text = b'1' + b' ' * 49
+    assert cost(text) == 100
+
+    if is_parsed:
+        assert parse(text) == 1
+    else:
+        with pytest.raises(bounded_json.JsonTooLarge):
+            parse(text)
+
+
+@pytest.mark.parametrize('digits, kind', [('7', int), ('9' * LONGEST, int), ('9' * (LONGEST + 1), float),
+                                          (f'-{"9" * (LONGEST - 1)}', int)])
+def test_a_number_is_whole_up_to_the_longest(digits, kind):
+    found = parse(f'[{digits}]'.encode())[0]
+
+    assert isinstance(found, kind) and found == kind(digits)
+
+
+def test_a_text_that_is_nested_too_deeply_says_so():
+    with pytest.raises(ValueError, match=r'^it is nested too deeply$'):
+        parse(b'[' * 100_000)
