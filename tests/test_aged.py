@@ -7,7 +7,7 @@ from conftest import ROOT, run
 from smart_attributes.check import judging
 from smart_attributes.history import past, series
 from smart_attributes.knowledge import drive_database
-from smart_attributes.knowledge.thresholds import CommandLineLimits, Thresholds
+from smart_attributes.knowledge.thresholds import CommandLineLimits, Thresholds, stages, when_quiet
 from smart_attributes.model import (
     AttributeRow,
     Device,
@@ -86,7 +86,7 @@ def reallocated_for(seconds, number, then=None):
 def test_history_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
     """The same rule, whoever knows since when nothing came."""
     reading, known = reallocated_for(days * 86400, number, then)
-    dated, limit = judging.aged(reading, limits.limit('reallocated', SDA, DISK, ''), known, False)
+    dated, limit = judging.aged(reading, limits.limit('reallocated', SDA, DISK, 'Seagate hard disk'), known, False)
 
     assert judging.judge_reading(dated, limit, {}, {}).state is state
     assert said in statement(dated)
@@ -99,8 +99,8 @@ def test_history_tells_the_age_of_what_no_log_dates(limits, days, number, then, 
 def test_history_that_another_user_could_have_written_silences_nothing(limits, is_own, log, state):
     """Its log may: that is the drive's own."""
     reading, known = reallocated_for(15 * 86400, 41)
-    dated, limit = judging.aged(reading._replace(quiet=log), limits.limit('reallocated', SDA, DISK, ''),
-                                known._replace(is_own=is_own), False)
+    limit = limits.limit('reallocated', SDA, DISK, 'Seagate hard disk')
+    dated, limit = judging.aged(reading._replace(quiet=log), limit, known._replace(is_own=is_own), False)
 
     assert judging.judge_reading(dated, limit, {}, {}).state is state
 
@@ -217,6 +217,36 @@ def test_what_is_old_has_a_reason_of_its_own(rule, why):
     assert ([stage.why for stage in limit.aged], limit.why) == ([why], 'data')
 
 
+STAGES = [{'after': '90d', 'warning': None, 'why': 'very old'}, {'after': '14d', 'critical': None, 'why': 'old'},
+          {'after': '20d', 'tested': True, 'warning': None, 'why': 'old and tested'}]
+
+
+@pytest.mark.parametrize('days, is_tested, levels, reasons', [
+    (13, True, ('0', '20'), []), (14, True, ('0', None), ['old']), (19, True, ('0', None), ['old']),
+    (20, True, (None, None), ['old', 'old and tested']), (20, False, ('0', None), ['old']),
+    (89, False, ('0', None), ['old']), (90, False, (None, None), ['old', 'very old']),
+    (90, True, (None, None), ['old', 'old and tested', 'very old']), (None, True, ('0', '20'), [])])
+def test_a_rule_for_old_events_may_have_stages_and_ask_for_a_test(days, is_tested, levels, reasons):
+    """Whatever their order in the file, a stage for a greater age comes later."""
+    given = Thresholds({'metrics': {'reported_uncorrect': {
+        'warning': '0', 'critical': '20', 'aged': STAGES, 'why': 'data'}}})
+    reading = Reading('reported_uncorrect', 7, '', Source(attribute=187), quiet=days and days * 86400,
+                      is_tested=is_tested)
+    limit = given.limit('reported_uncorrect', SDA, DISK, '')
+
+    assert [stage.why for stage in stages(limit, reading)] == reasons
+    assert (when_quiet(limit, reading).warning, when_quiet(limit, reading).critical) == levels
+
+
+def test_an_increase_after_the_self_test_makes_the_test_worthless(limits):
+    """The history has seen a newer error than the drive's log."""
+    reading, known = reallocated_for(86400, 40, 30)
+
+    dated = past.quieted(known, reading._replace(quiet=9 * 86400, is_tested=True), False)
+
+    assert (dated.quiet, dated.is_tested) == (86400, False)
+
+
 # --- what else a drive tells of its past -------------------------------------------------------------
 
 @pytest.mark.parametrize(('rotation', 'state'), [(7200, State.WARNING), (0, State.OK)],
@@ -281,6 +311,6 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
     result = run('--report', str(tmp_path / 'disk.json'), '--selftest-max-age', '35d')
 
     assert result.code == 1
-    assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
+    assert 'logged_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
     assert ('self_test_age: newest extended self-test that passed: none known, must be at most 35 days old'
             in result.text)

@@ -124,6 +124,36 @@ def test_days_are_taken_for_a_metric_in_seconds_alone(metric, words, kind):
     assert [part in fault.sentence for fault, part in zip(found, words)] == [True] * len(words) == [True] * len(found)
 
 
+GROUPED = {'metrics': {'pending': {'hdd': {'groups': {'Seagat': {'warning': '5', 'why': 'measured'}}}}}}
+
+
+@pytest.mark.parametrize('data, groups, families, path, sentence', [
+    (GROUPED, ['Seagate', 'Toshiba'], None, ('metrics', 'pending', 'hdd', 'groups', 'Seagat'),
+     'metrics, pending, hdd: there is no group "Seagat"; did you mean Seagate?'),
+    (GROUPED, ['Zenith', 'Acme'], None, ('metrics', 'pending', 'hdd', 'groups', 'Seagat'),
+     'metrics, pending, hdd: there is no group "Seagat"; groups are Acme, Zenith'),
+    ({'groups': {'Acme': ['Acme disk', 'Acme dsk']}}, [], ['Acme disk', 'Acme hard disk'], ('groups', 'Acme'),
+     'group Acme: no entry has the family "Acme dsk"; did you mean Acme disk?'),
+    ({'overrides': [{'for': {'family': 'Zebra'}, 'why': 'odd'}]}, [], ['Acme disk'], ('overrides', 0),
+     'overrides: no entry has the family "Zebra"; triage -v shows the family of each drive'),
+    ({'metrics': {'pending': {'hdd': {'groups': {'Acme': {'critical': 'x', 'why': 'measured'}}}}}}, ['Acme'], None,
+     ('metrics', 'pending', 'hdd', 'groups', 'Acme', 'critical'), 'metrics, pending, hdd, groups, Acme, critical: "x"'),
+    ({'metrics': {'pending': {'aged': [{'after': '1d', 'why': 'old'}, {'after': '2d', 'warning': 'x', 'why': 'old'}]}}},
+     [], None, ('metrics', 'pending', 'aged', 'warning'), 'metrics, pending, aged, warning: "x"')],
+    ids=['group', 'unlike-any', 'family-of-a-group', 'family-of-an-override', 'range', 'stage'])
+def test_a_limit_that_names_an_unknown_group_or_family_is_a_mistake(data, groups, families, path, sentence):
+    """It would never alert."""
+    (fault,) = data_errors.of_limits(data, METRICS, groups, families)
+
+    assert fault.path == path and fault.sentence.startswith(sentence)
+
+
+def test_groups_of_the_file_itself_are_known_and_families_are_not_checked_without_a_list():
+    data = {**GROUPED, 'groups': {'Seagat': ['no such family']}}
+
+    assert list(data_errors.of_limits(data, METRICS, ['Seagate'])) == []
+
+
 ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'action': 'update it', 'source': 'acme'}
 
 

@@ -4,7 +4,7 @@ import pytest
 from smart_attributes.knowledge import data_file, standards
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.error_log import with_history
-from smart_attributes.model import ErrorEntry, Identity, Reading, Report, Source
+from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source
 
 METRICS = SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).metrics
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
@@ -45,33 +45,66 @@ def test_a_counter_at_zero_has_no_age():
     assert found(error(900, 'UNC'), counted=[0])['reported_uncorrect'].quiet is None
 
 
-@pytest.mark.parametrize(('errors', 'number'), [
-    ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 2), ((error(1001, 'UNC'),), 0),
-    ((error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)), 1)],
-    ids=['within-1000-hours', 'older', 'data-errors-only'])
+@pytest.mark.parametrize(('errors', 'number', 'newest'), [
+    ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10), ((error(1001, 'UNC'),), 1, 1001),
+    ((error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)), 1, 10),
+    ((error(-100, 'UNC'), error(70, 'IDNF')), 2, 70)],
+    ids=['all', 'old', 'data-errors-only', 'one-of-unknown-age'])
 @pytest.mark.parametrize('counted', [(), (0,)], ids=['no-counter', 'counter-at-zero'])
-def test_where_a_drive_counts_nothing_its_log_counts(errors, number, counted):
+def test_data_errors_in_the_log_of_a_drive_without_a_counter_are_counted_and_dated(errors, number, newest, counted):
     """Many disks have no attribute 187, and none of them is OK by silence."""
-    reading = found(*errors, counted=counted)['recent_data_errors']
+    reading = found(*errors, counted=counted)['logged_data_errors']
 
-    assert (reading.number, reading.quiet) == (number, 10 * HOUR if number else None)
+    assert (reading.number, reading.quiet) == (number, newest * HOUR)
     assert (reading.unit, str(reading.source)) == ('', 'error log')
 
 
-def test_recent_errors_are_told_once():
-    """A counter that has counted them says it better."""
-    assert 'recent_data_errors' not in found(error(10, 'UNC'), counted=[3])
+def test_logged_data_errors_are_reported_once():
+    """A counter that has counted them is the better source."""
+    assert 'logged_data_errors' not in found(error(10, 'UNC'), counted=[3])
     assert found(error(10, 'ABRT')) == {}
     assert found() == {}
+
+
+@pytest.mark.parametrize('errors, number, newest', [
+    ((error(10, 'ICRC', 'ABRT'), error(900, 'UNC'), error(950, 'ICRC')), 2, 10), ((error(900, 'ICRC'),), 1, 900),
+    ((error(10, 'ABRT'), error(11, 'ICRC')), None, None), ((error(10, 'UNC'),), None, None)],
+    ids=['newest', 'old', 'newest-is-another', 'no-interface-error'])
+def test_interface_errors_are_reported_only_if_the_newest_entry_is_one(errors, number, newest):
+    """An older one has been followed by other commands without a transfer error."""
+    reading = found(*errors).get('logged_interface_errors')
+
+    assert (reading and (reading.number, reading.quiet)) == (number and (number, newest * HOUR))
+
+
+@pytest.mark.parametrize('kind, status, passed, ago, pending, is_tested', [
+    ('Extended offline', 'Completed without error', True, 50, 0, True),
+    ('Extended offline', 'Completed without error', True, 50, None, True),
+    ('Extended offline', 'Completed without error', True, 50, 1, False),
+    ('Extended offline', 'Completed without error', True, 900, 0, False),
+    ('Short offline', 'Completed without error', True, 50, 0, False),
+    ('Extended offline', 'Completed: read failure', False, 50, 0, False)],
+    ids=['passed-since', 'no-counter', 'pending', 'before-the-error', 'short', 'failed'])
+def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sector_is_pending(
+        kind, status, passed, ago, pending, is_tested):
+    report = Report(DISK, errors=(error(900, 'UNC'),), error_count=1,
+                    self_tests=(SelfTest(kind, status, passed, 40000 - ago),))
+    readings = [Reading('reported_uncorrect', 7, '', Source(attribute=187)),
+                *([] if pending is None else [Reading('pending', pending, '', Source(attribute=197))])]
+
+    dated = {reading.metric: reading for reading in with_history(readings, report, METRICS, AGE)}
+
+    assert dated['reported_uncorrect'].is_tested is is_tested
+    assert not any(reading.is_tested for reading in dated.values() if reading.metric == 'pending')
 
 
 @pytest.mark.parametrize('age', [None, 30000 * HOUR], ids=['no-age', 'younger-than-its-log'])
 def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     """Never OK by an invented number."""
-    reading = found(error(10, 'UNC'), age=age)['recent_data_errors']
+    reading = found(error(10, 'UNC'), age=age)['logged_data_errors']
 
     assert (reading.number, reading.judged) == (None, False)
-    assert reading.unknown == 'data errors at an hour that does not fit the power-on time'
+    assert reading.unknown == 'errors at an hour that does not fit the power-on time'
 
 
 @pytest.mark.parametrize(('hour', 'age', 'since'), [

@@ -754,7 +754,7 @@ def test_the_error_log_is_read_with_the_age_and_the_metrics_of_the_drive():
     report = Report(Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0),
                     statistics={(1, 0x010): Statistic(1000, 'Power-on Hours')},
                     errors=(ErrorEntry(1, ('UNC',), 990),), error_count=1)
-    reading = one(read(report), 'recent_data_errors')
+    reading = one(read(report), 'logged_data_errors')
 
     assert (reading.number, reading.unit, reading.quiet) == (1, '', 10 * 3600)
 

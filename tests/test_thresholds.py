@@ -418,3 +418,34 @@ def test_an_override_that_ended_has_a_code():
     limits = limits_of(override({'serial': 'EXAMPLE0001'}, '70', until='2027-01-30'), today='2027-01-31')
 
     assert [sentence.code for sentence in limits.over(SDA, SSD, FAMILY)] == ['override-ended']
+
+
+# --- groups of families ----------------------------------------------------------------------------
+
+GROUPED = {'groups': {'Acme': ['Acme hard disk', 'OEM disk by Acme'], 'Zenith': ['Zenith hard disk']},
+           'metrics': {'pending': {'graph': True, 'hdd': {
+               'warning': '0', 'critical': None, 'why': 'borrowed',
+               'groups': {'Acme': {'critical': '8', 'why': 'measured on Acme disks'}}}}}}
+
+
+@pytest.mark.parametrize('family, levels, why', [
+    ('Acme hard disk', ('0', '8'), 'measured on Acme disks'), ('OEM disk by Acme', ('0', '8'), 'measured on Acme disks'),
+    ('Zenith hard disk', ('0', None), 'borrowed'), ('', ('0', None), 'borrowed')])
+def test_a_limit_may_differ_by_group_of_families(family, levels, why):
+    """In the order in which drives come: one group's limit is not kept for the next."""
+    limits = Thresholds(GROUPED)
+    for _ in range(2):
+        limits.limit('pending', SDA, HDD, 'Acme hard disk')
+        limit = limits.limit('pending', SDA, HDD, family)
+
+        assert ((limit.warning, limit.critical), limit.why, limit.is_graphed) == (levels, why, True)
+    assert limits.limit('pending', SDA, SSD, family).warning is None
+
+
+def test_a_site_file_overrides_the_limits_of_a_group_and_may_have_groups_of_its_own():
+    site = {'groups': {'Ours': ['Zenith hard disk']}, 'metrics': {'pending': {
+        'hdd': {'warning': '3', 'groups': {'Ours': {'warning': '5', 'why': 'tolerated'}}}}}}
+    limits = Thresholds(GROUPED, [('site.json', site)])
+    levels = [limits.limit('pending', SDA, HDD, family)[:2] for family in ('Acme hard disk', 'Zenith hard disk')]
+
+    assert levels == [('3', '8'), ('5', None)]

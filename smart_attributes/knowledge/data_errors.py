@@ -102,8 +102,8 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
               families: Collection[str] | None = None) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.
 
-    units: the base unit of each known metric. groups: those of the shipped limits. families: of all entries; None: names
-    of families are not checked.
+    units: the base unit of each known metric. groups: those of the shipped limits. families: of all entries; None: do
+    not check names of families.
     """
     groups = {*groups, *data.get('groups', ())}
     yield from _of_families(data, families)

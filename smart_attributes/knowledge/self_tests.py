@@ -72,7 +72,7 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None) ->
 
 
 def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> float | None:
-    """Return the power-on seconds since the newest extended test that passed; None if there is none, or at no known hour.
+    """Return the power-on seconds since the newest extended test that passed; None if unknown, or without such a test.
 
     age: the drive's power-on time, seconds.
     """

@@ -70,9 +70,10 @@ class Limit(NamedTuple):
 
 
 def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
-    """Yield the stages of a limit that apply to a reading; none if its newest event is too recent or its age unknown."""
-    for stage in limit.aged:
-        if reading.quiet is not None and reading.quiet >= stage.after and (reading.is_tested or not stage.is_for_tested):
+    """Yield the stages of a limit that apply to a reading; none if its newest event is recent, or of unknown age."""
+    age = reading.quiet
+    for stage in limit.aged if age is not None else ():
+        if (age or 0) >= stage.after and (reading.is_tested or not stage.is_for_tested):
             yield stage
 
 
@@ -162,7 +163,8 @@ class Thresholds:
         overrides, group = self._overrides(device, identity, family), self._groups.get(family, '')
         return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
-                for layer in self._layers(metric, identity.kind, group, overrides) for field, who in _disagreements(layer)]
+                for layer in self._layers(metric, identity.kind, group, overrides)
+                for field, who in _disagreements(layer)]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
         # Called for each metric of a drive, and a site may have an override for each of its drives.
