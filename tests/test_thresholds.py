@@ -429,7 +429,8 @@ GROUPED = {'groups': {'Acme': ['Acme hard disk', 'OEM disk by Acme'], 'Zenith': 
 
 
 @pytest.mark.parametrize('family, levels, why', [
-    ('Acme hard disk', ('0', '8'), 'measured on Acme disks'), ('OEM disk by Acme', ('0', '8'), 'measured on Acme disks'),
+    ('Acme hard disk', ('0', '8'), 'measured on Acme disks'),
+    ('OEM disk by Acme', ('0', '8'), 'measured on Acme disks'),
     ('Zenith hard disk', ('0', None), 'borrowed'), ('', ('0', None), 'borrowed')])
 def test_a_limit_may_differ_by_group_of_families(family, levels, why):
     """In the order in which drives come: one group's limit is not kept for the next."""

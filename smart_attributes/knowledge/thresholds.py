@@ -112,9 +112,11 @@ class Thresholds:
         """Take the data. today: ISO date to compare the "until" of overrides with; '' keeps all overrides."""
         self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
         self._has_overrides = any(data.get('overrides') for _, data in self._files)
-        self._by_kind: dict[tuple[str, str, str], Limit] = {}
-        self._groups = {family: group for _, data in self._files
-                        for group, families in data.get('groups', {}).items() for family in families}
+        self._by_kind: dict[tuple[str, str, tuple[str, ...]], Limit] = {}
+        self._groups: dict[str, tuple[str, ...]] = {}   # family -> its groups
+        for _, data in self._files:
+            for group, families in data.get('groups', {}).items():
+                self._groups.update((family, (*self._groups.get(family, ()), group)) for family in families)
         self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
         self._command_line = command_line
         self._today = today
@@ -134,23 +136,24 @@ class Thresholds:
 
         If overrides of equal rank disagree on a field, none of them sets it.
         """
-        overrides, group = self._overrides(device, identity, family), self._groups.get(family, '')
+        overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
         if overrides:
-            return _merged(self._layers(metric, identity.kind, group, overrides))
-        key = metric, identity.kind, group
+            return _merged(self._layers(metric, identity.kind, groups, overrides))
+        key = metric, identity.kind, groups
         if key not in self._by_kind:
             self._by_kind[key] = _merged(self._layers(*key, ()))
         return self._by_kind[key]
 
-    def _layers(self, metric: str, kind: str, group: str, overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
+    def _layers(self, metric: str, kind: str, groups: Sequence[str],
+                overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
         layers: list[Layer] = [[('command line', {**levels, 'why': 'set on the command line'})] if levels else []]
         layers += [[(f'{name}: {_whose(override)}',
-                     _with_reason(override, _of_kind(override['metrics'][metric], kind, group)))
+                     _with_reason(override, _of_kind(override['metrics'][metric], kind, groups)))
                     for name, override in overrides
                     if rank(override) == selector and metric in override.get('metrics', ())] for selector in SELECTORS]
-        layers += [[(name, _of_kind(data['metrics'][metric], kind, group))] for name, data in self._files
+        layers += [[(name, _of_kind(data['metrics'][metric], kind, groups))] for name, data in self._files
                    if metric in data.get('metrics', ())]
         return layers
 
@@ -160,10 +163,10 @@ class Thresholds:
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
         """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
-        overrides, group = self._overrides(device, identity, family), self._groups.get(family, '')
+        overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
         return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
-                for layer in self._layers(metric, identity.kind, group, overrides)
+                for layer in self._layers(metric, identity.kind, groups, overrides)
                 for field, who in _disagreements(layer)]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
@@ -219,11 +222,13 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
     return all(tests[key](value) for key, value in selector.items())
 
 
-def _of_kind(metric: Json, kind: str, group: str) -> Json:
-    """Return a metric's fields, overridden by those for the drive's kind, and these by those for its group."""
+def _of_kind(metric: Json, kind: str, groups: Sequence[str]) -> Json:
+    """Return a metric's fields, overridden by those for the drive's kind, and these by those for its groups."""
     of_kind = metric.get(kind, {})
-    return {**{field: metric[field] for field in FIELDS if field in metric}, **of_kind,
-            **of_kind.get('groups', {}).get(group, {})}
+    fields = {**{field: metric[field] for field in FIELDS if field in metric}, **of_kind}
+    for group in groups:
+        fields.update(of_kind.get('groups', {}).get(group, {}))
+    return fields
 
 
 def _merged(layers: Sequence[Layer]) -> Limit:
