@@ -1,0 +1,133 @@
+"""Lines and perfdata of the plugin as drives of a fleet: one line, one table row."""
+import json
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes.coded import Coded
+from smart_attributes.fleet.plugin_output import ENDURANCE, TIME_LEFT, Origin, Reader, dated, handled
+from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.model import State
+from smart_attributes.output.codes import BY_NAME
+from smart_attributes.output.packed_document import Packer
+from smart_attributes.output.plugin_lines import Line
+
+NOW = 1_700_000_000
+DAY = 86400
+METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+WORN = Line(State.CRITICAL, 'sda', 'ACME X1', 'endurance_used 97 %, critical above 95', 'EXAMPLE1', '1.0')
+GREW = WORN._replace(state=State.WARNING, findings='crc_errors grew by 14 in 24 h (212 to 226): check cable')
+
+
+@pytest.fixture
+def packer():
+    return Packer()
+
+
+@pytest.fixture
+def reader(packer):
+    return Reader(METRICS, packer)
+
+
+def read(reader, line, *values, **origin):
+    """Return the drive of one line."""
+    (drive,) = reader.drives([line], values, Origin('web1', now=NOW, **origin))
+    return drive
+
+
+def test_identity_state_and_findings_are_those_of_the_line(reader):
+    facts = read(reader, WORN).facts
+
+    assert {key: facts[key] for key in ('host', 'name', 'model', 'serial', 'firmware', 'state', 'why')} == {
+        'host': 'web1', 'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE1', 'firmware': '1.0',
+        'state': 'CRITICAL', 'why': 'endurance_used 97 %, critical above 95'}
+    assert facts['findings'] == [{'code': 'above-limit', 'text': 'endurance_used 97 %, critical above 95',
+                                  'state': 'CRITICAL', 'metric': 'endurance_used'}]
+    assert 'handling' not in facts and 'code' not in facts
+
+
+def test_control_characters_of_a_line_are_not_shown(reader):
+    facts = read(reader, WORN._replace(model='AC\nME', serial='E\n1', firmware='1\t0')).facts
+
+    assert (facts['model'], facts['serial'], facts['firmware']) == ('AC ME', 'E 1', '1 0')
+
+
+@pytest.mark.parametrize('line, weight', [
+    (WORN, METRICS['endurance_used']), (GREW, METRICS['crc_errors'])], ids=['level', 'growth'])
+def test_a_finding_weighs_by_its_value_and_its_limit(reader, line, weight):
+    values = ["'sda_endurance_used'=97%;85;95;0;", "'sda_crc_errors'=226;;;0;"]
+    found = read(reader, line, *values)
+
+    is_level = line is WORN
+    number, limit = (97, '95') if is_level else (226, '')
+    assert found.weights == (reader.weight(weight.name, line.state, number, limit, is_growing=not is_level),)
+    without_limit = reader.weight(weight.name, line.state, number, '', is_growing=not is_level)
+    assert (found.weights != (without_limit,)) is is_level
+    assert found.used == 97
+
+
+@pytest.mark.parametrize('seconds, elapsed, left', [(900 * DAY, 0, 900 * DAY), (900 * DAY, 3600, 900 * DAY - 3600),
+                                                    (3600, 7200, 0), (7200.4, 7199.9, 0)])
+def test_a_forecast_is_shorter_by_the_age_of_the_result(reader, seconds, elapsed, left):
+    line = Line(State.OK, 'sda', 'ACME X1', 'endurance_used 9 %', 'EXAMPLE1', '1.0')
+    found = read(reader, line, f"'sda_{TIME_LEFT}'={seconds}s;;;0;", elapsed=elapsed)
+
+    assert found.facts['forecasts'] == {ENDURANCE: {'left': left}}
+
+
+def test_a_drive_that_was_not_read_has_the_code_and_the_next_step_of_its_reason(reader):
+    line = Line(State.UNKNOWN, 'sda', '', Coded('no-permission', 'cannot be opened: Permission denied'), '', '')
+    facts = read(reader, line).facts
+
+    assert (facts['code'], facts['model'], facts['serial']) == ('no-permission', None, None)
+    assert facts['to_do'] and facts['findings'] == []
+
+
+def test_a_drive_in_standby_is_ok_with_a_note(reader):
+    line = Line(State.OK, 'sda', 'ACME X1', 'is in standby, not woken', 'EXAMPLE1', '1.0')
+    facts = read(reader, line, notes=dated(NOW, 3600)).facts
+
+    assert [each['code'] for each in facts['notes']] == ['result-old', 'asleep']
+    assert (facts['action'], facts['notes'][1]['text']) == ('nothing', 'is in standby, not woken')
+
+
+def test_values_are_packed_with_shape_limits_and_the_state_of_their_finding(reader, packer):
+    values = ["'sda_endurance_used'=97%;85;95;0;", "'sda_smart_status'=1;;;0;1", "'sdb_endurance_used'=1%;85;95;0;",
+              "'sda_no_metric'=1;;;0;"]
+    pairs = read(reader, WORN, *values).pairs()
+    shapes = [packer.shapes.values[number] for number in pairs[::2]]
+
+    assert pairs[1::2] == [97, 'passed']
+    assert [(shape['metric'], shape['state'], shape['judged']) for shape in shapes] == [
+        ('endurance_used', 'CRITICAL', True), ('smart_status', 'OK', True)]
+
+
+def test_a_shape_leaves_out_what_is_empty(reader):
+    assert reader._shape('endurance_used', '85;95', State.CRITICAL) == {
+        'metric': 'endurance_used', 'unit': '%', 'source': 'perfdata', 'judged': True, 'state': 'CRITICAL',
+        'warning': '85', 'critical': '95'}
+    assert reader._shape('crc_errors', '', None) == {
+        'metric': 'crc_errors', 'source': 'perfdata', 'judged': True, 'state': 'OK'}
+
+
+@pytest.mark.parametrize('state, action, is_told', [(State.OK, 'nothing', False),
+                                                    (State.UNKNOWN, 'repair the check', True)])
+def test_a_check_without_drives_is_a_row_with_what_to_do(reader, state, action, is_told):
+    row = reader.row('smart', state, 'no drives to check', Origin('web1', now=NOW, handling=('host in downtime',)),
+                     BY_NAME['no-drives'])
+
+    assert row.facts['to_do'].startswith('on the host: ') if is_told else row.facts['to_do'] == 'nothing'
+    assert {**row.facts, 'to_do': ''} == {
+        'host': 'web1', 'name': 'smart', 'state': state.name, 'why': 'no drives to check', 'code': 'no-drives',
+        'action': action, 'to_do': '', 'notes': (), 'is_check': True, 'handling': ['host in downtime']}
+
+
+@pytest.mark.parametrize('handling, facts', [(None, {}), ((), {'handling': []}),
+                                             (('soft state',), {'handling': ['soft state']})])
+def test_how_a_problem_is_handled_is_a_fact_only_where_icinga_was_asked(handling, facts):
+    assert handled(Origin('web1', handling=handling)) == facts
+
+
+def test_metrics_in_a_sentence_are_written_as_words_the_longest_first(reader):
+    assert reader.readable('endurance_time_left and endurance_used, not xendurance_used') == (
+        'endurance time left and endurance used, not xendurance_used')
