@@ -65,8 +65,8 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
               for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
     return Verdict(device, identity, worst(j.state for j in judgements),
                    most_severe_first(judgements, database.metrics),
-                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family),
-                    *silent),
+                   (*spec.notes, *drive_notes(report, found, spec), *_set_back(found, identity, past),
+                    *thresholds.over(device, identity, family), *silent),
                    entry=spec.family)
 
 
@@ -330,6 +330,14 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
     return [*(Coded(code, each) for code, texts in sentences for each in texts),
             *exit_status_notes(report.exit_status), *messages, *report.gaps,
             *(Coded('values-missing', each) for each in _lost_wear(report, spec))]
+
+
+def _set_back(found: Sequence[Reading], identity: Identity, past: Optional[Past]) -> List[Coded]:
+    """Return a note on each counter that was lower than at an earlier check in the last 30 days."""
+    if past is None:
+        return []
+    from ..history import set_back
+    return [set_back.note(fall) for fall in set_back.falls(past, found, identity.firmware)]
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:

@@ -58,6 +58,7 @@ class Observation(NamedTuple):
     key: Key
     number: float
     pace: int
+    gap: int = 0       # seconds since another number was last seen, if the series itself does not show it
 
 
 def pace(metric: str) -> int:
