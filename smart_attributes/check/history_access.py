@@ -309,7 +309,8 @@ def _opened(options: Options, is_writing: bool) -> HistoryStore:
 
 def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
     from ..history.growth import duration
-    nothing = '' if found.grew or found.fell or found.came or found.went else ' without an increase or a change of drives'
+    has_news = found.grew or found.fell or found.came or found.went
+    nothing = '' if has_news else ' without an increase or a change of drives'
     return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
 
 

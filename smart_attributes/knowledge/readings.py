@@ -35,7 +35,7 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> 
     hidden = clock.hidden(report, chosen, metrics) if spec.is_clock_trusted else None
     found = (*_own_verdicts(report, spec, age, hidden is not None), *rated,
              *error_log.with_history(chosen, report, metrics, age))
-    # What a log of such a drive dates against its counter happened then, or earlier.
+    # An event in the log of such a drive is at least as old as its counter says.
     return found if hidden is None else (*(each if each.quiet is None else each._replace(quiet_is_bound=True)
                                            for each in found), hidden)
 
