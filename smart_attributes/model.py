@@ -251,7 +251,7 @@ class Place(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """A number of a drive that has increased since the last time a person looked."""
+    """A number of a drive that has increased, or was set back, since the last time a person looked."""
 
     drive: str                # its name in all outputs
     metric: str
@@ -269,6 +269,7 @@ class Lately(NamedTuple):
     came: Tuple[Coded, ...] = ()  # drives that are new here
     went: Tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
     unknown: str = ''         # the part of that time that is not recorded
+    fell: Tuple[Grown, ...] = ()  # counters that were set back
 
 
 class Verdict(NamedTuple):

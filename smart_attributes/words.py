@@ -232,7 +232,7 @@ def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
     telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
     unknown = {reading.metric: reading for reading in readings if is_worth_showing(reading)}
     told = [*(judged[metric] for metric in telling), *(unknown[metric] for metric in unknown if metric not in judged),
-            *(judged[metric] for metric in ('unknown_model',) if metric in judged)]
+            *(judged[metric] for metric in ('hidden_power_on_time', 'unknown_model') if metric in judged)]
     if told or is_accepted:
         return [clean(statement(reading), limit=WORDS) for reading in told]
     return [f'health status: {judged[HEALTH].verdict}; the report contains nothing else' if HEALTH in judged

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..history.drive_matching import Record
     from ..history.past import Past
+    from ..history.series import Observation
     from ..history.store import DriveHistory, Histories, HistoryStore
     from .drive_tracking import Whereabouts
 
@@ -117,7 +118,9 @@ class Remembered:
         if self._history is None:
             return None
         from ..history.past import Past
-        return Past(recalled.histories, self._history.now, self._history.is_own)
+        record = recalled.match.record
+        return Past(recalled.histories, self._history.now, self._history.is_own,
+                    record.identity.firmware if record else '')
 
     def news(self, hide_serial: bool) -> Tuple[Coded, ...]:
         """Return messages about replaced, moved and missing drives: of one day, or of one month for a person."""
@@ -181,18 +184,21 @@ class Remembered:
         if self._history is None:
             return
         from ..history.drive_changes import Scope
-        from ..history.past import Past, observations
         from ..history.store import Sighting
-        read = {verdict.device.address: Sighting(verdict.device.address, verdict.identity,
-                                                 observations((j.reading for j in verdict.judgements),
-                                                              self.past(verdict.device) or Past()))
+        read = {verdict.device.address: Sighting(verdict.device.address, verdict.identity, self._observed(verdict))
                 for verdict in verdicts if not verdict.problem}
         everything = [read.get(address) or Sighting(address) for address in dict.fromkeys((*self._there, *read))]
         with suppress(HistoryUnusable):
             self._history.keep(everything, Scope(*self._scope))
 
+    def _observed(self, verdict: Verdict) -> Tuple[Observation, ...]:
+        from ..history import past, set_back
+        known, readings = self.past(verdict.device) or past.Past(), [each.reading for each in verdict.judgements]
+        return (*past.observations(readings, known),
+                *set_back.observations(known, readings, verdict.identity.firmware))
+
     def lately(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str], hide_serial: bool) -> Lately:
-        """Return the increases and the added and removed drives of the last *within* seconds.
+        """Return the increases, the counters set back, and the added and removed drives of the last *within* seconds.
 
         worse: metric -> "low" if the metric must not fall.
         """
@@ -203,7 +209,8 @@ class Remembered:
         begun = self._history.begun
         found = Lately(now - within, tuple(self._grew(verdicts, within, worse)),
                        tuple(drive_tracking.came(self._whereabouts, hide_serial, within, begun)),
-                       tuple(drive_tracking.went(self._whereabouts, hide_serial, within)))
+                       tuple(drive_tracking.went(self._whereabouts, hide_serial, within)),
+                       fell=tuple(self._fell(verdicts, within)))
         before = 'only smartd logs are known' if self._history.has_taken else 'nothing is known'
         return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
 
@@ -216,6 +223,14 @@ class Remembered:
                 if known and found:
                     yield Grown(verdict.device.name, reading.metric, found.before, found.after, found.noticed,
                                 growth.sentence(reading.metric, reading.unit, found, known.now))
+
+    def _fell(self, verdicts: Sequence[Verdict], within: int) -> Iterator[Grown]:
+        from ..history import past, set_back
+        for verdict in verdicts:
+            known, readings = self.past(verdict.device) or past.Past(), [j.reading for j in verdict.judgements]
+            for fall in set_back.falls(known, readings, verdict.identity.firmware, within):
+                yield Grown(verdict.device.name, fall.reading.metric, fall.before, fall.reading.number or 0,
+                            fall.noticed, set_back.note(fall))
 
     def since(self, device: Device) -> int:
         """Return since when the history has readings of a drive, in seconds since 1970.
@@ -294,7 +309,8 @@ def _opened(options: Options, is_writing: bool) -> HistoryStore:
 
 def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
     from ..history.growth import duration
-    nothing = '' if found.grew or found.came or found.went else ' without an increase or a change of drives'
+    has_news = found.grew or found.fell or found.came or found.went
+    nothing = '' if has_news else ' without an increase or a change of drives'
     return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
 
 

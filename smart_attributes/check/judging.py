@@ -6,7 +6,7 @@ import time
 from ..coded import NOTHING, Coded
 from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
-from ..knowledge import ranges, readings, self_tests, severity, standards
+from ..knowledge import clock, ranges, readings, self_tests, severity, standards
 from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
@@ -50,7 +50,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
     found = without(ignored, readings.readings(report, spec, database.metrics))
     by_metric = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
-    found += _beside_the_numbers(device, report, spec, database, rules, _hours(by_metric))
+    found += _beside_the_numbers(device, report, spec, database, rules, by_metric)
     limits = {metric: thresholds.limit(metric, device, identity, family)
               for metric in (forecasts.TIME_LEFT, forecasts.ENDURANCE)}
     found += _time_left(by_metric, limits, rules, past)
@@ -65,8 +65,8 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
               for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
     return Verdict(device, identity, worst(j.state for j in judgements),
                    most_severe_first(judgements, database.metrics),
-                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family),
-                    *silent),
+                   (*spec.notes, *drive_notes(report, found, spec), *_set_back(found, identity, past),
+                    *thresholds.over(device, identity, family), *silent),
                    entry=spec.family)
 
 
@@ -78,16 +78,17 @@ def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Met
 
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
-                        hours: Optional[float]) -> List[Reading]:
+                        by_metric: Mapping[str, Reading]) -> List[Reading]:
     """Return readings about firmware advisories, the age of the self-tests and an unknown model.
 
-    hours: the power-on time of the drive; None if unknown.
+    by_metric: the drive's judged readings.
     """
-    identity = report.identity
+    identity, hours = report.identity, _hours(by_metric)
     found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
     if rules.self_test_max_age:
         age = hours and hours * HOUR
-        found.append(self_tests.freshness(report.self_tests, identity, age, rules.self_test_max_age))
+        found.append(self_tests.freshness(report.self_tests, identity, age, rules.self_test_max_age,
+                                          clock.HIDDEN in by_metric))
     return found if spec.family else [*found, _unknown_model(device, identity, rules.unknown_model)]
 
 
@@ -324,11 +325,20 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
         ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
                            if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
         ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
-        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
+        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)),
+        clock.notes(report, found))
     messages = [Coded('smartctl-message', clean(message, WORDS)) for message in report.messages]
     return [*(Coded(code, each) for code, texts in sentences for each in texts),
             *exit_status_notes(report.exit_status), *messages, *report.gaps,
             *(Coded('values-missing', each) for each in _lost_wear(report, spec))]
+
+
+def _set_back(found: Sequence[Reading], identity: Identity, past: Optional[Past]) -> List[Coded]:
+    """Return a note on each counter that was lower than at an earlier check in the last 30 days."""
+    if past is None:
+        return []
+    from ..history import set_back
+    return [set_back.note(fall) for fall in set_back.falls(past, found, identity.firmware)]
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:

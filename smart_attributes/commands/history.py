@@ -50,7 +50,7 @@ def _drives(answers: Survey, options: Options) -> list[DriveHistory]:
     drives = []
     units = {metric: each.unit for metric, each in answers.judge.database.metrics.items()}
     for record, series in filter(None, (answers.history.drive(verdict.device) for verdict in answers.verdicts)):
-        all_series = [history.Series(key.metric, key.definition, units.get(key.metric, ''),
+        all_series = [history.Series(key.metric, key.definition, units.get(key.metric.partition(',')[0], ''),
                                      [(point.time, point.number) for point in each.points], each.last_read)
                       for key, each in sorted(series.items()) if each.points]
         drives.append(history.drive(record.identity, (record.first_read, record.last_read), all_series,

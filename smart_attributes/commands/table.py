@@ -110,7 +110,8 @@ example:
             _form('--json', _json, help='print JSON'),
             _form('--html', _page, 'FILE', help='write one self-contained page: recommended actions, then all drives'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
-                   help='also list increases and added, removed or moved drives of this period, such as 24h or 30d')),
+                   help='also list increases, counters set back, and added, removed or moved drives of this period, '
+                        'such as 24h or 30d')),
         values.TriageOptions, history='reads', has_time_limit=True, takes_old_options=True, run=_module('triage')),
     Command(
         'list', 'List devices (first column, for -d), models, serial numbers and WWNs.', '[options]',

@@ -28,6 +28,7 @@ class Past(NamedTuple):
     histories: Mapping[Key, History] = {}
     now: int = 0                  # seconds since 1970
     is_own: bool = True           # no other user could have written it, so its dates are trusted
+    firmware: str = ''            # of the drive at the last check
 
 
 class GrowthAlert(NamedTuple):

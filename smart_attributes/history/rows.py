@@ -150,14 +150,16 @@ def write_readings(database: Database, record: Record, observations: Sequence[Ob
     Return whether a series has changed, so that the drive's checksum must be updated, and whether a judged number has
     changed.
     """
-    numbers = {key: (float(number), pace) for key, number, pace in observations if 0 <= number <= _most(key.definition)}
+    numbers = {each.key: each._replace(number=float(each.number)) for each in observations
+               if 0 <= each.number <= _most(each.key.definition)}
     points: list[tuple[object, ...]] = []
     updates: list[tuple[object, ...]] = []
     is_urgent = False
-    for key, (number, pace) in numbers.items():
+    for key, number, pace, gap in numbers.values():
         row = known.get(key) or _new_series(database, record.number, key, pace)
         point = series.next_point(pace, row.history, number, now)
         if point:
+            point = point._replace(gap=gap or point.gap)
             points.append((row.number, *point))
             is_urgent = is_urgent or pace == series.CHANGE
             row = _with(row, point) if pace != series.LATELY else _shortened(database, row, point, now)

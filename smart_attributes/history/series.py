@@ -27,7 +27,7 @@ PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
     'ecc_corrected', 'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max',
     'capacitor_test_age', 'capacitor_test_count', 'capacitor_test_result', 'non_medium_errors', 'thermal_throttle',
-    'over_temperature_time', 'temperature_max', 'error_log_count'), DAILY)}
+    'over_temperature_time', 'temperature_max', 'error_log_count', 'hidden_power_on_time'), DAILY)}
 
 
 class Point(NamedTuple):
@@ -58,6 +58,7 @@ class Observation(NamedTuple):
     key: Key
     number: float
     pace: int
+    gap: int = 0       # seconds since another number was last seen, if the series itself does not show it
 
 
 def pace(metric: str) -> int:

@@ -332,7 +332,7 @@ def points(rows: Iterable[tuple[LogRow, Iterable[Observation]]]) -> dict[tuple[K
     """
     by_series: dict[tuple[Key, int], list[Point]] = {}
     for row, observations in rows:
-        for key, number, pace in observations:
+        for key, number, pace, _ in observations:
             before = by_series.setdefault((key, pace), [])
             point = next_point(pace, History(tuple(before[-1:]), row.before or row.time), number, row.time)
             if point and before and point.time == before[-1].time:

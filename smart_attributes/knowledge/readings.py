@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
-from . import decode, error_log, implausible_wear, self_tests, standards, units
+from . import clock, decode, error_log, implausible_wear, self_tests, standards, units
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
 
 if TYPE_CHECKING:
@@ -32,13 +32,21 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> 
     age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
     rated = ([Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))]
              if spec.rated_written else [])
-    return (*_own_verdicts(report, spec, age), *rated, *error_log.with_history(chosen, report, metrics, age))
+    hidden = clock.hidden(report, chosen, metrics) if spec.is_clock_trusted else None
+    found = (*_own_verdicts(report, spec, age, hidden is not None), *rated,
+             *error_log.with_history(chosen, report, metrics, age))
+    # An event in the log of such a drive is at least as old as its counter says.
+    return found if hidden is None else (*(each if each.quiet is None else each._replace(quiet_is_bound=True)
+                                           for each in found), hidden)
 
 
 # --- 1. the drive's own verdicts ----------------------------------------------
 
-def _own_verdicts(report: Report, spec: DriveSpec, age: float | None) -> list[Reading]:
-    """Return health, failing attributes, warning bits and the self-test that counts. age: power-on time, seconds."""
+def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: bool) -> list[Reading]:
+    """Return health, failing attributes, warning bits and the self-test that counts.
+
+    age: power-on time, seconds. is_bound: it may have been longer.
+    """
     failing = [row for row in report.attributes if row.when_failed == 'now']
     bits = report.nvme.get('critical_warning', 0)
     warnings = [warning for warning in standards.NVME_WARNINGS if bits & warning.mask]
@@ -49,7 +57,7 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None) -> list[Re
                  if row.when_failed == 'past' and row.prefail and row.id in standards.RATES - spec.ignored_thresholds]
     verdicts += [Reading(warning.metric, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
                  for warning in warnings]
-    self_test = self_tests.verdict(report.self_tests, report.identity, age)
+    self_test = self_tests.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
 
 

@@ -59,13 +59,16 @@ def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
     return newest_first[0] if newest_first else None
 
 
-def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> Reading | None:
-    """Return the reading self_test, or None if the log has no result. age: the drive's power-on time, seconds."""
+def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is_bound: bool = False) -> Reading | None:
+    """Return the reading self_test, or None if the log has no result.
+
+    age: the drive's power-on time, seconds. is_bound: it may have been longer.
+    """
     result = _standing(results(tests, identity, age))
     if result is None:
         return None
     test = result.test
-    ago = f', {since(result.ago)}' if result.ago is not None else ''
+    ago = f', {"more than " * is_bound}{since(result.ago)}' if result.ago is not None else ''
     when = '' if test.hours is None else f' at {test.hours} h{ago}'
     return Reading('self_test', 1 if test.passed else 0, '', Source(standards.SELF_TEST_LOG),
                    f'{test.kind}: {test.status}{when}', State.OK if test.passed else State.CRITICAL, quiet=result.ago)
@@ -85,15 +88,17 @@ def _newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float |
                  if result.coverage == WHOLE and result.test.passed), None)
 
 
-def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float) -> Reading:
+def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float,
+              is_bound: bool = False) -> Reading:
     """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
 
-    most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds.
+    most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds. is_bound: it may have
+    been longer.
     """
     newest = _newest_extended(tests, identity, age)
     is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
-    when = ('none known' if newest is None else since(newest.ago) if newest.ago is not None
-            else 'at an unknown time')
+    when = ('none known' if newest is None else f'{"more than " * is_bound}{since(newest.ago)}'
+            if newest.ago is not None else 'at an unknown time')
     advice = ('' if is_fresh
               else f', must be at most {round(most / HOUR / 24)} days old; to start one, run: smartctl -t long DEVICE')
     return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(standards.SELF_TEST_LOG),

@@ -79,10 +79,12 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
 
 
 def _lately(lately: Lately) -> Json:
-    grew = [{'name': each.drive, 'metric': each.metric, 'before': each.before, 'after': each.after,
-             'noticed': round(each.noticed), 'said': sentence(each.said, NOTE)} for each in lately.grew]
+    grew, fell = ([{'name': each.drive, 'metric': each.metric, 'before': each.before, 'after': each.after,
+                    'noticed': round(each.noticed), 'said': sentence(each.said, NOTE)} for each in changed]
+                  for changed in (lately.grew, lately.fell))
     return {'since': round(lately.since), 'grew': grew, 'came': list(map(note, lately.came)),
-            'went': list(map(note, lately.went)), 'unknown': sentence(lately.unknown, NOTE) or None}
+            'went': list(map(note, lately.went)), 'unknown': sentence(lately.unknown, NOTE) or None,
+            **({'fell': fell} if fell else {})}
 
 
 def _findings(verdict: Verdict) -> List[Json]:

@@ -91,7 +91,7 @@ def _lately(lately: Optional[Json]) -> Json:
     """Return recent increases, and drives added and removed, as the page lists them; nothing if not requested."""
     if not lately:
         return {}
-    told = [*(f'{each["name"]} {each["said"]}' for each in lately['grew']),
+    told = [*(f'{each["name"]} {each["said"]}' for each in (*lately['grew'], *lately.get('fell', ()))),
             *(each['text'] for each in (*lately['came'], *lately['went']))]
     return {'day': day(lately['since']), 'said': changed(told, lately['unknown'])}
 

@@ -97,7 +97,7 @@ def until(verdict: Verdict, now: float) -> str:
 
 def lately_lines(lately: Lately) -> List[str]:
     """Return lines on recent increases and on drives added and removed, and on periods that are not known."""
-    told = (*(f'{each.drive} {each.said}' for each in lately.grew), *lately.came, *lately.went)
+    told = (*(f'{each.drive} {each.said}' for each in (*lately.grew, *lately.fell)), *lately.came, *lately.went)
     return [f'since {day(lately.since)}:', *(f'  {sentence(text, WHAT)}' for text in changed(told, lately.unknown))]
 
 
