@@ -7,6 +7,7 @@ number last rose, or since the drive was first seen where it was as large alread
 """
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -22,6 +23,7 @@ from .timelines import DAY, LEVELS, YEAR, Counters, Judge, Timeline, report_of
 AGES: Sequence[tuple[str, float]] = (
     ('a week', 7 * DAY), ('4 weeks', 28 * DAY), ('3 months', YEAR / 4), ('a year', YEAR), ('longer', float('inf')))
 BEYOND, AT, ALONE = 'beyond', 'at', 'alone'
+PRECISION = 1e-9  # of the ends of an interval, as a share
 SMALL = 10  # percent, below which a decimal tells something
 
 
@@ -36,6 +38,36 @@ class Rate(NamedTuple):
             return '-'
         percent = 100 * self.failures * YEAR / self.hours   # failures per drive-year
         return f'{percent:.{1 if percent < SMALL else 0}f} % ({self.failures})'
+
+    def interval(self, level: float = 95) -> tuple[float, float] | None:
+        """Return the interval of the rate in percent a year; None without hours. level: in percent."""
+        years = self.hours / YEAR
+        low, high = poisson_interval(self.failures, level)
+        return (100 * low / years, 100 * high / years) if years else None
+
+
+def poisson_interval(count: int, level: float = 95) -> tuple[float, float]:
+    """Return the exact interval of the expected number where *count* was observed. level: in percent.
+
+    Each end is the number with which a count this large, or this small, has half of the remaining probability.
+    Source: F. Garwood, Fiducial limits for the Poisson distribution, 1936.
+    """
+    tail = (1 - level / 100) / 2
+    return (_mean(count - 1, 1 - tail) if count else 0.0), _mean(count, tail)
+
+
+def _mean(most: int, probability: float) -> float:
+    """Return the mean of the Poisson distribution in which a number up to *most* has this probability."""
+    low, high = 0.0, most + 10 * math.sqrt(most + 1) + 20
+    while high - low > PRECISION * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _up_to(most, middle) > probability else (low, middle)
+    return (low + high) / 2
+
+
+def _up_to(most: int, mean: float) -> float:
+    """Return the probability of a number up to *most*."""
+    return sum(math.exp(number * math.log(mean) - mean - math.lgamma(number + 1)) for number in range(most + 1))
 
 
 class MetricState(NamedTuple):
