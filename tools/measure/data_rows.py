@@ -1,0 +1,76 @@
+"""Read the lines of a data file, and print measured rows as JSON or CSV."""
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, TypeVar, Union
+
+from smart_attributes.devtools.collection import NOT_A_DRIVE
+from smart_attributes.errors import DataError
+from smart_attributes.typed import Json
+
+Value = TypeVar('Value')
+Row = Mapping[str, Union[str, float, None]]
+
+
+def json_lines(path: str, value_of: Callable[[Json], Value], shape: str) -> Iterator[Value]:
+    """Yield the value of each line of a plain or gzip file of JSON objects. shape: what a line holds.
+
+    Raises DataError with the number of the line from which *value_of* cannot compute a value.
+    """
+    def values(lines: IO[str]) -> Iterator[Value]:
+        for number, line in enumerate(lines, 1):
+            try:
+                value = value_of(json.loads(line))
+            except NOT_A_DRIVE as error:
+                raise DataError(f'{path}, line {number}: {type(error).__name__}: {shape}') from None
+            yield value
+    return _of_file(path, values, shape)
+
+
+def csv_rows(path: str, value_of: Callable[[Mapping[str, str]], Value], shape: str) -> Iterator[Value]:
+    """Yield the value of each row of a plain or gzip CSV file. shape: what a row holds.
+
+    Raises DataError with the number of the line from which *value_of* cannot compute a value.
+    """
+    def values(lines: IO[str]) -> Iterator[Value]:
+        rows = csv.DictReader(lines)
+        for row in rows:
+            try:
+                value = value_of(row)
+            except NOT_A_DRIVE as error:
+                raise DataError(f'{path}, line {rows.line_num}: {type(error).__name__}: {shape}') from None
+            yield value
+    return _of_file(path, values, shape)
+
+
+def _of_file(path: str, values: Callable[[IO[str]], Iterator[Value]], shape: str) -> Iterator[Value]:
+    try:
+        with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8', newline='') as lines:
+            yield from values(lines)
+    except (OSError, UnicodeDecodeError, EOFError, csv.Error, zlib.error) as error:
+        reason = getattr(error, 'strerror', None) or 'this is neither text nor a complete gzip file'
+        raise DataError(f'{path}: {reason}; {shape}') from None
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """Return rows as CSV, with the keys of the first row as the header."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator='\n')
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def show(rows: Sequence[Row], as_json: bool) -> None:
+    """Print rows as JSON or as CSV."""
+    print(json.dumps(rows, indent=1) if as_json else as_csv(rows).rstrip('\n'))
+
+
+def percent(part: float, whole: float, digits: int = 1) -> float | None:
+    """Return a share in percent; None if *whole* is 0."""
+    return round(100 * part / whole, digits) if whole else None
