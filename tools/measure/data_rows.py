@@ -39,13 +39,22 @@ def csv_rows(path: str, value_of: Callable[[Mapping[str, str]], Value], shape: s
     """
     def values(lines: IO[str]) -> Iterator[Value]:
         rows = csv.DictReader(lines)
+        if not rows.fieldnames:
+            raise DataError(f'{path}, line 1: no names of columns; {shape}')
         for row in rows:
             try:
-                value = value_of(row)
+                value = value_of(_whole(row))
             except NOT_A_DRIVE as error:
                 raise DataError(f'{path}, line {rows.line_num}: {type(error).__name__}: {shape}') from None
             yield value
     return _of_file(path, values, shape)
+
+
+def _whole(row: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the row. Raises ValueError if it has more or fewer fields than the header."""
+    if None in row or None in row.values():
+        raise ValueError('number of fields')
+    return row
 
 
 def _of_file(path: str, values: Callable[[IO[str]], Iterator[Value]], shape: str) -> Iterator[Value]:
@@ -69,8 +78,3 @@ def as_csv(rows: Sequence[Row]) -> str:
 def show(rows: Sequence[Row], as_json: bool) -> None:
     """Print rows as JSON or as CSV."""
     print(json.dumps(rows, indent=1) if as_json else as_csv(rows).rstrip('\n'))
-
-
-def percent(part: float, whole: float, digits: int = 1) -> float | None:
-    """Return a share in percent; None if *whole* is 0."""
-    return round(100 * part / whole, digits) if whole else None
