@@ -88,7 +88,7 @@ measure: venv    ## attributes.json against 40,182 real drives, in ../shared/dri
 	$(BIN)/check_smart_attributes measure $(DRIVES)
 
 verdicts: $(VENV)/.tools  ## doc/explanation/verdicts.md: what limits mean on 52,320 hard disks until they failed, and do to the drives of DRIVES
-	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES)
+	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES) ../shared/drives/history.jsonl.gz ../shared/drives/ssd_failures.csv.gz
 
 add: venv        ## your entry and its sample to the shipped ones: make add FILE=my-entry.json
 	$(BIN)/python tools/add.py "$(FILE)"

@@ -1,10 +1,12 @@
 """tools.measure --seen-again: what became of drives, on looks made for the test."""
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 
 import pytest
+import verdicts
 from conftest import run_tool
 from measure import seen_again
 from measure.seen_again import Class, Look
@@ -120,10 +122,10 @@ def test_looks_are_judged_with_the_log_of_their_day(history):
     found = {(row['state'], row['reason'], row['newest_error']): row['drives'] for row in json.loads(
         run_tool('tools.measure', '--seen-again', str(history), '--json').text)}
 
-    for age in ('longer', '7 d', 'unknown'):
+    for age in ('over 1 y', 'to 7 d', 'unknown'):
         assert found['WARNING', 'reported_uncorrect alone', age] == 1
-    assert found['OK', 'ICRC newest in the log', '7 d'] == 1
-    assert found['WARNING', 'data error in the log', '7 d'] == 1
+    assert found['OK', 'ICRC newest in the log', 'to 7 d'] == 1
+    assert found['WARNING', 'data error in the log', 'to 7 d'] == 1
     assert found['OK', 'quiet', ''] == 1 and ('WARNING', 'quiet', '') not in found
 
 
@@ -156,3 +158,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
     result = run_tool('tools.measure', '--seen-again', str(file))
 
     assert (result.code, str(file) in result.first_line, 'Traceback' in result.text) == (3, True, False)
+
+
+def test_the_tables_of_the_document_are_those_of_its_data_files():
+    """`make verdicts` writes both."""
+    document = verdicts.DOCUMENT.read_text()
+    rows = {name: list(csv.DictReader((verdicts.TABLES / name).read_text().splitlines()))
+            for name in ('seen_again.csv', 'ssd_failures.csv')}
+
+    assert verdicts.filled(document, {'seen again': verdicts.gone(rows['seen_again.csv']),
+                                      'failed SSDs': verdicts.announced(rows['ssd_failures.csv'])}) == document
+    assert '| Seagate | WARNING | pending |' in document and '| all | CRITICAL | 9,137 |' in document

@@ -36,8 +36,12 @@ class Rate(NamedTuple):
     def __str__(self) -> str:
         if not self.hours:
             return '-'
-        percent = 100 * self.failures * YEAR / self.hours   # failures per drive-year
-        return f'{percent:.{1 if percent < SMALL else 0}f} % ({self.failures})'
+        return f'{self.percent:.{1 if self.percent < SMALL else 0}f} % ({self.failures})'
+
+    @property
+    def percent(self) -> float:
+        """Return the failures per drive-year, in percent."""
+        return 100 * self.failures * YEAR / self.hours
 
     def interval(self, level: float = 95) -> tuple[float, float] | None:
         """Return the interval of the rate in percent a year; None without hours. level: in percent."""
@@ -165,15 +169,18 @@ def twice(limit: str) -> float:
 
 
 def of_ages(period: Period) -> Iterator[Key]:
-    """Yield (metric, level, age of its growth) for each limit that a period is beyond."""
+    """Yield (metric, level, age of its growth), and the same with the family, for each limit it is beyond."""
     for metric, level, _ in beyond(period):
-        yield metric, level.name, next(name for name, end in AGES if period.ages[metric] < end)
+        age = next(name for name, end in AGES if period.ages[metric] < end)
+        yield metric, level.name, age
+        yield metric, level.name, age, period.family
 
 
 def of_values(period: Period) -> Iterator[Key]:
-    """Yield (metric, numbers around it) for each metric: 0, 1, 2, 3-4, 5-8, 9-16, ..."""
+    """Yield (metric, numbers around it), and the same with the family, for each metric: 0, 1, 2, 3-4, 5-8, 9-16, ..."""
     for metric, judged in period.metrics.items():
         yield metric, octave(judged.number)
+        yield metric, octave(judged.number), period.family
 
 
 def octave(number: float) -> str:

@@ -39,7 +39,8 @@ MOST = 0.5              # share of the drives of a date that are in no later loo
 LOST = ('reported_uncorrect', 'media_errors', 'pending', 'offline_uncorrectable')
 MOVED = 'reallocated'
 # How long ago the newest data error was, in power-on time: the name, and where it ends.
-AGES = (('7 d', 7 * DAY), ('14 d', 14 * DAY), ('90 d', 90 * DAY), ('1 y', 365 * DAY), ('longer', math.inf))
+AGES = (('to 7 d', 7 * DAY), ('7 to 14 d', 14 * DAY), ('14 to 90 d', 90 * DAY), ('90 d to 1 y', 365 * DAY),
+        ('over 1 y', math.inf))
 QUIET, ANY, LOGGED, INTERFACE = 'quiet', 'any', 'data error in the log', 'ICRC newest in the log'
 DATED = frozenset(('reported_uncorrect', 'reported_uncorrect alone', error_log.RECENT_METRIC, LOGGED, INTERFACE))
 # A maker is the first of these words in the family of the database entry, or in the model if the entry is for all.
@@ -58,7 +59,7 @@ class Class(NamedTuple):
     vendor: str
     state: str
     reason: str          # "quiet", "any", a metric that alerts, "METRIC alone", or what is in the error log
-    newest_error: str = ''   # "14 d": less than that ago, and more than the age before; '' for all
+    newest_error: str = ''   # a name in AGES, "unknown", or '' for all
 
 
 class Look(NamedTuple):
