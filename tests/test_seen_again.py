@@ -62,26 +62,27 @@ def test_a_drive_that_is_missing_once_is_not_gone():
 
 
 def test_quiet_drives_are_those_of_the_same_dates():
-    """Half of the quiet drives leave after the second date, and none after the third, at which the alert is."""
-    drives = [[look(0), look(1), look(2), look(3)], [look(0), look(1)], [look(0), look(2, BAD), Look(
-        '2023-01-01', 'hdd', 'Acme', OK, (QUIET,), {})], [look(0), look(2), Look(
-            '2023-01-01', 'hdd', 'Acme', OK, (QUIET,), {})]]
+    """Half of the quiet drives leave after the second date, and none after the third; alerts are at both."""
+    last = Look('2023-01-01', 'hdd', 'Acme', OK, (QUIET,), {})
+    stays = [look(0), look(1), look(2), last]
+    drives = [stays, stays, [look(0), look(1)], [look(0), look(1)], [look(0), look(1, BAD), look(2, BAD), last]]
 
-    assert row(drives, QUIET)['quiet_gone_percent'] == pytest.approx(25.0)
-    assert row(drives, BAD)['quiet_gone_percent'] == 0.0
+    assert row(drives, QUIET)['quiet_gone_percent'] == pytest.approx(100 * 2 / 6, abs=0.05)
+    assert row(drives, BAD)['quiet_gone_percent'] == 25.0
+    assert row([*drives, [look(0), look(1, BAD), last]], BAD)['quiet_gone_percent'] == pytest.approx(33.3)
 
 
 def test_what_grew_at_the_next_look_is_lost():
     """Not what shrank, what was not counted before, or what grew two looks later."""
-    drives = [[look(0, BAD, pending=1), look(1, pending=2, media_errors=5)],
-              [look(0, BAD, pending=2), look(1, pending=1)],
+    drives = [[look(0, BAD, pending=1), look(1, pending=2)], [look(0, BAD, pending=2), look(1, pending=1)],
+              [look(0, BAD), look(1, media_errors=5)],
               [look(0, BAD, reallocated=1), look(1, state=CRITICAL, reallocated=2)],
               [look(0, BAD, pending=0), look(1, pending=0), look(2, pending=9)]]
 
     found = row(drives, BAD)
 
-    assert (found['seen_again'], found['lost_data'], found['lost_data_percent']) == (4, 1, 25.0)
-    assert (found['critical_percent'], found['reallocated_percent']) == (25.0, 25.0)
+    assert (found['seen_again'], found['lost_data'], found['lost_data_percent']) == (5, 1, 20.0)
+    assert (found['critical_percent'], found['reallocated_percent']) == (20.0, 20.0)
     assert found['quiet_lost_data_percent'] == 100.0
 
 
@@ -100,20 +101,24 @@ def test_a_share_has_its_interval(share, low, high):
     assert seen_again.interval(*share) == (low, high)
 
 
-def seen(day, hours, raw, *errors):
+def seen(day, hours, raw, *errors, count=1):
     return {'date': DATES[day], 'errors_logged': errors, 'self_tests': [], 'facts': {
-        'model': 'ST4000NM0033', 'rotation': '7200 rpm', 'health': 'PASSED', 'errors': str(len(errors)), 'attributes': [
+        'model': 'ST4000NM0033', 'rotation': '7200 rpm', 'health': 'PASSED', 'errors': str(count), 'attributes': [
             [9, 'Power_On_Hours', '-O--CK', 100, 100, 0, '-', str(hours)],
             [187, 'Reported_Uncorrect', '-O--CK', 100, 100, 0, '-', str(raw)]]}}
 
 
 @pytest.fixture
 def history(tmp_path):
-    """One disk with an error that is old, recent, and not logged; another one with an interface error."""
+    """Disks with an error that is old, recent, and not logged; with an interface error; with an old error in the log
+    that no counter counts; with a log that has dropped its errors.
+    """
     file = tmp_path / 'history.jsonl.gz'
     file.write_bytes(gzip.compress('\n'.join(json.dumps(drive) for drive in (
         {'path': 'a', 'seen': [seen(0, 20000, 1, [100, 'UNC']), seen(1, 20100, 2, [20050, 'UNC']), seen(2, 21000, 2)]},
-        {'path': 'b', 'seen': [seen(0, 500, 0, [490, 'ICRC, ABRT']), seen(1, 600, 0)]})).encode()))
+        {'path': 'b', 'seen': [seen(0, 500, 0, [490, 'ICRC, ABRT']), seen(1, 600, 0)]},
+        {'path': 'c', 'seen': [seen(0, 20000, 0, [100, 'UNC'])]},
+        {'path': 'd', 'seen': [seen(0, 20000, 1, [19950, 'ABRT'], count=9)]})).encode()))
     return file
 
 
@@ -122,8 +127,8 @@ def test_looks_are_judged_with_the_log_of_their_day(history):
     found = {(row['state'], row['reason'], row['newest_error']): row['drives'] for row in json.loads(
         run_tool('tools.measure', '--seen-again', str(history), '--json').text)}
 
-    for age in ('over 1 y', 'to 7 d', 'unknown'):
-        assert found['WARNING', 'reported_uncorrect alone', age] == 1
+    assert [found['WARNING', 'reported_uncorrect alone', age] for age in ('over 1 y', 'to 7 d', 'unknown')] == [1, 1, 2]
+    assert found['OK', 'data error in the log', 'over 1 y'] == found['WARNING', 'data error in the log', ''] == 1
     assert found['OK', 'ICRC newest in the log', 'to 7 d'] == 1
     assert found['WARNING', 'data error in the log', 'to 7 d'] == 1
     assert found['OK', 'quiet', ''] == 1 and ('WARNING', 'quiet', '') not in found
@@ -145,7 +150,7 @@ def test_a_line_of_another_shape_is_named(history, line):
 
     result = run_tool('tools.measure', '--seen-again', str(history))
 
-    assert (result.code, f'{history}, line 3: ' in result.first_line) == (3, True), result.text
+    assert (result.code, f'{history}, line 5: ' in result.first_line) == (3, True), result.text
     assert 'each line is an object with path and seen' in result.first_line
 
 
