@@ -1,4 +1,4 @@
-"""What became of drives that were looked at several times: gone, CRITICAL, or with more lost data at the next look.
+"""Measure how many drives were gone, CRITICAL or had lost more data at the next look.
 
 A file has one drive per line: `{"path", "seen": [{"date", "facts", "errors_logged", "self_tests"}, ...]}`, oldest look
 first. Each look is judged by itself, with the logs of that day and without history, and counts in every class that it

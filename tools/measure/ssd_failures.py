@@ -1,4 +1,4 @@
-"""What the limits report of SATA SSDs that failed, beside healthy server SSDs of the same vendors.
+"""Measure the share of failed SATA SSDs beyond each limit, beside that of healthy ones of the same vendors.
 
 A row of the file is one SSD at its failure: `model` (vendor letter and number), raw values (`r_5`) and normalized ones
 (`n_5`). ssd_vendors.json names the attributes of each vendor. The data have no health status: it is FAILED if a
