@@ -13,15 +13,15 @@ from measure.seen_again import Class, Look
 
 from smart_attributes.model import State
 
-DATES = ('2021-01-01', '2021-06-01', '2022-01-01', '2022-03-01')
+DATES = ('2021-01-01', '2021-06-01', '2022-01-01', '2022-03-01', '2023-01-01')
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 BAD = Class('hdd', 'Acme', 'WARNING', 'pending')
 QUIET = Class('hdd', 'Acme', 'OK', 'quiet')
 
 
-def look(day, of=QUIET, state=None, **counts):
+def look(day, of=QUIET, state=None, family='', **counts):
     """One look at a disk of Acme, on one of DATES."""
-    return Look(DATES[day], 'hdd', 'Acme', state or State[of.state], (of,), counts)
+    return Look(DATES[day], 'hdd', 'Acme', family, state or State[of.state], (of,), counts)
 
 
 def row(drives, of):
@@ -63,13 +63,23 @@ def test_a_drive_that_is_missing_once_is_not_gone():
 
 def test_quiet_drives_are_those_of_the_same_dates():
     """Half of the quiet drives leave after the second date, and none after the third; alerts are at both."""
-    last = Look('2023-01-01', 'hdd', 'Acme', OK, (QUIET,), {})
+    last = look(4)
     stays = [look(0), look(1), look(2), last]
     drives = [stays, stays, [look(0), look(1)], [look(0), look(1)], [look(0), look(1, BAD), look(2, BAD), last]]
 
     assert row(drives, QUIET)['quiet_gone_percent'] == pytest.approx(100 * 2 / 6, abs=0.05)
     assert row(drives, BAD)['quiet_gone_percent'] == 25.0
     assert row([*drives, [look(0), look(1, BAD), last]], BAD)['quiet_gone_percent'] == pytest.approx(33.3)
+
+
+def test_quiet_drives_are_those_of_the_same_family():
+    """An old one is retired, whatever its drives report."""
+    def disks(family, *fates):
+        return [[look(0), look(1, family=family), *([look(2)] if stays else [])] for stays in fates]
+    drives = [*disks('old', False, False, True), *disks('new', True, True, True),
+              [look(0), look(1, BAD, family='old'), look(2)]]
+
+    assert row(drives, BAD)['quiet_gone_percent'] == 66.7
 
 
 def test_what_grew_at_the_next_look_is_lost():

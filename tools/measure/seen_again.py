@@ -5,8 +5,8 @@ first. Each look is judged by itself, with the logs of that day and without hist
 belongs to. *Quiet* drives are OK, count no lost data and no reallocated sector, and have no data error in their log.
 
 - *Gone*: the drive is in no later look. It was replaced, or its machine left the data set; only the comparison with
-  quiet drives separates the two. `quiet_gone_percent` is the share of quiet drives of the same kind and vendor that
-  were gone, averaged over the dates of the class.
+  quiet drives separates the two. `quiet_gone_percent` is the share of quiet drives of the same database family at the
+  same date that were gone, averaged over the looks of the class: old families are retired sooner.
 - A drive is in the file because it was seen twice. Its first look is therefore never its last one, and does not count
   for *gone*. The newest looks do not count either, nor a date of which most drives are in no later look.
 - *CRITICAL*, *lost data*, *reallocated*: at the next look, of the drives that have one.
@@ -38,6 +38,7 @@ APART = 120             # days to a later look of the data set, after which a dr
 MOST = 0.5              # share of the drives of a date that are in no later look, above which machines left
 LOST = ('reported_uncorrect', 'media_errors', 'pending', 'offline_uncorrectable')
 MOVED = 'reallocated'
+AT = 'at'               # begins the name of a date and a family
 # How long ago the newest data error was, in power-on time: the name, and where it ends.
 AGES = (('to 7 d', 7 * DAY), ('7 to 14 d', 14 * DAY), ('14 to 90 d', 90 * DAY), ('90 d to 1 y', 365 * DAY),
         ('over 1 y', math.inf))
@@ -68,6 +69,7 @@ class Look(NamedTuple):
     date: str
     kind: str
     vendor: str
+    family: str          # of the database entry, '' without one
     state: State
     classes: tuple[Class, ...]
     counts: Mapping[str, float]     # of LOST and MOVED
@@ -133,7 +135,8 @@ def read(path: str, judge: Mindful) -> Drives:
         counts = {j.reading.metric: j.reading.number for j in verdict.judgements
                   if j.reading.judged and j.reading.number is not None and j.reading.metric in (*LOST, MOVED)}
         of = tuple(classes(report, verdict, counts))
-        return Look(date.fromisoformat(seen['date']).isoformat(), *of[0][:2], verdict.state, of, counts)
+        day = date.fromisoformat(seen['date']).isoformat()
+        return Look(day, of[0].kind, of[0].vendor, verdict.entry or '', verdict.state, of, counts)
 
     drives = list(json_lines(path, lambda line: (str(line['path']), [look(seen) for seen in line['seen']]), SHAPE))
     if not drives:
@@ -153,7 +156,7 @@ def watched(drives: Drives) -> frozenset[str]:
 
 
 def outcomes(drives: Drives) -> Mapping[Class, Counter[str]]:
-    """Return what became of each class: counts of looks by outcome, and looks and gone drives by date."""
+    """Return what became of each class: counts of looks by outcome, and of looks and gone drives by AT."""
     found: dict[Class, Counter[str]] = defaultdict(Counter)
     dates = watched(drives)
     for _, looks in drives:
@@ -163,7 +166,8 @@ def outcomes(drives: Drives) -> Mapping[Class, Counter[str]]:
             after = looks[number + 1] if number + 1 < len(looks) else None
             counts: list[str] = []
             if number and look.date in dates:
-                counts += ['looks', look.date, *(() if after else ('gone', f'gone {look.date}'))]
+                place = f'{AT} {look.date} {look.family}'
+                counts += ['looks', place, *(() if after else ('gone', f'gone {place}'))]
             if after:
                 grown = {name for name, count in after.counts.items() if count > look.counts.get(name, math.inf)}
                 counts += ['again', *['critical'] * (after.state is State.CRITICAL),
@@ -175,19 +179,19 @@ def outcomes(drives: Drives) -> Mapping[Class, Counter[str]]:
 
 def rows(drives: Drives) -> list[Row]:
     """Return a row for each class."""
-    found, dates = outcomes(drives), watched(drives)
-    return [_row(of, counts, found.get(Class(of.kind, of.vendor, State.OK.name, QUIET), Counter()), dates)
+    found = outcomes(drives)
+    return [_row(of, counts, found.get(Class(of.kind, of.vendor, State.OK.name, QUIET), Counter()))
             for of, counts in sorted(found.items())]
 
 
-def _row(of: Class, counts: Counter[str], quiet: Counter[str], dates: frozenset[str]) -> Row:
-    both = [day for day in dates if counts[day] and quiet[day]]
+def _row(of: Class, counts: Counter[str], quiet: Counter[str]) -> Row:
+    both = [place for place in counts if place.startswith(AT) and quiet[place]]
     low, high = interval(counts['gone'], counts['looks'])
     again, quiet_again = counts['again'], quiet['again']
     return {**of._asdict(), 'drives': counts['drives'], 'looks': counts['looks'], 'gone': counts['gone'],
             'gone_percent': percent(counts['gone'], counts['looks']), 'low': low, 'high': high,
-            'quiet_gone_percent': percent(sum(counts[day] * quiet[f'gone {day}'] / quiet[day] for day in both),
-                                          sum(counts[day] for day in both)),
+            'quiet_gone_percent': percent(sum(counts[at] * quiet[f'gone {at}'] / quiet[at] for at in both),
+                                          sum(counts[at] for at in both)),
             'seen_again': again, 'critical': counts['critical'], 'critical_percent': percent(counts['critical'], again),
             'lost_data': counts['lost'], 'lost_data_percent': percent(counts['lost'], again),
             'quiet_lost_data_percent': percent(quiet['lost'], quiet_again),
