@@ -6,13 +6,14 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TypeVar, Union
 
 from smart_attributes.devtools.collection import NOT_A_DRIVE
 from smart_attributes.errors import DataError
 from smart_attributes.typed import Json
 
+Item = TypeVar('Item')
 Value = TypeVar('Value')
 Row = Mapping[str, Union[str, float, None]]
 
@@ -22,32 +23,17 @@ def json_lines(path: str, value_of: Callable[[Json], Value], shape: str) -> Iter
 
     Raises DataError with the number of the line from which *value_of* cannot compute a value.
     """
-    def values(lines: IO[str]) -> Iterator[Value]:
-        for number, line in enumerate(lines, 1):
-            try:
-                value = value_of(json.loads(line))
-            except NOT_A_DRIVE as error:
-                raise DataError(f'{path}, line {number}: {type(error).__name__}: {shape}') from None
-            yield value
-    return _of_file(path, values, shape)
+    return _values(path, lambda lines: enumerate(lines, 1), lambda line: value_of(json.loads(line)), shape)
 
 
 def csv_rows(path: str, value_of: Callable[[Mapping[str, str]], Value], shape: str) -> Iterator[Value]:
-    """Yield the value of each row of a plain or gzip CSV file. shape: what a row holds.
+    """Yield the value of each row of a plain or gzip CSV file, as json_lines does for lines."""
+    return _values(path, _rows, lambda row: value_of(_whole(row)), shape)
 
-    Raises DataError with the number of the line from which *value_of* cannot compute a value.
-    """
-    def values(lines: IO[str]) -> Iterator[Value]:
-        rows = csv.DictReader(lines)
-        if not rows.fieldnames:
-            raise DataError(f'{path}, line 1: no names of columns; {shape}')
-        for row in rows:
-            try:
-                value = value_of(_whole(row))
-            except NOT_A_DRIVE as error:
-                raise DataError(f'{path}, line {rows.line_num}: {type(error).__name__}: {shape}') from None
-            yield value
-    return _of_file(path, values, shape)
+
+def _rows(lines: Iterable[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
+    rows = csv.DictReader(lines)
+    yield from ((rows.line_num, row) for row in rows)
 
 
 def _whole(row: Mapping[str, str]) -> Mapping[str, str]:
@@ -57,10 +43,16 @@ def _whole(row: Mapping[str, str]) -> Mapping[str, str]:
     return row
 
 
-def _of_file(path: str, values: Callable[[IO[str]], Iterator[Value]], shape: str) -> Iterator[Value]:
+def _values(path: str, items: Callable[[IO[str]], Iterable[tuple[int, Item]]], value_of: Callable[[Item], Value],
+            shape: str) -> Iterator[Value]:
     try:
         with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8', newline='') as lines:
-            yield from values(lines)
+            for number, item in items(lines):
+                try:
+                    value = value_of(item)
+                except NOT_A_DRIVE as error:
+                    raise DataError(f'{path}, line {number}: {type(error).__name__}: {shape}') from None
+                yield value
     except (OSError, UnicodeDecodeError, EOFError, csv.Error, zlib.error) as error:
         reason = getattr(error, 'strerror', None) or 'this is neither text nor a complete gzip file'
         raise DataError(f'{path}: {reason}; {shape}') from None

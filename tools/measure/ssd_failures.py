@@ -15,6 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from smart_attributes.devtools import collection
+from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file
 from smart_attributes.model import State, Verdict
 from smart_attributes.typed import Json
@@ -132,7 +133,10 @@ def _row(names: tuple[str, str, str], groups: Sequence[Sequence[Judged]],
 def measured(drives: str, failures: str, judge: Mindful) -> list[Row]:
     """Return the rows of two files. Raises DataError."""
     vendors = data_file.load(VENDORS)
-    return rows(list(failed(failures, vendors, judge)), list(healthy(drives, vendors, judge)))
+    ssds = list(failed(failures, vendors, judge))
+    if not ssds:
+        raise DataError(f'{failures}: no drives; {SHAPE}')
+    return rows(ssds, list(healthy(drives, vendors, judge)))
 
 
 def main(drives: str, failures: str, judge: Mindful, as_json: bool) -> None:
