@@ -88,7 +88,7 @@ measure: venv    ## evaluate attributes.json on a collection of drives: make mea
 	$(BIN)/check_smart_attributes measure $(DRIVES)
 
 verdicts: $(VENV)/.tools  ## measure the limits, and write doc/explanation/verdicts.md: make verdicts DRIVES=FILE
-	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES)
+	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES) ../shared/drives/history.jsonl.gz ../shared/drives/ssd_failures.csv.gz
 
 add: venv        ## add your database entry and its sample to the database: make add FILE=my-entry.json
 	$(BIN)/python tools/add.py "$(FILE)"

@@ -1,6 +1,7 @@
 """What the default limits do to many drives: states, reasons, and the counts that defend each limit."""
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 
@@ -94,6 +95,30 @@ def test_the_command_compares_with_an_earlier_run_of_itself(drives, tmp_path):
     assert result.code == 0
     assert '| hdd | PASSED | 1, was 2 | 1, was 0 | 0 | 50.0 %, was 0.0 % |' in result.text
     assert '| hdd | `pending` | 0 | 1 (1), was 0 |' in result.text
+
+
+def test_logs_beside_the_drives_are_judged_too(drives):
+    """A failed self-test alerts, whatever the counters are: users have the logs."""
+    logs = drives.with_name('logs.jsonl.gz')
+    logs.write_bytes(gzip.compress(json.dumps({'path': '1', 'errors_logged': [], 'self_tests': [
+        ['Short offline', 'Completed: read failure', 5]]}).encode()))
+
+    figures = json.loads(run_tool('tools.measure', str(drives), '--verdicts', '--json').text)
+
+    assert figures['states'] == {'hdd': {'PASSED': {'CRITICAL': 1, 'WARNING': 1}}}
+    assert figures['reasons']['hdd']['self_test'] == {'CRITICAL': [1, 1]}
+
+
+@pytest.mark.parametrize('line', ['{"path": "1", "errors_logged": [[5, "UNC"]]}', '{"path": "1", "errors_lo', '[]'])
+def test_logs_of_another_shape_are_named_with_their_line(drives, line):
+    """Half a line among them: the download was cut."""
+    whole = json.dumps({'path': '1', 'errors_logged': [], 'self_tests': []})
+    logs = drives.with_name('logs.jsonl.gz')
+    logs.write_bytes(gzip.compress(f'{whole}\n{line}'.encode()))
+
+    result = run_tool('tools.measure', str(drives), '--verdicts')
+
+    assert (result.code, f'{logs}, line 2: ' in result.text, 'Traceback' in result.text) == (3, True, False)
 
 
 @pytest.mark.parametrize('text', ['[]', '{"states": {}}', '{"reasons": 1, "states": {}}'])

@@ -8,7 +8,7 @@ import pytest
 
 from smart_attributes.devtools import collection
 from smart_attributes.errors import DataError
-from smart_attributes.model import AttributeRow, Identity, Report, Statistic
+from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 
 DISK = {'path': 'HDD/ACME/1', 'model': 'ACME D1', 'firmware': '1.0', 'revision': '2.0', 'family': 'Acme D',
         'rotation': '7,200 rpm', 'health': 'FAILED!', 'errors': 3,
@@ -39,6 +39,25 @@ REPORTS = {
 @pytest.mark.parametrize('facts, report', REPORTS.values(), ids=REPORTS)
 def test_facts_become_a_report(facts, report):
     assert collection.report_of(facts) == report
+
+
+def test_logs_become_those_of_the_report():
+    """Errors are numbered down from the count that the drive reports; a kind that was not printed is not reported."""
+    logs = {'errors_logged': [[20, 'ICRC, ABRT'], [10, None]],
+            'self_tests': [['Short offline', 'Completed: read failure', 5], ['Offline', 'Aborted by host', None]]}
+
+    report = collection.with_logs(collection.report_of({'errors': '7'}), logs)
+
+    assert report.errors == (ErrorEntry(7, ('ICRC', 'ABRT'), 20), ErrorEntry(6, (), 10))
+    assert report.self_tests == (SelfTest('Short offline', 'Completed: read failure', False, 5),
+                                 SelfTest('Offline', 'Aborted by host', None, None))
+
+
+@pytest.mark.parametrize('errors, tests', [([['5', 'UNC']], []), ([[5]], []), ([[5, 7]], []), ([], [[1, 'x', 5]]),
+                                           ([], [['Short offline', 'x', '5']])])
+def test_logs_of_another_shape_are_refused(errors, tests):
+    with pytest.raises(collection.NOT_A_DRIVE):
+        collection.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
 
 
 @pytest.mark.parametrize('digits, is_a_number', [(30, True), (31, False)])

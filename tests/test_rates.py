@@ -83,6 +83,18 @@ def test_a_rate_says_what_it_rests_on(rate, said):
     assert str(rates.Rate(*rate)) == said
 
 
+@pytest.mark.parametrize(('failures', 'level', 'low', 'high'), [
+    (0, 95, 0, 3.69), (1, 95, 0.03, 5.57), (5, 95, 1.62, 11.67), (5, 90, 1.97, 10.51), (100, 95, 81.36, 121.63)])
+def test_an_interval_is_exact(failures, level, low, high):
+    """Garwood's table; an approximation would be below 0 for one failure."""
+    assert rates.poisson_interval(failures, level) == pytest.approx((low, high), abs=0.005)
+    assert rates.Rate(200 * YEAR, failures).interval(level) == pytest.approx((low / 2, high / 2), abs=0.003)
+
+
+def test_without_hours_there_is_no_interval():
+    assert rates.Rate().interval() is None
+
+
 def test_each_limit_in_the_document_is_that_of_the_program():
     """Whoever changes one runs `make verdicts`."""
     told = set(re.findall(r'^\| `(\w+)` above (\d+) \| (WARNING|CRITICAL) ',

@@ -1,40 +1,41 @@
 #!/usr/bin/env python3
-"""Write the evidence for the verdicts into doc/explanation/verdicts.md.
+"""Write the evidence for the verdicts into doc/explanation/verdicts.md and the data files beside it.
 
-That is: the failure rate of each state of hard disks, the rates behind each of their limits, and the effect of every
-limit on a collection of drives.
+That is: the failure rate of each state of hard disks, the rates behind each of their limits, the effect of every
+limit on a collection of drives, what became of drives that were seen again, and what limits report of failed SSDs.
 
-Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz    (from the virtual environment: .venv/bin/python
-tools/verdicts.py ...)
+Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_FAILURES.csv.gz
+(from the virtual environment: .venv/bin/python tools/verdicts.py ...)
 """
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Callable, Collection, Dict, Iterable, Iterator, List, Optional, Sequence
+from typing import Callable, Collection, Dict, Iterable, Iterator, List, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from measure import alarms as of_drives  # noqa: E402
-from measure import rates, timelines  # noqa: E402
+from measure import rates, seen_again, ssd_failures, timelines  # noqa: E402
+from measure.__main__ import shipped_judge  # noqa: E402
+from measure.data_rows import Row, as_csv  # noqa: E402
 from measure.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
-from smart_attributes.check import judging  # noqa: E402
-from smart_attributes.check.rulebook import Site, judge_of  # noqa: E402
-from smart_attributes.command_line.options import Options  # noqa: E402
-from smart_attributes.devtools import collection, measure  # noqa: E402
+from smart_attributes.devtools import measure  # noqa: E402
 from smart_attributes.errors import SmartError  # noqa: E402
-from smart_attributes.history.past import Past  # noqa: E402
 from smart_attributes.knowledge import data_file  # noqa: E402
 from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
-from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
+from smart_attributes.model import Device, State  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
+TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
+VENDORS = {'A': 'Intel', 'B': 'Samsung', 'C': 'Micron'}
 LEVELS = (State.WARNING.name, State.CRITICAL.name)
-TELLING = 20  # failures beyond a limit, below which a family says little
+TELLING = 20  # failures beyond a limit, below which a family says little; looks, below which a reason does
+MANY = 5      # drives of a class, below which the data file leaves it out
 
 
 def states(known: timelines.Experience) -> Iterator[str]:
@@ -78,7 +79,8 @@ def families(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
 
 def values(found: Rates) -> Iterator[str]:
     """Yield a row a metric and band of numbers."""
-    for (metric, band), rate in sorted(found.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))):
+    of_all = ((*key, rate) for key, rate in found.items() if len(key) == 2)
+    for metric, band, rate in sorted(of_all, key=lambda each: (each[0], float(each[1].split()[0]))):
         yield f'| `{metric}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
 
 
@@ -91,6 +93,34 @@ def fifths(comparisons: Sequence[measure.Comparison], documented: Collection[str
         yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
 
 
+def gone(found: Iterable[Row]) -> Iterator[str]:
+    """Yield a row for each vendor, state and reason of hard disks that tells something."""
+    for row in found:
+        if row['kind'] == 'hdd' and not row['newest_error'] and int(row['looks'] or 0) >= TELLING and (
+                row['state'] in LEVELS or row['reason'] == seen_again.QUIET):
+            again = f'{row["critical_percent"]} % | {row["lost_data_percent"]} % ({row["quiet_lost_data_percent"]})'
+            ends = f'{row["low"]} to {row["high"]}'
+            yield (f'| {row["vendor"]} | {row["state"]} | {row["reason"]} | {int(row["looks"] or 0):,} | '
+                   f'{row["gone_percent"]} % ({ends}) | {row["quiet_gone_percent"]} % | {again} |')
+
+
+def announced(found: Iterable[Row]) -> Iterator[str]:
+    """Yield a row for each vendor of SSDs and level: the share of failed and of healthy drives that it reports."""
+    for row in found:
+        if not row['metric'] and row['limit'] in LEVELS:
+            name = f'{row["vendor"]}, like {VENDORS[str(row["vendor"])]}' if row['vendor'] in VENDORS else row['vendor']
+            yield (f'| {name} | {row["limit"]} | {int(row["failed"] or 0):,} | {row["failed_percent"]} % | '
+                   f'{int(row["healthy"] or 0):,} | {row["healthy_percent"]} % |')
+
+
+def with_intervals(found: Mapping[str, Rates]) -> List[Row]:
+    """Return all rates of hard disks with their intervals. found: rates by table."""
+    return [{'table': name, 'class': ', '.join(key), 'drive_years': round(rate.hours / timelines.YEAR, 2),
+             'failures': rate.failures, 'percent_a_year': round(rate.percent, 1),
+             **dict(zip(('low', 'high'), (round(end, 1) for end in rate.interval() or ())))}
+            for name, of_table in found.items() for key, rate in sorted(of_table.items()) if rate.hours]
+
+
 def _limits(found: Rates) -> List[tuple[str, str]]:
     return [(metric, level) for metric in sorted({key[0] for key in found}) for level in LEVELS
             if any(key[:2] == (metric, level) for key in found)]
@@ -98,20 +128,17 @@ def _limits(found: Rates) -> List[tuple[str, str]]:
 
 def of_timelines(path: str) -> Dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
-    with_files = judge_of(Options(), Site())
-
-    def verdict(report: Report, past: Optional[Past] = None) -> Verdict:
-        return judging.judge(Device('', name='drive'), report, with_files.database, with_files.thresholds,
-                             with_files.rules, past)
+    judge, limits_of = shipped_judge(), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
 
     def said(metric: str, level: str) -> str:
-        limit = with_files.thresholds.limit(metric, Device(''), timelines.report_of('', None, ()).identity, '')
+        limit = limits_of.limit(metric, Device(''), timelines.report_of('', None, ()).identity, '')
         return f'above {limit.critical if level == State.CRITICAL.name else limit.warning}'
 
-    known = timelines.experience(timelines.read(path), timelines.by_levels(verdict))
-    remembered = timelines.experience(timelines.read(path), timelines.by_history(verdict))
-    found = rates.counted(rates.periods(timelines.read(path), verdict),
+    known = timelines.experience(timelines.read(path), timelines.by_levels(lambda report: judge(report, None)))
+    remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
+    found = rates.counted(rates.periods(timelines.read(path), lambda report: judge(report, None)),
                           {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
+    write('hard_disk_rates.csv', with_intervals(found))
     return {'states': states(known), 'alarms': alarms(known), 'states with history': states(remembered),
             'alarms with history': alarms(remembered), 'limits': limits(found['limits'], said),
             'ages': ages(found['ages'], said), 'families': families(found['limits'], said),
@@ -124,11 +151,26 @@ def of_collection(path: str) -> Dict[str, Iterable[str]]:
     database, limits_of = SpecDatabase(data), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
     comparisons: List[measure.Comparison] = []
     alarming: List[of_drives.Alarm] = []
-    for drive in collection.read(path):
+    for drive in of_drives.drives(path):
         comparisons += [measure.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
         alarming.append(of_drives.alarm(drive, database, limits_of))
     return {**of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
             'wear': fifths(comparisons, measure.documented_families(data))}
+
+
+def of_outcomes(drives: str, history: str, failures: str) -> Dict[str, Iterable[str]]:
+    """Return the rows of every table about drives that were seen again, and about SSDs that failed."""
+    again = seen_again.rows(seen_again.read(history, shipped_judge()))
+    ssds = ssd_failures.measured(drives, failures, shipped_judge())
+    write('seen_again.csv', [row for row in again if int(row['drives'] or 0) >= MANY])
+    write('ssd_failures.csv', ssds)
+    return {'seen again': gone(again), 'failed SSDs': announced(ssds)}
+
+
+def write(name: str, found: Sequence[Row]) -> None:
+    """Write a data file beside the document."""
+    TABLES.mkdir(exist_ok=True)
+    (TABLES / name).write_text(as_csv(found))
 
 
 def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:
@@ -144,11 +186,13 @@ def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:
 
 def main() -> int:
     """Rewrite the document from the files named on the command line."""
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 5:
         print(__doc__)
         return 1
+    on_timelines, drives, history, failures = sys.argv[1:]
     try:
-        DOCUMENT.write_text(filled(DOCUMENT.read_text(), {**of_timelines(sys.argv[1]), **of_collection(sys.argv[2])}))
+        rows = {**of_outcomes(drives, history, failures), **of_collection(drives), **of_timelines(on_timelines)}
+        DOCUMENT.write_text(filled(DOCUMENT.read_text(), rows))
     except SmartError as problem:
         print(problem)
         return 1

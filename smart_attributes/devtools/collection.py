@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from ..errors import DataError
-from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
+from ..model import WHEN_FAILED, AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..reading.pysmart import NVME_LABELS
-from ..reading.report_common import has_spindle
+from ..reading.report_common import has_spindle, self_test_passed
 from ..typed import Json
 from .sectors import ATTRIBUTES, Sizes
 
@@ -80,6 +80,25 @@ def report_of(facts: Json) -> Report:
                   nvme=dict(_nvme(facts.get('nvme', {}))),
                   scsi={key: number for key, number in scsi.items() if number is not None},
                   error_count=_count(str(facts.get('errors'))))
+
+
+def with_logs(report: Report, logs: Json) -> Report:
+    """Return the report with the error log and the self-test log of a drive, both newest first.
+
+    Raises one of NOT_A_DRIVE unless `errors_logged` holds [hours, kind] and `self_tests` [kind, status, hours].
+    """
+    errors = tuple(ErrorEntry((report.error_count or 0) - place, tuple(kind.split(', ')) if kind else (),
+                              _hour(hours)) for place, (hours, kind) in enumerate(logs['errors_logged']))
+    tests = tuple(SelfTest(_text({'kind': kind}, 'kind'), status, self_test_passed(status),
+                           None if hours is None else _hour(hours)) for kind, status, hours in logs['self_tests'])
+    return report._replace(errors=errors, self_tests=tests)
+
+
+def _hour(number: object) -> int:
+    """Return power-on hours. Raises TypeError if they are not a whole number."""
+    if type(number) is not int:
+        raise TypeError('hours')
+    return number
 
 
 def _identity(facts: Json) -> Identity:

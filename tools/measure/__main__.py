@@ -4,6 +4,8 @@ Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
   .venv/bin/python -m tools.measure --clocks CLOCKS.jsonl.gz [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
+  .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
 """
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import alarms, clocks, timelines
+from . import alarms, clocks, seen_again, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3      # exit status where nothing was measured
@@ -36,11 +38,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parser() -> Parser:
-    parser = Parser(PROGRAM, '%(prog)s (FILE --verdicts [BEFORE] | --timelines FILE [--with-history] | --clocks FILE) '
-                    '[--json]',
+    parser = Parser(PROGRAM, '%(prog)s (FILE --verdicts [BEFORE] | FILE --ssd-failures FAILURES | --seen-again FILE | '
+                    '--timelines FILE [--with-history] | --clocks FILE) [--json]',
                     'Measure states and limits on collections of drives.')
     parser.add_argument('file', nargs='?', metavar='FILE',
-                        help='drives as facts, one JSON object a line, plain or gzip')
+                        help='drives as facts, one JSON object a line, plain or gzip; their logs are read from '
+                             'logs.jsonl.gz in the same folder, if it exists')
     parser.add_argument('--verdicts', nargs='?', const='', metavar='BEFORE',
                         help='count the drives of FILE in each state and beyond each limit, and compare the counts '
                              'with the JSON file BEFORE of an earlier run')
@@ -53,6 +56,12 @@ def _parser() -> Parser:
     parser.add_argument('--clocks', metavar='FILE',
                         help='count the reports that are said to hide power-on time, by how far their logs are ahead '
                              'of their counter; a line of FILE is a report')
+    parser.add_argument('--seen-again', metavar='FILE',
+                        help='report how many drives were gone, CRITICAL or had lost more data at the next look, by '
+                             'vendor, state and reason, beside quiet drives; a line of FILE is a drive with its looks')
+    parser.add_argument('--ssd-failures', metavar='FAILURES',
+                        help='report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of '
+                             'healthy ones in FILE')
     parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
     return parser
 
@@ -71,11 +80,13 @@ def main(words: Sequence[str]) -> int:
     """Measure as the words of a command line ask; 0, or 3 with a sentence on standard error."""
     parser = _parser()
     options = parser.parse_args(words)
-    if [options.file, options.timelines, options.clocks].count(None) != 2:
-        parser.error('give one of FILE --verdicts, --timelines FILE, --clocks FILE')
-    if (options.file is None) != (options.verdicts is None):
-        parser.error('FILE and --verdicts belong together; to compare the database with FILE, run: '
-                     'check_smart_attributes measure FILE')
+    tasks = [name for name in ('verdicts', 'ssd_failures', 'seen_again', 'timelines', 'clocks')
+             if getattr(options, name) is not None]
+    if len(tasks) != 1:
+        parser.error('give one of FILE --verdicts, FILE --ssd-failures FAILURES, --seen-again FILE, --timelines FILE, '
+                     '--clocks FILE; to compare the database with FILE, run: check_smart_attributes measure FILE')
+    if (options.file is None) != (tasks[0] in ('seen_again', 'timelines', 'clocks')):
+        parser.error('--verdicts and --ssd-failures need FILE with drives; the others do not')
     if options.with_history and not options.timelines:
         parser.error('--with-history works only with --timelines FILE')
     try:
@@ -83,6 +94,10 @@ def main(words: Sequence[str]) -> int:
             timelines.main(options.timelines, shipped_judge(), options.with_history, options.as_json)
         elif options.clocks:
             clocks.main(options.clocks, shipped_judge(), options.as_json)
+        elif options.seen_again:
+            seen_again.main(options.seen_again, shipped_judge(), options.as_json)
+        elif options.ssd_failures:
+            ssd_failures.main(options.file, options.ssd_failures, shipped_judge(), options.as_json)
         else:
             alarms.main(options.file, options.verdicts, options.as_json)
     except SmartError as problem:

@@ -2,11 +2,13 @@
 
 A metric is a reason if it is not OK. It is a reason *alone* if nothing else reaches its state: only then does its limit
 decide. Drives with the health status FAILED support a limit. Drives that are PASSED and alert are work for an admin.
+The error logs and self-test logs of the drives are read from LOGS in the same folder, if that file exists.
 """
 from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,16 +17,20 @@ from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, ranges
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
-from smart_attributes.model import Device, Identity, State
+from smart_attributes.model import Device, Identity, Report, State
 
 from . import dates, expected
+from .data_rows import json_lines
 
 if TYPE_CHECKING:
     from smart_attributes.knowledge.thresholds import Bound
+    from smart_attributes.typed import Json
 
 KINDS: Mapping[str, Identity] = {
     'hdd': Identity(protocol='ATA', rotation=7200), 'ssd': Identity(protocol='ATA', rotation=0),
     'nvme': Identity(protocol='NVMe'), 'sas': Identity(protocol='SCSI')}
+LOGS = 'logs.jsonl.gz'
+SHAPE = 'each line is an object with path, errors_logged ([hours, kind]), self_tests ([kind, status, hours])'
 ALARMS = (State.WARNING, State.CRITICAL)
 Figures = dict[str, dict[str, dict[str, Any]]]
 """{"states": {"hdd": {"PASSED": {"OK": 1, ...}}},
@@ -45,6 +51,20 @@ class Alarm(NamedTuple):
     def is_alone(self, metric: str, level: State) -> bool:
         """Tell whether only *metric* reaches a level."""
         return not any(other != metric and state.urgency >= level.urgency for other, state in self.reasons)
+
+
+def drives(path: str) -> Iterator[collection.CollectedDrive]:
+    """Yield the drives of a file, with their logs if LOGS is beside it. Raises DataError."""
+    beside = os.path.join(os.path.dirname(path), LOGS)
+    logs = dict(json_lines(beside, _named_logs, SHAPE)) if os.path.exists(beside) else {}
+    for drive in collection.read(path):
+        yield (drive._replace(report=collection.with_logs(drive.report, logs[drive.name])) if drive.name in logs
+               else drive)
+
+
+def _named_logs(line: Json) -> tuple[str, Json]:
+    collection.with_logs(Report(Identity()), line)   # raises if they are no logs
+    return str(line['path']), line
 
 
 def alarm(drive: collection.CollectedDrive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:
@@ -166,7 +186,7 @@ def main(path: str, before: str, as_json: bool) -> None:
     """
     database = SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
     thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
-    alarms = [alarm(drive, database, thresholds) for drive in collection.read(path)]
+    alarms = [alarm(drive, database, thresholds) for drive in drives(path)]
     now = figures(alarms)
     if as_json:
         print(json.dumps(now, indent=1, sort_keys=True))

@@ -7,6 +7,7 @@ the drive never increased while it was observed, it is the time since its first 
 """
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -22,6 +23,7 @@ from .timelines import DAY, LEVELS, YEAR, Counters, Judge, Timeline, report_of
 AGES: Sequence[tuple[str, float]] = (
     ('a week', 7 * DAY), ('4 weeks', 28 * DAY), ('3 months', YEAR / 4), ('a year', YEAR), ('longer', float('inf')))
 BEYOND, AT, ALONE = 'beyond', 'at', 'alone'
+PRECISION = 1e-9  # of the ends of an interval, as a share
 SMALL = 10  # percent, below which a decimal tells something
 
 
@@ -34,8 +36,42 @@ class Rate(NamedTuple):
     def __str__(self) -> str:
         if not self.hours:
             return '-'
-        percent = 100 * self.failures * YEAR / self.hours   # failures per drive-year
-        return f'{percent:.{1 if percent < SMALL else 0}f} % ({self.failures})'
+        return f'{self.percent:.{1 if self.percent < SMALL else 0}f} % ({self.failures})'
+
+    @property
+    def percent(self) -> float:
+        """Return the failures per drive-year, in percent."""
+        return 100 * self.failures * YEAR / self.hours
+
+    def interval(self, level: float = 95) -> tuple[float, float] | None:
+        """Return the interval of the rate in percent a year; None without hours. level: in percent."""
+        years = self.hours / YEAR
+        low, high = poisson_interval(self.failures, level)
+        return (100 * low / years, 100 * high / years) if years else None
+
+
+def poisson_interval(count: int, level: float = 95) -> tuple[float, float]:
+    """Return the exact interval of the expected number where *count* was observed. level: in percent.
+
+    Each end is the number with which a count this large, or this small, has half of the remaining probability.
+    Source: F. Garwood, Fiducial limits for the Poisson distribution, 1936.
+    """
+    tail = (1 - level / 100) / 2
+    return (_mean(count - 1, 1 - tail) if count else 0.0), _mean(count, tail)
+
+
+def _mean(most: int, probability: float) -> float:
+    """Return the mean of the Poisson distribution in which a number up to *most* has this probability."""
+    low, high = 0.0, most + 10 * math.sqrt(most + 1) + 20
+    while high - low > PRECISION * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _up_to(most, middle) > probability else (low, middle)
+    return (low + high) / 2
+
+
+def _up_to(most: int, mean: float) -> float:
+    """Return the probability of a number up to *most*."""
+    return sum(math.exp(number * math.log(mean) - mean - math.lgamma(number + 1)) for number in range(most + 1))
 
 
 class MetricState(NamedTuple):
@@ -133,15 +169,18 @@ def twice(limit: str) -> float:
 
 
 def of_ages(period: Period) -> Iterator[Key]:
-    """Yield (metric, level, age of its growth) for each limit that a period is beyond."""
+    """Yield (metric, level, age of its growth), and the same with the family, for each limit it is beyond."""
     for metric, level, _ in beyond(period):
-        yield metric, level.name, next(name for name, end in AGES if period.ages[metric] < end)
+        age = next(name for name, end in AGES if period.ages[metric] < end)
+        yield metric, level.name, age
+        yield metric, level.name, age, period.family
 
 
 def of_values(period: Period) -> Iterator[Key]:
-    """Yield (metric, numbers around it) for each metric: 0, 1, 2, 3-4, 5-8, 9-16, ..."""
+    """Yield (metric, numbers around it), and the same with the family, for each metric: 0, 1, 2, 3-4, 5-8, 9-16, ..."""
     for metric, judged in period.metrics.items():
         yield metric, octave(judged.number)
+        yield metric, octave(judged.number), period.family
 
 
 def octave(number: float) -> str:
