@@ -284,6 +284,7 @@ class Verdict(NamedTuple):
     code: str = ''                # the code of the problem, in codes.REASONS
     last_seen: Optional[Identity] = None  # the drive last read at this address, if none answers now
     entry: Optional[str] = None   # family of the database entry that was selected
+    meaning: str = ''             # how many such drives failed in this state; '' if unknown
     old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
     place: Place = Place()        # looked up for interactive commands, not in a check
     forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up

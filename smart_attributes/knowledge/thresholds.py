@@ -10,7 +10,7 @@ import re
 
 from ..coded import Coded
 from ..constants import LETTERS
-from ..model import Device, Identity, Reading
+from ..model import Device, Identity, Reading, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .acknowledgements import Acknowledgement, applying, from_overrides
 
@@ -156,6 +156,13 @@ class Thresholds:
         layers += [[(name, _of_kind(data['metrics'][metric], kind, groups))] for name, data in self._files
                    if metric in data.get('metrics', ())]
         return layers
+
+    def meaning(self, state: State, kind: str, family: str) -> str:
+        """Return a sentence on how many drives of this kind failed in a state; '' if that is unknown."""
+        groups = self._groups.get(family, ())
+        found = [value for _, data in self._files for value in [data.get('states', {}).get(kind, {})]]
+        of_groups = [value['groups'][group] for value in found for group in groups if group in value.get('groups', ())]
+        return next((value[state.name] for value in (*of_groups, *found) if state.name in value), '')
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
         """Return the acknowledgement of a metric of this drive, or None."""

@@ -56,7 +56,10 @@ def print_faults(faults: Sequence[str]) -> None:
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
-    """Return two lines: the drive with its state, and the action with its reason. now: seconds since 1970."""
+    """Return the drive with its state, the action with its reason, and the meaning of the state if that is known.
+
+    now: seconds since 1970.
+    """
     identity, device = verdict.identity, verdict.device
     serial = '' if hide_serial or not identity.serial else f'serial {clean(identity.serial)}'
     drive = '  '.join(part for part in (device.address, clean(identity.model), serial) if part)
@@ -64,7 +67,8 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
     reason = _reason(verdict, advised)
     to_do = TO_DO.get(advised.action, advised.due.to_do)
     label = ' Status: ' if advised.action == NOTHING else ' Reason: '
-    return [f'{drive}  {verdict.state.name}', f'What to do: {to_do}.{label if reason else ""}{reason}']
+    lines = [f'{drive}  {verdict.state.name}', f'What to do: {to_do}.{label if reason else ""}{reason}']
+    return [*lines, sentence(verdict.meaning, 300)] if verdict.meaning else lines
 
 
 def _reason(verdict: Verdict, advised: Advice) -> str:

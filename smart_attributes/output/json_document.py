@@ -70,7 +70,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,
         'findings': _findings(verdict), **todo.due._asdict()}
     seen = verdict.last_seen
-    told = {'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
+    told = {'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
             'carries': [sentence(text, NOTE) for text in place.carries],
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
