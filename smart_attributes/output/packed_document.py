@@ -12,7 +12,8 @@ from ..typed import Json
 from ..words import amount
 
 NOT_SHOWN = ('findings', 'last_seen')  # contained in `why`
-NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'to_do', 'why', 'meaning')  # values shared by drives
+# Values shared by drives.
+NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'to_do', 'why', 'meaning')
 
 
 class Table:

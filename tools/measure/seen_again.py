@@ -43,7 +43,7 @@ AT = 'at'               # begins the name of a date and a family
 AGES = (('to 7 d', 7 * DAY), ('7 to 14 d', 14 * DAY), ('14 to 90 d', 90 * DAY), ('90 d to 1 y', 365 * DAY),
         ('over 1 y', math.inf))
 QUIET, ANY, LOGGED, INTERFACE = 'quiet', 'any', 'data error in the log', 'ICRC newest in the log'
-DATED = frozenset(('reported_uncorrect', 'reported_uncorrect alone', error_log.RECENT_METRIC, LOGGED, INTERFACE))
+DATED = frozenset(('reported_uncorrect', 'reported_uncorrect alone', error_log.LOGGED, LOGGED, INTERFACE))
 # A maker is the first of these words in the family of the database entry, or in the model if the entry is for all.
 MAKERS = ('HGST', 'Hitachi', 'HPE', 'Intel', 'Samsung', 'Micron', 'Crucial', 'Kingston', 'SanDisk', 'Seagate',
           'Toshiba', 'KIOXIA', 'Western Digital', 'WD', 'HP')
