@@ -129,9 +129,9 @@ GROUPED = {'metrics': {'pending': {'hdd': {'groups': {'Seagat': {'warning': '5',
 
 @pytest.mark.parametrize('data, groups, families, path, sentence', [
     (GROUPED, ['Seagate', 'Toshiba'], None, ('metrics', 'pending', 'hdd', 'groups', 'Seagat'),
-     'metrics, pending, hdd: there is no group "Seagat"; did you mean Seagate?'),
+     'metrics, pending, hdd: unknown group "Seagat"; did you mean Seagate?'),
     (GROUPED, ['Zenith', 'Acme'], None, ('metrics', 'pending', 'hdd', 'groups', 'Seagat'),
-     'metrics, pending, hdd: there is no group "Seagat"; groups are Acme, Zenith'),
+     'metrics, pending, hdd: unknown group "Seagat"; groups are Acme, Zenith'),
     ({'groups': {'Acme': ['Acme disk', 'Acme dsk']}}, [], ['Acme disk', 'Acme hard disk'], ('groups', 'Acme'),
      'group Acme: no entry has the family "Acme dsk"; did you mean Acme disk?'),
     ({'overrides': [{'for': {'family': 'Zebra'}, 'why': 'odd'}]}, [], ['Acme disk'], ('overrides', 0),
