@@ -2,6 +2,7 @@
 
 Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
+  .venv/bin/python -m tools.measure --forecasts HISTORY.jsonl.gz [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
 """
 from __future__ import annotations
@@ -19,7 +20,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import alarms, timelines
+from . import alarms, forecasts, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3      # exit status where nothing was measured
@@ -35,7 +36,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parser() -> Parser:
-    parser = Parser(PROGRAM, '%(prog)s (FILE --verdicts [BEFORE] | --timelines FILE [--with-history]) [--json]',
+    parser = Parser(PROGRAM, '%(prog)s (FILE --verdicts [BEFORE] | --timelines FILE [--with-history] | '
+                    '--forecasts FILE) [--json]',
                     'Measure states and limits on collections of drives.')
     parser.add_argument('file', nargs='?', metavar='FILE',
                         help='drives as facts, one JSON object a line, plain or gzip')
@@ -48,6 +50,9 @@ def _parser() -> Parser:
     parser.add_argument('--with-history', action='store_true',
                         help='with --timelines: judge each disk with the history of its readings, growth and age '
                              'included')
+    parser.add_argument('--forecasts', metavar='FILE',
+                        help='compare the forecasts of when drives wear out with their real wear; a line of FILE has '
+                             'all reports of one drive, plain or gzip')
     parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
     return parser
 
@@ -66,8 +71,8 @@ def main(words: Sequence[str]) -> int:
     """Measure as the words of a command line ask; 0, or 3 with a sentence on standard error."""
     parser = _parser()
     options = parser.parse_args(words)
-    if (options.file is None) == (options.timelines is None):
-        parser.error('give either FILE --verdicts or --timelines FILE')
+    if sum(each is not None for each in (options.file, options.timelines, options.forecasts)) != 1:
+        parser.error('give one of: FILE --verdicts, --timelines FILE, --forecasts FILE')
     if (options.file is None) != (options.verdicts is None):
         parser.error('FILE and --verdicts belong together; to compare the database with FILE, run: '
                      'check_smart_attributes measure FILE')
@@ -76,6 +81,8 @@ def main(words: Sequence[str]) -> int:
     try:
         if options.timelines:
             timelines.main(options.timelines, shipped_judge(), options.with_history, options.as_json)
+        elif options.forecasts:
+            forecasts.main(options.forecasts, options.as_json)
         else:
             alarms.main(options.file, options.verdicts, options.as_json)
     except SmartError as problem:
