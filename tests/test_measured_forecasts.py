@@ -27,14 +27,14 @@ def measured(folder: Path, *drives: Any) -> dict[str, Any]:
     return dict(found.get('nvme', {'outcomes': {}, 'ends': {}}))
 
 
-# The first report: half used in 1000 days, so the range begins after 400 days and ends after 2500.
+# The first report: half used in 1000 days, so the range begins after 238 days and ends after 6000.
 @pytest.mark.parametrize(('later', 'outcome'), [
     pytest.param((1100, 55), 'within', id='as-fast-as-before'),
-    pytest.param((1100, 63), 'within', id='rounding-above-the-fast-end'),
-    pytest.param((1100, 64), 'faster', id='faster'),
-    pytest.param((1150, 52), 'within', id='rounding-below-the-slow-end'),
-    pytest.param((1151, 52), 'slower', id='slower'),
-    pytest.param((1401, 100), 'within', id='worn-out-after-the-beginning'),
+    pytest.param((1100, 72), 'within', id='rounding-above-the-fast-end'),
+    pytest.param((1100, 73), 'faster', id='faster'),
+    pytest.param((1360, 52), 'within', id='rounding-below-the-slow-end'),
+    pytest.param((1361, 52), 'slower', id='slower'),
+    pytest.param((1239, 100), 'within', id='worn-out-after-the-beginning'),
     pytest.param((1200, 255), 'faster', id='worn-out-before-the-beginning'),
     pytest.param((7100, 99), 'within', id='a-counter-that-stops-at-99'),
     pytest.param((1060, 53), 'within', id='sixty-days')])
