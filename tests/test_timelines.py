@@ -112,7 +112,8 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
 
 
 @pytest.mark.parametrize('arguments', [(), ('--json',), ('drives.jsonl', '--json'), ('a', 'b'),
-                                       ('drives.jsonl', '--timelines', 'x.csv')])
+                                       ('drives.jsonl', '--timelines', 'x.csv'),
+                                       ('--forecasts', 'x.jsonl', '--timelines', 'x.csv')])
 def test_measure_wants_one_file(arguments):
     """What is given twice, or for the other table, is not ignored."""
     result = run_tool('tools.measure', *arguments)

@@ -35,6 +35,13 @@ class CollectedDrive(NamedTuple):
     report: Report
 
 
+class FollowedDrive(NamedTuple):
+    """One drive that was reported several times."""
+
+    name: str                     # path of the drive in the collection, else the number of its line
+    reports: tuple[Report, ...]   # oldest first
+
+
 def read(path: str) -> Iterator[CollectedDrive]:
     """Yield the drives of a plain or gzip file, with sector sizes derived from their counts.
 
@@ -49,8 +56,22 @@ def read(path: str) -> Iterator[CollectedDrive]:
         yield drive._replace(report=drive.report._replace(identity=identity))
 
 
-def _each(path: str, value_of: Callable[[Json, int], Value]) -> Iterator[Value]:
-    """Yield the value of each line of a file. value_of: computes it from the line's facts and its number."""
+def read_followed(path: str) -> Iterator[FollowedDrive]:
+    """Yield the drives of a plain or gzip file that has the reports of one drive on each line, as facts under "seen".
+
+    Sector sizes stay unknown. Raises DataError, with the line number, for a line that is not such a drive.
+    """
+    def drive(line: Json, number: int) -> FollowedDrive:
+        return FollowedDrive(str(line.get('path', number)), tuple(report_of(seen['facts']) for seen in line['seen']))
+    yield from _each(path, drive, 'seen, a list of objects with facts')
+
+
+def _each(path: str, value_of: Callable[[Json, int], Value],
+          needed: str = 'model, attributes, devstat') -> Iterator[Value]:
+    """Yield the value of each line of a file. value_of: computes it from the line's facts and its number.
+
+    needed: what a line must have, for the error message.
+    """
     try:
         with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as lines:
             for number, line in enumerate(lines, 1):
@@ -58,7 +79,7 @@ def _each(path: str, value_of: Callable[[Json, int], Value]) -> Iterator[Value]:
                     value = value_of(json.loads(line), number)
                 except NOT_A_DRIVE as error:
                     raise DataError(f'{path}, line {number}: {type(error).__name__}: this is not a drive; '
-                                    'each line must be an object with model, attributes, devstat') from None
+                                    f'each line must be an object with {needed}') from None
                 yield value
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         reason = getattr(error, 'strerror', None) or 'it is neither text nor a complete gzip file'

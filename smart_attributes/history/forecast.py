@@ -3,7 +3,7 @@
 There is a forecast only if the data support one: none below 2 % used or 90 days of age, and none for a drive that was
 written to before and is idle now. The range matters most: to order drives in time, you need its early end. The factors
 are tuned on simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true
-date is within the range in more than nine of ten cases.
+date is within the range in more than nine of ten cases. Those of the estimate come from real drives.
 """
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples describe the presen
 TAIL = 0.1                  # share of the slopes between samples that is left out at each end
 SLOWEST = 6                 # times slower than usual at most; a drive that is idle now will not stay idle forever
 WIDER = 1.2                 # factor that widens the range, for changes that the past has not shown yet
-AGE_ALONE = 2.5             # likewise, if only the percentage used and the age are known
+# If only the percentage used and the age are known: how many times slower and faster than so far a drive may wear.
+# Source: 3,069 drives of linuxhw/EnterpriseDrive that were reported again (python -m tools.measure --forecasts). The
+# range holds for 95.7 % of the SATA SSDs and 96.3 % of the NVMe drives, so one pair is enough for both kinds. Of 70
+# drives with a known end, three SATA SSDs ended before the range; they wore 6.6, 11 and 12 times as fast as before.
+SLOWER, FASTER = 6, 4.2
 LONGEST = 50 * YEAR         # a later date is of no use
 IDLE = 3                    # a drive is idle if its lifetime rate would have used this many times as much as was used
 
@@ -49,7 +53,7 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
         if life is not None and life * span >= IDLE * max(1.0, grown):
             return 'it was used earlier and is idle now'
     if life:
-        return _of_rates(left, life / AGE_ALONE, life, life * AGE_ALONE, is_estimate=True)
+        return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
     if used < LEAST_USED:
         return f'less than {LEAST_USED} % is used'
     return 'the power-on time is not known' if age is None else f'it has run for less than {YOUNGEST / DAY:.0f} days'

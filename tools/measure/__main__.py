@@ -2,17 +2,18 @@
 
 Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
-  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
-  .venv/bin/python -m tools.measure --clocks CLOCKS.jsonl.gz [--json]
-  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
   .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
+  .venv/bin/python -m tools.measure --forecasts HISTORY.jsonl.gz [--json]
+  .venv/bin/python -m tools.measure --clocks CLOCKS.jsonl.gz [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
 """
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
@@ -22,11 +23,48 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import alarms, clocks, seen_again, ssd_failures, timelines
+from . import alarms, clocks, forecasts, seen_again, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3      # exit status where nothing was measured
 LONGEST = 2000   # characters of an error message
+
+
+class Task(NamedTuple):
+    """One measurement: the value of its option, the help text, and what it runs with the options of a command line."""
+
+    metavar: str
+    help: str
+    run: Callable[[argparse.Namespace], None]
+    has_drives: bool = False     # needs FILE as well
+    is_optional: bool = False    # its value may be left out
+
+
+TASKS: Mapping[str, Task] = {
+    'verdicts': Task(
+        'BEFORE', 'count the drives of FILE in each state and beyond each limit, and compare the counts with the JSON '
+        'file BEFORE of an earlier run',
+        lambda given: alarms.main(given.file, given.verdicts, given.as_json), True, True),
+    'ssd-failures': Task(
+        'FAILURES', 'report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of healthy '
+        'ones in FILE',
+        lambda given: ssd_failures.main(given.file, given.ssd_failures, shipped_judge(), given.as_json), True),
+    'timelines': Task(
+        'FILE', 'report how many hard disks fail in each state; a row of FILE is a period in which no counter of a '
+        'disk moved, plain or gzip',
+        lambda given: timelines.main(given.timelines, shipped_judge(), given.with_history, given.as_json)),
+    'seen-again': Task(
+        'FILE', 'report how many drives were gone, CRITICAL or had lost more data at the next look, by vendor, state '
+        'and reason, beside quiet drives; a line of FILE is a drive with its looks',
+        lambda given: seen_again.main(given.seen_again, shipped_judge(), given.as_json)),
+    'forecasts': Task(
+        'FILE', 'compare the forecasts of when drives wear out with their real wear; a line of FILE has all reports of '
+        'one drive, plain or gzip',
+        lambda given: forecasts.main(given.forecasts, given.as_json)),
+    'clocks': Task(
+        'FILE', 'count the reports that are said to hide power-on time, by how far their logs are ahead of their '
+        'counter; a line of FILE is a report',
+        lambda given: clocks.main(given.clocks, shipped_judge(), given.as_json))}
 
 
 class Parser(argparse.ArgumentParser):
@@ -37,31 +75,25 @@ class Parser(argparse.ArgumentParser):
         self.exit(UNKNOWN, f'{self.format_usage()}{message}; see {PROGRAM} --help\n')
 
 
+def _written(name: str, task: Task) -> str:
+    """Return a task as a command line has it: "FILE --verdicts [BEFORE]"."""
+    value = f'[{task.metavar}]' if task.is_optional else task.metavar
+    return f'{"FILE " * task.has_drives}--{name} {value}'
+
+
 def _parser() -> Parser:
-    parser = Parser(PROGRAM, '%(prog)s (FILE --verdicts [BEFORE] | FILE --ssd-failures FAILURES | --seen-again FILE | '
-                    '--timelines FILE [--with-history] | --clocks FILE) [--json]',
+    tasks = ' | '.join(_written(name, task) for name, task in TASKS.items())
+    parser = Parser(PROGRAM, f'%(prog)s ({tasks}) [--with-history] [--json]',
                     'Measure states and limits on collections of drives.')
     parser.add_argument('file', nargs='?', metavar='FILE',
                         help='drives as facts, one JSON object a line, plain or gzip; their logs are read from '
                              'logs.jsonl.gz in the same folder, if it exists')
-    parser.add_argument('--verdicts', nargs='?', const='', metavar='BEFORE',
-                        help='count the drives of FILE in each state and beyond each limit, and compare the counts '
-                             'with the JSON file BEFORE of an earlier run')
-    parser.add_argument('--timelines', metavar='FILE',
-                        help='report how many hard disks fail in each state; a row of FILE is a period in which no '
-                             'counter of a disk moved, plain or gzip')
+    for name, task in TASKS.items():
+        how: dict[str, Any] = {'nargs': '?', 'const': ''} if task.is_optional else {}
+        parser.add_argument(f'--{name}', metavar=task.metavar, help=task.help, **how)
     parser.add_argument('--with-history', action='store_true',
                         help='with --timelines: judge each disk with the history of its readings, growth and age '
                              'included')
-    parser.add_argument('--clocks', metavar='FILE',
-                        help='count the reports that are said to hide power-on time, by how far their logs are ahead '
-                             'of their counter; a line of FILE is a report')
-    parser.add_argument('--seen-again', metavar='FILE',
-                        help='report how many drives were gone, CRITICAL or had lost more data at the next look, by '
-                             'vendor, state and reason, beside quiet drives; a line of FILE is a drive with its looks')
-    parser.add_argument('--ssd-failures', metavar='FAILURES',
-                        help='report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of '
-                             'healthy ones in FILE')
     parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
     return parser
 
@@ -76,30 +108,25 @@ def shipped_judge() -> timelines.Mindful:
     return verdict
 
 
+def task_of(options: argparse.Namespace, parser: Parser) -> Task:
+    """Return the task that the options ask for. Ends the program if they ask for none, for several, or for too little.
+    """
+    asked = [task for name, task in TASKS.items() if getattr(options, name.replace('-', '_')) is not None]
+    if len(asked) != 1 or (options.file is not None) != asked[0].has_drives:
+        parser.error(f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}; to compare the '
+                     'database with FILE, run: check_smart_attributes measure FILE')
+    if options.with_history and options.timelines is None:
+        parser.error('--with-history works only with --timelines FILE')
+    return asked[0]
+
+
 def main(words: Sequence[str]) -> int:
     """Measure as the words of a command line ask; 0, or 3 with a sentence on standard error."""
     parser = _parser()
     options = parser.parse_args(words)
-    tasks = [name for name in ('verdicts', 'ssd_failures', 'seen_again', 'timelines', 'clocks')
-             if getattr(options, name) is not None]
-    if len(tasks) != 1:
-        parser.error('give one of FILE --verdicts, FILE --ssd-failures FAILURES, --seen-again FILE, --timelines FILE, '
-                     '--clocks FILE; to compare the database with FILE, run: check_smart_attributes measure FILE')
-    if (options.file is None) != (tasks[0] in ('seen_again', 'timelines', 'clocks')):
-        parser.error('--verdicts and --ssd-failures need FILE with drives; the others do not')
-    if options.with_history and not options.timelines:
-        parser.error('--with-history works only with --timelines FILE')
+    task = task_of(options, parser)
     try:
-        if options.timelines:
-            timelines.main(options.timelines, shipped_judge(), options.with_history, options.as_json)
-        elif options.clocks:
-            clocks.main(options.clocks, shipped_judge(), options.as_json)
-        elif options.seen_again:
-            seen_again.main(options.seen_again, shipped_judge(), options.as_json)
-        elif options.ssd_failures:
-            ssd_failures.main(options.file, options.ssd_failures, shipped_judge(), options.as_json)
-        else:
-            alarms.main(options.file, options.verdicts, options.as_json)
+        task.run(options)
     except SmartError as problem:
         print(sentence(str(problem), LONGEST), file=sys.stderr)
         return UNKNOWN

@@ -1,0 +1,111 @@
+"""tools.measure --forecasts: dates against the wear that later reports show, on drives made for the test."""
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import run_tool
+
+DAYS = 24   # hours
+
+
+def drive(*seen: tuple[int, int]) -> dict[str, Any]:
+    """Return an NVMe drive that reported (power-on days, % used) at these times."""
+    return {'path': 'NVMe/x', 'seen': [{'date': '2026-01-07', 'facts': {
+        'model': 'Acme NVMe', 'firmware': '1', 'health': 'PASSED',
+        'nvme': {'Percentage Used': f'{used}%', 'Power On Hours': f'{days * DAYS:,}'}}} for days, used in seen]}
+
+
+def measured(folder: Path, *drives: Any) -> dict[str, Any]:
+    """Return the figures that the tool prints for NVMe drives."""
+    file = folder / 'history.jsonl.gz'
+    file.write_bytes(gzip.compress('\n'.join(json.dumps(each) for each in drives).encode()))
+    found = json.loads(run_tool('tools.measure', '--forecasts', str(file), '--json').text)
+    return dict(found.get('nvme', {'outcomes': {}, 'ends': {}}))
+
+
+# The first report: half used in 1000 days, so the range begins after 238 days and ends after 6000.
+@pytest.mark.parametrize(('later', 'outcome'), [
+    pytest.param((1100, 55), 'within', id='as-fast-as-before'),
+    pytest.param((1100, 72), 'within', id='rounding-above-the-fast-end'),
+    pytest.param((1100, 73), 'faster', id='faster'),
+    pytest.param((1360, 52), 'within', id='rounding-below-the-slow-end'),
+    pytest.param((1361, 52), 'slower', id='slower'),
+    pytest.param((1239, 100), 'within', id='worn-out-after-the-beginning'),
+    pytest.param((1200, 255), 'faster', id='worn-out-before-the-beginning'),
+    pytest.param((7100, 99), 'within', id='a-counter-that-stops-at-99'),
+    pytest.param((1060, 53), 'within', id='sixty-days')])
+def test_the_wear_of_a_later_report_is_within_the_range_or_not(tmp_path, later, outcome):
+    """The counter may be off by one point at each end."""
+    counts = measured(tmp_path, drive((1000, 50), later))['outcomes']
+
+    assert {basis: {name for name, count in of_basis.items() if count} for basis, of_basis in counts.items()} == {
+        'first report': {outcome}}
+
+
+@pytest.mark.parametrize('seen', [
+    pytest.param([(1000, 50)], id='once'),
+    pytest.param([(1000, 50), (1059, 53)], id='too-soon'),
+    pytest.param([(1000, 50), (1200, 49)], id='wear-fell'),
+    pytest.param([(1000, 50), (900, 60)], id='age-fell'),
+    pytest.param([(1000, 99), (1200, 99)], id='stopped-from-the-start'),
+    pytest.param([(1000, 1), (1200, 1)], id='without-a-forecast'),
+    pytest.param([], id='never')])
+def test_drives_that_test_nothing_are_left_out(tmp_path, seen):
+    """A counter or clock that was set back says nothing about the forecast."""
+    assert measured(tmp_path, drive(*seen))['outcomes'] == {}
+
+
+def test_a_hard_disk_is_left_out(tmp_path):
+    """Some report a wear that means nothing."""
+    disk = {'path': 'HDD/x', 'seen': [{'facts': {'model': 'Disk', 'rotation': '7200 rpm', 'attributes': []}}] * 2}
+
+    assert measured(tmp_path, disk)['outcomes'] == {}
+
+
+def test_history_is_used_up_to_the_second_to_last_report(tmp_path):
+    """10 points in 100 days, after five in a hundred: the estimate says too little, the history does not."""
+    found = measured(tmp_path, drive((1000, 10), (1100, 20), (1200, 30), (1300, 40)))
+
+    assert found['outcomes'] == {'first report': {'within': 0, 'faster': 1, 'slower': 0},
+                                 'history': {'within': 1, 'faster': 0, 'slower': 0}}
+
+
+def test_known_ends_are_compared_with_the_first_and_the_last_range_before(tmp_path):
+    """100 % is reached after 50 of 100 days; the range of the first report began after 857 days, the last one's did
+    not.
+    """
+    found = measured(tmp_path, drive((1000, 20), (1100, 50), (1200, 90), (1300, 110)))
+
+    assert found['ends'] == {'first report': {'known': 1, 'before_the_range': 1},
+                             'last report before the end': {'known': 1, 'before_the_range': 0}}
+
+
+def test_the_speed_is_compared_with_the_estimate(tmp_path):
+    """Three drives that were expected to use ten points: half of it, as much, twice as much."""
+    drives = [drive((1000, 50), (1200, 50 + grown)) for grown in (5, 10, 20)]
+
+    assert measured(tmp_path, *drives)['speed_percentiles']['50'] == 1
+
+
+def test_the_tables_name_kind_basis_and_shares(tmp_path):
+    """Without --json."""
+    file = tmp_path / 'history.jsonl'
+    file.write_text('\n'.join(json.dumps(drive((1000, 50), later)) for later in ((1100, 55), (1100, 90))))
+    text = run_tool('tools.measure', '--forecasts', str(file)).text
+
+    assert 'nvme  first report                     2       1 (50.0 %)       1 (50.0 %)        0 (0.0 %)' in text
+
+
+@pytest.mark.parametrize('line', ['{"model": "x", "attributes": []}', '{"seen": [{"hours": 1}]}', '[]'])
+def test_a_file_without_histories_is_unknown(tmp_path, line):
+    """Exit 3 with a sentence that names file and line."""
+    file = tmp_path / 'drives.jsonl'
+    file.write_text(line)
+    result = run_tool('tools.measure', '--forecasts', str(file))
+
+    assert result.code == 3
+    assert f'{file}, line 1' in result.first_line and 'must be an object with seen' in result.first_line
