@@ -103,8 +103,8 @@ def ages(of):
 
 def test_ages_are_bounds_once_the_counter_was_set_back():
     """An error at 400 h may be of the first or the second time that the drive was 400 h old."""
-    assert ages(report(500, [450], [400])) == {'self_test': (50, False), 'recent_data_errors': (100, False)}
-    assert ages(report(500, [450, 9000], [400])) == {'self_test': (50, True), 'recent_data_errors': (100, True)}
+    assert ages(report(500, [450], [400])) == {'self_test': (50, False), 'logged_data_errors': (100, False)}
+    assert ages(report(500, [450, 9000], [400])) == {'self_test': (50, True), 'logged_data_errors': (100, True)}
 
 
 @pytest.mark.parametrize(('tests', 'ago'), [([450], ', 2 days ago'), ([450, 9000], ', more than 2 days ago')])

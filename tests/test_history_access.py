@@ -208,11 +208,11 @@ def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
 
 def test_history_that_has_just_begun_tells_no_age(machine):
     """"More than 0 h ago" would be said of every old number on the first days."""
-    machine.holds(sda=disk(a197=1))
+    machine.holds(sda=disk(a187=1))
     machine.check(START)
 
     assert 'newest' not in machine.check(START + HOUR).first_line
-    assert 'pending 1, newest more than ' in machine.check(START + 2 * DAY).first_line
+    assert 'reported_uncorrect 1, newest more than ' in machine.check(START + 2 * DAY).first_line
 
 
 def test_explain_says_as_well_why_no_growth_is_judged(machine):

@@ -139,7 +139,7 @@ def test_looks_are_judged_with_the_log_of_their_day(history):
 
     assert [found['WARNING', 'reported_uncorrect alone', age] for age in ('over 1 y', 'to 7 d', 'unknown')] == [1, 1, 2]
     assert found['OK', 'data error in the log', 'over 1 y'] == found['WARNING', 'data error in the log', ''] == 1
-    assert found['OK', 'ICRC newest in the log', 'to 7 d'] == 1
+    assert found['WARNING', 'ICRC newest in the log', 'to 7 d'] == 1
     assert found['WARNING', 'data error in the log', 'to 7 d'] == 1
     assert found['OK', 'quiet', ''] == 1 and ('WARNING', 'quiet', '') not in found
 

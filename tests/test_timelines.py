@@ -223,9 +223,10 @@ def test_what_was_there_at_first_has_not_grown(tmp_path):
 def test_growth_is_told_no_longer_than_the_walk_looks():
     """Another "for" or "after" in thresholds/ is another place where a state may end."""
     metrics = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
-    kinds = [fields for metric in metrics.values() for fields in (metric, metric.get('hdd', {}))]
-    rules = [rule for fields in kinds for rule in _listed(fields.get('growth'))]
-    spans = {rule['for'] for rule in rules} | {fields['aged']['after'] for fields in kinds if fields.get('aged')}
+    kinds = [fields for metric in metrics.values() for hdd in [metric.get('hdd', {})]
+             for fields in (metric, hdd, *hdd.get('groups', {}).values())]
+    spans = {rule[key] for fields in kinds for name, key in (('growth', 'for'), ('aged', 'after'))
+             for rule in _listed(fields.get(name))}
 
     assert {int(span[:-1]) for span in spans} <= set(timelines.TOLD_FOR)
 

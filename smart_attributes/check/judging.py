@@ -64,8 +64,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     silent = [note for each in judgements for metric in [each.reading.metric] if metric in given
               for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
     state = worst(j.state for j in judgements)
-    return Verdict(device, identity, state,
-                   most_severe_first(judgements, database.metrics),
+    return Verdict(device, identity, state, most_severe_first(judgements, database.metrics),
                    (*spec.notes, *drive_notes(report, found, spec), *_set_back(found, identity, past),
                     *thresholds.over(device, identity, family), *silent),
                    entry=spec.family, meaning=thresholds.meaning(state, identity.kind, family))

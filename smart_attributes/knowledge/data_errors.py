@@ -118,7 +118,7 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
                 yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {_suggestion(metric, units)}')
             yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units)
             for kind, name in _unknown_groups(fields, groups):
-                yield Mistake((*path, metric, kind, 'groups', name), f'{place}, {metric}, {kind}: there is no group '
+                yield Mistake((*path, metric, kind, 'groups', name), f'{place}, {metric}, {kind}: unknown group '
                               f'"{name}"; {nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}')
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake((*path, metric, 'acknowledged'),
