@@ -119,8 +119,8 @@ BROKEN = (
     _ours('test_secrets.py::test_roots_error_messages_quote_nothing_of_a_file_that_another_user_has_linked', 'trust.py',
           'if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, other) for other in leading):', 'if False:'),
     # History
-    _ours(AGE, 'check/history_access.py', 'Past(recalled.histories, self._history.now, self._history.is_own)',
-          'Past(recalled.histories, self._history.now, True)'),
+    _ours(AGE, 'check/history_access.py', 'Past(recalled.histories, self._history.now, self._history.is_own,',
+          'Past(recalled.histories, self._history.now, True,'),
     _ours('test_forged_history.py::test_another_users_history_leaves_no_sleeping_drive_out_of_roots_check',
           'check/history_access.py', 'if self._history and self._history.is_own else None',
           'if self._history else None'),
