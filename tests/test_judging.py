@@ -6,7 +6,7 @@ import small_database
 from conftest import ROOT
 from small_database import row
 
-from smart_attributes.check import judging
+from smart_attributes.check import advisories, judging
 from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
@@ -204,7 +204,7 @@ ADVISORY = drive_database.Advisory('hpe-32768', 'drive and data are lost for goo
     ids=['warn-age-unknown', 'warn-years-away', 'warn-1000-hours', 'crit-999-hours', 'crit-now', 'crit-past'])
 def test_a_firmware_defect_with_an_hour_tells_when_it_bites(hours, state, words):
     """There is time to order and to plan, until there is none."""
-    reading = judging.advisory_reading(ADVISORY, Identity(firmware='HPD5'), hours, DAY_0)
+    reading = advisories.reading(ADVISORY, Identity(firmware='HPD5'), hours, DAY_0)
 
     assert reading.state is state
     assert words in reading.verdict
@@ -535,7 +535,7 @@ def test_a_firmware_defect_of_a_drive_that_tells_no_hours_is_a_warning():
 
 def test_a_firmware_defect_without_hour_and_without_cure_says_neither():
     """No empty brackets, and no firmware to wait for."""
-    reading = judging.advisory_reading(ADVISORY._replace(hour=None, fixed_in=''), Identity(firmware='HPD5'), 40000,
+    reading = advisories.reading(ADVISORY._replace(hour=None, fixed_in=''), Identity(firmware='HPD5'), 40000,
                                        DAY_0)
 
     assert (reading.verdict, reading.state) == ('firmware HPD5: drive and data are lost for good; update the firmware',
@@ -972,3 +972,15 @@ def test_the_limits_of_time_left_are_those_of_this_drive(selector):
 def test_history_that_another_user_could_have_written_makes_no_time_longer(metrics, before, is_own, days):
     """It could silence an alarm; it may only raise one."""
     assert time_left(metrics, before=before, is_own=is_own)[0] == pytest.approx(days, rel=0.05)
+
+
+@pytest.mark.parametrize('judged, kind, meaning', [
+    ([('data', State.WARNING)], 'hdd', 'many failed'), ([('errors', State.WARNING)], 'hdd', 'many failed'),
+    ([('', State.WARNING)], 'hdd', ''), ([('wear', State.WARNING)], 'hdd', ''), ([('data', State.WARNING)], 'ssd', ''),
+    ([('health', State.CRITICAL), ('data', State.WARNING)], 'hdd', ''), ([('data', State.OK)], 'hdd', '')],
+    ids=['lost-data', 'bad-sectors', 'temperature', 'wear', 'kind-without-rates', 'health-decides', 'ok'])
+def test_a_state_says_how_many_such_drives_failed_if_counts_like_the_measured_ones_decide_it(judged, kind, meaning):
+    given = thresholds.Thresholds({'states': {'hdd': {'WARNING': 'many failed', 'CRITICAL': 'nearly all failed'}}})
+    judgements = [Judgement(Reading('x', 1, '', Source('log')), state, concern=concern) for concern, state in judged]
+
+    assert judging._meaning(judgements, given, kind, '') == meaning

@@ -1,19 +1,17 @@
 """Compare readings with their limits. Pure: the date and all other input are passed in as values."""
 from __future__ import annotations
 
-import time
-
 from ..coded import NOTHING, Coded
 from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
 from ..knowledge import clock, ranges, readings, self_tests, severity, standards
 from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling
-from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
+from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
 from ..model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import HEALTH, WORDS, amount, clean, exit_status_notes, statement
-from . import forecasts
+from . import advisories, forecasts
 
 if TYPE_CHECKING:
     from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
 
 APART = 5              # percentage points; a larger difference between two endurance readings is noted
-ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
 
 
 class Rules(NamedTuple):
@@ -63,11 +60,19 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
                   for each in found]
     silent = [note for each in judgements for metric in [each.reading.metric] if metric in given
               for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
-    state = worst(j.state for j in judgements)
-    return Verdict(device, identity, state, most_severe_first(judgements, database.metrics),
+    ordered = most_severe_first(judgements, database.metrics)
+    return Verdict(device, identity, worst(j.state for j in judgements), ordered,
                    (*spec.notes, *drive_notes(report, found, spec), *_set_back(found, identity, past),
                     *thresholds.over(device, identity, family), *silent),
-                   entry=spec.family, meaning=thresholds.meaning(state, identity.kind, family))
+                   entry=spec.family, meaning=_meaning(ordered, thresholds, identity.kind, family))
+
+
+def _meaning(judgements: Sequence[Judgement], thresholds: Thresholds, kind: str, family: str) -> str:
+    """Return how many such drives failed; '' unless lost data or bad sectors decide the state, as in the measured data.
+    """
+    state = worst(each.state for each in judgements)
+    is_measured = any(each.state is state and each.concern in (severity.DATA, severity.ERRORS) for each in judgements)
+    return thresholds.meaning(state, kind, family) if is_measured else ''
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> Tuple[Judgement, ...]:
@@ -84,7 +89,7 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
     by_metric: the drive's judged readings.
     """
     identity, hours = report.identity, _hours(by_metric)
-    found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
+    found = [advisories.reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
     if rules.self_test_max_age:
         age = hours and hours * HOUR
         found.append(self_tests.freshness(report.self_tests, identity, age, rules.self_test_max_age,
@@ -278,27 +283,6 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], i
     if known is None:
         return bound.otherwise or ''
     return (ranges.below if is_floor else ranges.above)(bound.beside(known))
-
-
-# --- firmware advisories -------------------------------------------------------
-
-def advisory_reading(advisory: Advisory, identity: Identity, hours: Optional[float], now: float) -> Reading:
-    """Return a known firmware defect as a reading with its own state. hours: the drive's power-on hours."""
-    is_near = advisory.hour is not None and hours is not None and hours > advisory.hour - ADVISORY_HOURS
-    when = f' ({_countdown(advisory.hour, hours, now)})' if advisory.hour else ''
-    fix = f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''
-    words = f'firmware {identity.firmware}{fix}: {advisory.effect}{when}; {advisory.action}'
-    return Reading('firmware_advisory', 0, '', Source(advisory.source), words,
-                   State.CRITICAL if is_near else advisory.state)
-
-
-def _countdown(hour: int, hours: Optional[float], now: float) -> str:
-    if hours is None:
-        return f'at {hour} power-on hours'
-    if hours >= hour:
-        return f'at {hour} power-on hours, and the drive has {hours:.0f}'
-    day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
-    return f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if it stays switched on'
 
 
 def _hours(by_metric: Mapping[str, Reading]) -> Optional[float]:
