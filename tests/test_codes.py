@@ -103,6 +103,21 @@ def test_each_code_is_in_the_list_once():
     assert len(codes.BY_NAME) == len(EVERY)
 
 
+@pytest.mark.parametrize('entry, expected', [
+    ({'state': 'WARNING', 'meaning': 'it broke', 'remedy': 'mend it'}, ('WARNING', 'it broke', 'mend it')),
+    ({'state': 'OK', 'meaning': 'it broke'}, ('OK', 'it broke', '')),
+    ({'meaning': 'it broke', 'remedy': 'mend it'}, ('', 'it broke', 'mend it')),
+    ({'meaning': 'it broke'}, ('', 'it broke', ''))], ids=['all', 'no-remedy', 'no-state', 'meaning-alone'])
+def test_a_group_of_the_file_becomes_codes(entry, expected, monkeypatch):
+    monkeypatch.setattr(codes, '_DATA', {'odd': {'a-code': entry, 'other': {'meaning': 'x'}}, 'even': {}})
+
+    first, second = codes._group('odd')
+
+    assert (first.name, first.severity, first.meaning, first.remedy) == ('a-code', *expected)
+    assert second == codes.Code('other', '', 'x', '')
+    assert codes._group('even') == ()
+
+
 @pytest.mark.parametrize('one, other, is_same', [
     (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'y', serial='1'), True),
     (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'x', serial='2'), False),

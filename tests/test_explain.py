@@ -1,7 +1,9 @@
 """What explain prints of a drive, line by line."""
 from __future__ import annotations
 
+import io
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -58,9 +60,24 @@ NOBODY = Verdict(Device('/dev/bus/0', 'megaraid,3', 'bus_0_megaraid_3'), Identit
                  forecasts={'endurance_used': Forecast(0, 0, 0, is_estimate=False)})
 
 
+LONG = 'x' * 600
+MEANING = 'About 1 in 3 such ACME disks failed within a year.'
+
+
+def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return what was printed, without the blanks at the ends of lines."""
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
 @pytest.mark.parametrize('verdict, first, action', [
     pytest.param(VERDICT, '/dev/sda  ACME X1  serial SERIAL1  WARNING',
                  'What to do: order a replacement. Reason: endurance_used 86 % (warning above 85)', id='alert'),
+    pytest.param(VERDICT._replace(state=State.CRITICAL, judgements=(READINGS[-1]._replace(
+        state=State.CRITICAL, against='above 1'),)), '/dev/sda  ACME X1  serial SERIAL1  CRITICAL',
+        'What to do: replace this drive now. Reason: pending 2 (critical above 1)', id='replace'),
+    pytest.param(VERDICT._replace(judgements=(READINGS[-1]._replace(state=State.WARNING, against='above 1'),)),
+                 '/dev/sda  ACME X1  serial SERIAL1  WARNING',
+                 'What to do: watch this drive. Reason: pending 2 (warning above 1)', id='watch'),
     pytest.param(NOBODY, 'megaraid,3@/dev/bus/0  UNKNOWN',
                  'What to do: look for the drive. Reason: [no-such-device] cannot be opened', id='not-read'),
     pytest.param(VERDICT._replace(state=State.OK, judgements=(CRC,)), '/dev/sda  ACME X1  serial SERIAL1  OK',
@@ -74,6 +91,20 @@ NOBODY = Verdict(Device('/dev/bus/0', 'megaraid,3', 'bus_0_megaraid_3'), Identit
         '(between 1970-03-02 and 1970-03-02)', id='wears-out')])
 def test_the_head_names_the_drive_and_what_to_do_about_it_and_why(verdict, first, action):
     assert explain.head(verdict, hide_serial=False, now=0) == [first, action]
+
+
+@pytest.mark.parametrize('verdict', [VERDICT, VERDICT._replace(state=State.CRITICAL), NOBODY],
+                         ids=lambda verdict: verdict.state.name)
+@pytest.mark.parametrize('meaning, lines', [
+    pytest.param('', [], id='unknown'), pytest.param(MEANING, [MEANING], id='known'),
+    pytest.param('a\nb', ['a b'], id='two-lines'),
+    pytest.param(LONG, [LONG[:297] + '...'], id='long')])
+def test_the_third_line_of_the_head_is_the_meaning_of_the_state_if_it_is_known(verdict, meaning, lines):
+    known = verdict._replace(meaning=meaning, judgements=(WORN._replace(state=verdict.state),))
+
+    assert explain.head(known, hide_serial=False, now=0) == [
+        *explain.head(known._replace(meaning=''), hide_serial=False, now=0), *lines]
+    assert len(explain.head(known, hide_serial=False, now=0)) == 2 + len(lines)
 
 
 def test_the_head_leaves_out_a_hidden_serial_number():
@@ -91,6 +122,22 @@ def test_an_alert_has_its_value_its_limit_its_source_and_the_reason():
         'endurance_used  86 %  warning above 85  attribute 233', '  rated life (default.json)',
         'crc_errors      3  critical above 0 in 24 h  log', '  crc_errors grew by 3 in 2 h',
         '  check the cable (site.json)', 'self_test       read failure  warning  log', '  a test failed']
+
+
+def test_no_text_of_an_alert_or_a_place_is_longer_than_its_limit():
+    """A file or a drive may contain a text of any length."""
+    alert = Judgement(reading('self_test', 0, verdict=LONG, state=State.WARNING), State.WARNING, origin='log',
+                      growth=LONG, reason=LONG)
+
+    shown, grown, reason = explain._alerts(VERDICT._replace(judgements=(alert,)))
+    assert shown == f'self_test  {LONG[:297]}...  warning  log'
+    assert (grown, reason) == (f'  {LONG[:297]}...', f'  {LONG[:497]}...')
+    assert list(explain._place(Place('slot 7', LONG, (LONG,)))) == [
+        'bay         slot 7', f'locate LED  on: echo 1 > {LONG[:297]}...; off: echo 0', f'in use by   {LONG[:297]}...']
+
+
+def test_a_drive_without_alerts_has_no_lines_about_them():
+    assert list(explain._alerts(VERDICT._replace(judgements=(CRC,)))) == []
 
 
 def test_the_details_name_the_drive_and_its_place():
@@ -126,8 +173,10 @@ def test_each_limit_has_its_origin_and_its_reason():
         ('pending', 'default.json', 'no limit')]
 
 
-def test_an_override_of_a_drive_is_a_second_origin():
-    site = {'overrides': [{'for': {'family': 'ACME X1'}, 'why': 'w', 'metrics': {'endurance_used': {'warning': '70'}}}]}
+@pytest.mark.parametrize('selector', [{'family': 'ACME X1'}, {'device': 'sda'}, {'serial': 'SERIAL1'}],
+                         ids=lambda selector: next(iter(selector)))
+def test_an_override_of_a_drive_is_a_second_origin(selector):
+    site = {'overrides': [{'for': selector, 'why': 'w', 'metrics': {'endurance_used': {'warning': '70'}}}]}
     limits = Thresholds({'metrics': {'endurance_used': {'warning': '85', 'critical': '95', 'why': 'rated life'}}},
                         [('site.json', site)])
     [row] = explain._limit_rows(VERDICT._replace(judgements=(WORN,)), limits)
@@ -153,6 +202,14 @@ def test_attributes_that_no_reading_uses_are_listed():
     assert next(explain._unused_rows(VERDICT, REPORT, DATABASE)) == ('5', 'Reallocated_Sector_Ct', '100', '0')
 
 
+def test_an_attribute_that_no_reading_uses_has_its_name_of_the_database():
+    """Not the one that smartctl shows, which may be that of another vendor."""
+    seagate = Report(Identity('ATA', 'ST4000NM0035-1V4107', rotation=7200),
+                     attributes=(AttributeRow(240, 'Unknown_Attribute', 100, None, None, None, '', '7'),))
+
+    assert list(explain._unused_rows(VERDICT, seagate, DATABASE)) == [('240', 'Head_Flying_Hours', '100', '7')]
+
+
 def test_everything_is_printed_under_its_title(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
     explain.print_drive(VERDICT, REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
@@ -165,6 +222,95 @@ def test_everything_is_printed_under_its_title(capsys, monkeypatch):
         ['state', 'metric', 'value', 'source', 'limit'], ['metric', 'set', 'by', 'why'], ['id', 'name', 'value', 'raw']]
     assert any(line.split() == ['250', 'Odd_Thing', '-', '1', '(2', '3)'] for line in lines)
     assert lines[lines.index('readings') - 1] == '' and lines[-1] == 'note: a note'
+
+
+OUTPUT = """\
+/dev/sda  ACME X1  WARNING
+What to do: order a replacement. Reason: endurance_used 86 % (warning above 85)
+About 1 in 3 such ACME disks failed within a year.
+
+endurance_used  86 %  warning above 85  attribute 233
+
+device      /dev/sda, name sda
+model       ACME X1, firmware FW1, type ssd
+entry       ACME X1
+bay         slot 7
+locate LED  on: echo 1 > /sys/x/locate; off: echo 0
+in use by   md0
+in use by   vg0
+
+readings
+state    metric          value    source         limit
+WARNING  endurance_used  86 %     attribute 233  warning 85, critical 95
+OK       crc_errors      3        log            none
+OK       self_test       passed   log            none
+-        temperature     31 C     log            not judged
+-        pending         unknown  log            not judged: 255 means no value
+OK       pending         2        log            critical 8
+
+limits
+metric          set by              why
+endurance_used  default.json        rated life
+crc_errors      default.json        growth within 24h: warning above 0, alerts for 7d: each one is a failed transfer
+crc_errors      default.json        growth within 1h: critical above 9, alerts for 1d
+self_test       default.json        a test failed
+self_test       default.json, aged  long ago
+pending         default.json        no limit
+
+unmapped attributes
+id   name                   value  raw
+5    Reallocated_Sector_Ct  100    0
+250  Odd_Thing              -      1 (2 3)
+note: a note
+"""
+
+
+def test_the_whole_output_is_as_an_admin_reads_it(capsys, monkeypatch):
+    monkeypatch.setenv('COLUMNS', '140')
+    explain.print_drive(VERDICT._replace(meaning=MEANING), REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
+
+    assert '\n'.join([*lines_of(capsys), '']) == OUTPUT
+
+
+def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
+    monkeypatch.setenv('COLUMNS', '140')
+    monkeypatch.setattr('time.time', lambda: 0)
+    fades = VERDICT._replace(state=State.OK, judgements=(), notes=(), forecasts={
+        'endurance_used': Forecast(60 * DAY, 60 * DAY, 60 * DAY, is_estimate=False)})
+    explain.print_drive(fades, None, DATABASE, LIMITS, hide_serial=True, is_verbose=False)
+    _, action, *_, last = lines_of(capsys)
+
+    assert action.startswith('What to do: order a replacement now. Reason: endurance_used: used up 1970-03-02 ')
+    assert last.startswith('wears out   endurance_used: used up 1970-03-02 ')
+
+
+def test_a_title_and_the_head_of_a_table_are_bold_on_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for name in ('NO_COLOR', 'FORCE_COLOR', 'TTY_COMPATIBLE'):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv('TERM', 'xterm')
+    monkeypatch.setenv('COLUMNS', '140')
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, 'stdout', Terminal())
+        explain.print_drive(VERDICT, REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
+        text = sys.stdout.getvalue()
+
+    assert '\x1b[1mreadings\x1b[0m\n\x1b[1mstate ' in text
+    assert '\x1b[1munmapped attributes\x1b[0m\n\x1b[1mid ' in text
+
+
+def test_a_cell_and_a_note_are_no_longer_than_their_limit(capsys, monkeypatch):
+    monkeypatch.setenv('COLUMNS', '1000')
+    odd = AttributeRow(251, f'[red]{LONG}', None, None, None, None, '', '1')
+    explain.print_drive(VERDICT._replace(notes=(f'[b]{LONG}',)), Report(X1, attributes=(odd,)), DATABASE, LIMITS,
+                        hide_serial=True, is_verbose=True)
+
+    row, note = lines_of(capsys)[-2:]
+    assert row.split() == ['251', f'[red]{LONG[:292]}...', '-', '1']
+    assert note == f'note: [b]{LONG[:494]}...'
 
 
 @pytest.mark.parametrize('report, is_verbose', [(REPORT, False), (None, True)], ids=['brief', 'no-report'])

@@ -87,16 +87,18 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
     assert formed.of(read(), judge, None) is early
     assert formed.of(other, judge, None).state is State.UNKNOWN
     assert formed.of(other, judge, None).problem == 'was read but not evaluated: time limit of 55 s exceeded'
+    assert formed.of(other, judge, None).code == 'not-judged'
 
 
-@pytest.mark.parametrize('error, words', [
-    (DataError('site.json: there is no set "x"'), 'site.json: there is no set "x"'),
-    (alarm.TakesTooLong('5.5 s of CPU time'),
+@pytest.mark.parametrize('error, code, words', [
+    (DataError('site.json: there is no set "x"'), 'site-file-mistake', 'site.json: there is no set "x"'),
+    (alarm.TakesTooLong('5.5 s of CPU time'), 'judging-failed',
      'cannot be evaluated: it took more than 5.5 s of CPU time, probably because of a pattern in a data file; to '
      'find it, run: check_smart_attributes validate'),
-    (KeyError('x'), 'cannot be evaluated: KeyError inside check_smart_attributes; please report this with the output '
-                    'of: smartctl --json -x')], ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
-def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, words):
+    (KeyError('x'), 'judging-failed', 'cannot be evaluated: KeyError inside check_smart_attributes; please report this '
+                                      'with the output of: smartctl --json -x')],
+    ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
+def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code, words):
     """By its name and its serial number; the others are judged."""
     class Broken:
         def identify(self, *_: object) -> None:
@@ -104,7 +106,7 @@ def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, word
 
     told = verdicts.verdict(read(), judge._replace(database=Broken()), None)  # type: ignore[arg-type]
 
-    assert (told.state, told.problem, told.device) == (State.UNKNOWN, words, OF_A_DISK)
+    assert (told.state, told.code, told.problem, told.device) == (State.UNKNOWN, code, words, OF_A_DISK)
     assert told.identity.serial and told.identity == read().identity
 
 
