@@ -163,7 +163,7 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
         'program', 'smartctl', 'sudo rule', 'history', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
         'output']
-    body, _, pasted = told.text.partition('To paste')
+    body, _, pasted = told.text.partition('Lines to paste')
     lines = [line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()]
     assert len(lines) <= 24 and max(map(len, lines)) < 80
     assert 'vars.smart_attributes_device = ["/dev/sda", "/dev/sdb"]' in pasted

@@ -167,7 +167,8 @@ def test_a_healthy_fleet_does_not_ring_at_night(fleet):
     metrics = load('thresholds/default.json')['metrics']
 
     def may_be_critical(metric: str) -> bool:
-        limits = [metrics[metric], *(metrics[metric].get(kind, {}) for kind in ('hdd', 'ssd', 'nvme', 'sas'))]
+        kinds = [metrics[metric].get(kind, {}) for kind in ('hdd', 'ssd', 'nvme', 'sas')]
+        limits = [metrics[metric], *kinds, *(group for kind in kinds for group in kind.get('groups', {}).values())]
         return any(limit.get('critical') is not None for limit in limits) or metric in (
             'vendor_threshold', 'self_test', 'firmware_advisory', 'power_loss_protection', 'write_protect')
 

@@ -264,7 +264,7 @@ def test_lines_that_were_cut_off_leave_a_row_that_says_how_many(cases):
         cut, *drives = of(found, SSH)
         assert re.fullmatch(rf'output truncated: \d+ of {DRIVES} drives are missing; to see all, run triage on the '
                             r'host', cut['why'])
-        assert int(cut['why'].split()[0]) + len(drives) == DRIVES
+        assert int(cut['why'].split()[2]) + len(drives) == DRIVES
         assert cut['state'] == 'UNKNOWN'
         assert (f'1 service whose output was truncated on the way, so drives are missing: {SSH}!by ssh'
                 in texts(found['notes']))

@@ -283,7 +283,7 @@ def test_states_are_counted_from_the_worst():
 def test_checks_in_trouble_are_counted(states, line):
     found = planned(*(drive(state=state, is_check=True, code='plugin-missing') for state in states))
 
-    assert [each for each in table.heading(found, []) if 'trouble' in each] == ([line] if line else [])
+    assert [each for each in table.heading(found, []) if 'with a problem' in each] == ([line] if line else [])
 
 
 @pytest.mark.parametrize('models, more', [(12, None), (13, '  and 1 more; --html and --json list all')])

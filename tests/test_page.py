@@ -136,7 +136,7 @@ def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
     done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'no/drives.html'))
 
     assert done.code == 3
-    assert 'drives.html: cannot be written: No such file or directory; name a file in a folder' in done.text
+    assert 'drives.html: cannot be written: No such file or directory; use a path in a directory' in done.text
 
 
 def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):

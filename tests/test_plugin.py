@@ -110,13 +110,13 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
 @pytest.mark.parametrize(('arguments', 'word'), [
     (['--no-such-option'], '--no-such-option'),
     (['-w', 'endurance_used'], 'metric=RANGE'),
-    (['-w', 'endurance=80'], '"endurance" is no metric'),
+    (['-w', 'endurance=80'], '"endurance" is not a metric'),
     (['-w', 'endurance_used=80%'], '"80%" is not a Nagios range'),
     (['-c', 'endurance_used=90:80'], '"90:80" is not a Nagios range'),
     (['-w', 'endurance_used=30d:'],
      '"30d:" is not a Nagios range of a metric that is in %; d, w and y (days, weeks, years)'),
     (['-w', 'endurance_time_left=30m:'], '"30m:" is not a Nagios range; write 30d: (bad below 30 days)'),
-    (['--ignore-metric', 'wear'], '"wear" is no metric'),
+    (['--ignore-metric', 'wear'], '"wear" is not a metric'),
     (['-t', 'soon'], 'number of seconds'),
     (['--expect', '-1'], 'number of drives'),
     (['--ignore-attribute', '256'], 'attribute number'),
@@ -552,7 +552,7 @@ def test_perfdata_of_300_drives_is_reduced_by_us_and_says_so(tmp_path):
     result = many(tmp_path, 300)
 
     values = perfdata(result.text)
-    left_out = re.search(r'; perfdata of all drives for (.+?); divide ', result.text)
+    left_out = re.search(r'; perfdata of all drives for (.+?); split ', result.text)
     assert len(values) + 300 * len(left_out.group(1).split(', ')) == 2700
     assert LIMIT - 1000 < len(result.text.encode()) <= LIMIT
     assert sum(line.startswith('CRITICAL') for line in result.text.splitlines()) > 10
@@ -606,7 +606,7 @@ def test_the_word_of_a_drive_that_failed_by_a_bogus_threshold_is_graphed_as_said
 
     assert perfdata(result.text)['bogus_smart_status'].number == 0
     assert 'smart_status' not in result.line_of('bogus')
-    assert 'known to be bogus' in result.text
+    assert 'known to be wrong' in result.text
 
 
 def test_a_drive_is_named_by_its_serial_on_request(fake):

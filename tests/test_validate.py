@@ -693,6 +693,8 @@ def test_a_short_pattern_is_enough_beside_other_conditions():
 @pytest.fixture
 def shipped(checkout, monkeypatch):
     """The small database in the place of the shipped one."""
+    (checkout.folder / 'thresholds').mkdir(exist_ok=True)
+    (checkout.folder / 'thresholds/default.json').write_text('{"metrics": {}}')
     monkeypatch.setattr(data_file, 'shipped', lambda name: str(checkout.folder / name))
     return checkout
 
@@ -980,7 +982,7 @@ def test_format_rewrites_a_file_in_the_usual_layout_and_keeps_its_mode(shipped):
     assert (code, lines) == (0, [f'{path}: rewritten', NOTHING_WRONG])
     assert path.read_text() == formatting.formatted(database(), 'attributes')
     assert path.stat().st_mode & 0o777 == 0o640
-    assert sorted(os.listdir(shipped.folder)) == ['attributes.json', 'tests']
+    assert sorted(os.listdir(shipped.folder)) == ['attributes.json', 'tests', 'thresholds']
 
 
 def test_format_writes_nothing_where_nothing_changes(shipped):

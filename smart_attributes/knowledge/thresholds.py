@@ -159,10 +159,12 @@ class Thresholds:
 
     def meaning(self, state: State, kind: str, family: str) -> str:
         """Return a sentence on how many drives of this kind failed in a state; '' if that is unknown."""
-        groups = self._groups.get(family, ())
-        found = [value for _, data in self._files for value in [data.get('states', {}).get(kind, {})]]
-        of_groups = [value['groups'][group] for value in found for group in groups if group in value.get('groups', ())]
-        return next((value[state.name] for value in (*of_groups, *found) if state.name in value), '')
+        for _, data in self._files:
+            of_kind = data.get('states', {}).get(kind, {})
+            for found in (*(of_kind.get('groups', {}).get(group, {}) for group in self._groups.get(family, ())), of_kind):
+                if state.name in found:
+                    return str(found[state.name])
+        return ''
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
         """Return the acknowledgement of a metric of this drive, or None."""
