@@ -161,7 +161,8 @@ class Thresholds:
         """Return a sentence on how many drives of this kind failed in a state; '' if that is unknown."""
         for _, data in self._files:
             of_kind = data.get('states', {}).get(kind, {})
-            for found in (*(of_kind.get('groups', {}).get(group, {}) for group in self._groups.get(family, ())), of_kind):
+            groups = [of_kind.get('groups', {}).get(group, {}) for group in self._groups.get(family, ())]
+            for found in (*groups, of_kind):
                 if state.name in found:
                     return str(found[state.name])
         return ''
