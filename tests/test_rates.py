@@ -102,6 +102,6 @@ def test_each_limit_in_the_document_is_that_of_the_program():
     metrics = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
 
     measured = ('offline_uncorrectable', 'pending', 'reallocated', 'reported_uncorrect', 'spin_retry')
-    assert told == {(metric, metrics[metric]['hdd'][level.lower()], level) for metric in measured
-                    for level in ('WARNING', 'CRITICAL')
-                    if metrics[metric]['hdd'][level.lower()]}
+    assert told == {(metric, limits[level.lower()], level) for metric in measured for level in ('WARNING', 'CRITICAL')
+                    for hdd in [metrics[metric]['hdd']] for limits in (hdd, *hdd.get('groups', {}).values())
+                    if limits.get(level.lower())}

@@ -34,6 +34,7 @@ TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
 VENDORS = {'A': 'Intel', 'B': 'Samsung', 'C': 'Micron'}
 LEVELS = (State.WARNING.name, State.CRITICAL.name)
+FAMILIES = ('Seagate hard disk', 'HGST and Hitachi hard disk', 'Western Digital hard disk')
 TELLING = 20  # failures beyond a limit, below which a family says little; looks, below which a reason does
 MANY = 5      # drives of a class, below which the data file leaves it out
 
@@ -131,8 +132,10 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
     judge, limits_of = shipped_judge(), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
 
     def said(metric: str, level: str) -> str:
-        limit = limits_of.limit(metric, Device(''), timelines.report_of('', None, ()).identity, '')
-        return f'above {limit.critical if level == State.CRITICAL.name else limit.warning}'
+        # Limits of one level are equal where several vendors have it; those without rates have no critical one.
+        found = [limits_of.limit(metric, Device(''), timelines.report_of('', None, ()).identity, family)
+                 for family in ('', *FAMILIES)]
+        return f'above {next(filter(None, (getattr(each, level.lower()) for each in found)))}'
 
     known = timelines.experience(timelines.read(path), timelines.by_levels(lambda report: judge(report, None)))
     remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
