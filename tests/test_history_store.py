@@ -914,6 +914,14 @@ def test_nothing_is_told_of_a_history_without_faults(tmp_path):
     assert (opened.begun, opened.is_own) == (START, True)
 
 
+def test_a_history_without_its_beginning_begins_now(tmp_path):
+    """Its owner can remove that fact."""
+    opened = history(tmp_path)
+    opened._writing(lambda: opened._database.run("DELETE FROM fact WHERE name = 'begun'"))
+
+    assert history(tmp_path, START + STEP).begun == START + STEP
+
+
 @pytest.mark.parametrize(('first', 'then', 'writes', 'is_told'), [
     ('one', 'one', True, False), ('one', 'two', True, True), ('one', 'two', False, False), ('one', '', True, False),
     ('', 'two', True, False)], ids=['the-same', 'another', 'only-reads', 'without-id', 'had-none'])
