@@ -887,9 +887,9 @@ def test_a_restart_is_told_with_the_time_since_which_readings_may_be_missing(tmp
 def test_what_could_not_be_written_is_told_with_time_and_reason(tmp_path, reason, said):
     opened = check(tmp_path, 1)
     directory.leave_mark(opened.folder, reason)
-    since = directory.mark(opened.folder)[0]
+    os.utime(tmp_path / 'history' / directory.NOT_WRITTEN, (START, START))
 
-    assert history(tmp_path, START + STEP).not_written == f'nothing could be written since {day(since)}{said}'
+    assert history(tmp_path, START + STEP).not_written == f'nothing could be written since {day(START)}{said}'
     assert history(tmp_path, START + STEP, writes=False).not_written == ''
 
 
@@ -914,12 +914,20 @@ def test_nothing_is_told_of_a_history_without_faults(tmp_path):
     assert (opened.begun, opened.is_own) == (START, True)
 
 
-def test_a_history_without_its_beginning_begins_now(tmp_path):
-    """Its owner can remove that fact."""
-    opened = history(tmp_path)
-    opened._writing(lambda: opened._database.run("DELETE FROM fact WHERE name = 'begun'"))
+def test_a_history_without_facts_about_itself_begins_now_and_is_of_this_machine(tmp_path):
+    """Its owner can remove them."""
+    opened = check(tmp_path, 1)
+    opened._writing(lambda: opened._database.run("DELETE FROM fact WHERE name IN ('begun', 'machine')"))
+    opened = history(tmp_path, START + STEP)
 
-    assert history(tmp_path, START + STEP).begun == START + STEP
+    assert (opened.begun, opened.loss, len(opened.records)) == (START + STEP, '', 1)
+
+
+def test_a_history_is_made_where_nothing_else_is_said(tmp_path):
+    """Without an ID of the machine: the next check has one, and takes the history for its own."""
+    HistoryStore(state_directory.ready(str(tmp_path)), START, is_same_drive)
+
+    assert (history(tmp_path, START + STEP).begun, history(tmp_path, START + STEP).loss) == (START, '')
 
 
 @pytest.mark.parametrize(('first', 'then', 'writes', 'is_told'), [
@@ -1006,6 +1014,17 @@ def test_what_was_recalled_is_read_again_only_for_other_drives_or_after_a_write(
 
     opened.keep([Sighting('/dev/sdb', OTHER, (Observation(CRC, 3, CHANGE),))], Scope())
     assert opened.recall([OTHER])[0].histories[CRC].points[-1].number == 3
+
+
+def test_drives_that_were_read_ahead_are_not_read_again(tmp_path, monkeypatch):
+    """In whatever order they answer."""
+    check(tmp_path, 1)
+    check(tmp_path, 2, START + 1, OTHER, address='/dev/sdb')
+    opened = history(tmp_path, START + STEP)
+    opened.expect(['/dev/sda', '/dev/sdb'])
+    monkeypatch.setattr(rows, 'stored', lambda *_: pytest.fail('read again'))
+
+    assert [each.histories[CRC].points[0].number for each in opened.recall([OTHER, DRIVE])] == [2, 1]
 
 
 def test_a_history_is_read_while_another_check_writes(tmp_path):
@@ -1145,13 +1164,13 @@ def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, m
 
 
 @pytest.mark.parametrize(('past', 'until', 'last_read'), [
-    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1), Point(START - 2 * DAY, 2)]}, 0, START - 2 * DAY),
-    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): [Point(START - DAY, 1)]}, 0, START - DAY),
-    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): []}, START - 5, START - 5),
-    ({(HOURS, DAILY): []}, 0, START), ({}, 0, START)],
+    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1), Point(START - 2 * DAY, 2)]}, (), START - 2 * DAY),
+    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): [Point(START - DAY, 1)]}, (0,), START - DAY),
+    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): []}, (START - 5,), START - 5),
+    ({(HOURS, DAILY): []}, (), START), ({}, (), START)],
     ids=['one-series', 'two-series', 'until', 'without-points', 'nothing'])
 def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past, until, last_read):
-    written = history(tmp_path).keep_past(DRIVE, past, until)
+    written = history(tmp_path).keep_past(DRIVE, past, *until)
     opened = history(tmp_path, START + STEP)
 
     assert written == sum(map(len, past.values()))
@@ -1231,6 +1250,17 @@ def test_after_times_were_corrected_a_clock_far_behind_is_doubted_again_for_a_da
         with pytest.raises(HistoryUnusable, match='the clock'):
             history(tmp_path, behind)
     history(tmp_path, now - 99 * DAY)
+
+
+def test_the_day_of_doubt_begins_anew_after_times_were_corrected(tmp_path):
+    """Also where no check has run in between."""
+    check(tmp_path, 1, START + 365 * DAY)
+    with pytest.raises(HistoryUnusable):
+        history(tmp_path, START)
+    history(tmp_path, START + 10 * DAY)
+
+    with pytest.raises(HistoryUnusable, match='the clock is 4 days behind'):
+        history(tmp_path, START + 5 * DAY)
 
 
 def test_who_only_looks_corrects_no_time_and_starts_no_day_of_doubt(tmp_path):
