@@ -1150,6 +1150,22 @@ def test_one_address_with_two_answers_has_the_drive_that_told_its_name(tmp_path)
     assert [place.drive for place in history(tmp_path, START + STEP).places] == [1]
 
 
+def test_of_two_checks_within_a_second_the_first_counts(tmp_path):
+    check(tmp_path, 1)
+    check(tmp_path, 2)
+
+    assert numbers(tmp_path) == [1]
+
+
+def test_a_drive_without_identity_says_so_also_where_there_is_no_room(tmp_path, monkeypatch):
+    """Room would not help."""
+    monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 1)
+    check(tmp_path, 1)
+    notes = history(tmp_path, START + STEP).keep([Sighting('/dev/sdb', DRIVE._replace(serial='', wwn=''))], Scope())
+
+    assert len(notes) == 1 and 'has no serial number' in notes[0]
+
+
 def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, monkeypatch):
     """Drives that are stored already are kept on."""
     monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 1)
