@@ -21,8 +21,9 @@ from smart_attributes import state_directory
 from smart_attributes.constants import DAY
 from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import commits, database, directory, rows
+from smart_attributes.history.counted_database import CountedDatabase
 from smart_attributes.history.drive_changes import Scope
-from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, Key, Observation, Point, pace
+from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point, pace
 from smart_attributes.history.store import HistoryStore, Sighting, machine_id
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive
@@ -33,6 +34,7 @@ NOBODY = 65534
 DRIVE = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL01', '5000c500a1b2c3d4')
 OTHER = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL02', '5000c500a1b2c3d5')
 CRC = Key('crc_errors', 'attribute 199, raw')
+HOURS = Key('power_on_time', 'attribute 9')
 LOG = 'history.sqlite-wal'
 
 
@@ -800,6 +802,493 @@ def test_the_machine_is_told_by_its_id(tmp_path):
 
     assert machine_id(str(tmp_path / 'id')) == '0123456789abcdef'
     assert machine_id(str(tmp_path / 'none')) == ''
+
+
+# --- what the check is told -------------------------------------------------------------------------
+
+def day(moment: int) -> str:
+    return time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))
+
+
+def change_record(path: Path, **fields: object) -> None:
+    """Change the record of commits."""
+    folder = directory.below(state_directory.ready(str(path)), is_made=False)
+    commits.change(folder, lambda record: record._replace(**fields))
+
+
+def test_a_lost_history_is_told_with_day_reason_and_the_old_file(tmp_path):
+    """To the last second of seven days."""
+    check(tmp_path, 1)
+    since = START + STEP
+    said = history(tmp_path, since, 'another').loss
+
+    assert said == (f'restarted on {day(since)}, because the old one is that of another machine, as after a disk was '
+                    'cloned (machine-id); earlier increases cannot be detected (the old file: '
+                    f'{tmp_path}/history/history.sqlite.aside)')
+    assert [history(tmp_path, since + later, 'another').loss for later in (7 * DAY, 7 * DAY + 1)] == [said, '']
+
+
+@pytest.mark.parametrize(('facts', 'why'), [
+    ({'why': '<b>'}, database.DAMAGED), ({}, database.DAMAGED), *(({'why': why}, why) for why in (
+        database.DAMAGED, database.GONE, database.SET_ASIDE, database.CLONED))],
+    ids=['foreign', 'none', 'damaged', 'gone', 'set-aside', 'cloned'])
+def test_only_reasons_of_ours_are_told(tmp_path, facts, why):
+    """What nagios has forged there is not printed by root."""
+    opened = history(tmp_path)
+    opened._writing(lambda: opened._set(lost=START, **facts))
+
+    assert history(tmp_path, START + STEP).loss.startswith(f'restarted on {day(START)}, because {why}; ')
+
+
+@pytest.mark.parametrize('writes', [True, False], ids=['writes', 'reads'])
+@pytest.mark.parametrize(('is_counted', 'until', 'how'), [
+    (True, START + 2 * STEP, 'were lost, because a file of the history was damaged or removed, or the system lost '
+                             'power'),
+    (False, START + DAY, 'may be missing, because history.sqlite.commits was damaged or removed')],
+    ids=['counted', 'uncounted'])
+def test_missing_readings_are_told_with_their_time_and_the_cause(tmp_path, writes, is_counted, until, how):
+    check(tmp_path, 1)
+    if is_counted:
+        change_record(tmp_path, sequence=99, time=START + 2 * STEP)
+    else:
+        (tmp_path / 'history' / commits.FILE).unlink()
+
+    assert history(tmp_path, START + DAY, writes=writes).missing == (
+        f'readings from {day(START)} to {day(until)} {how}; earlier readings still count; if there was no power '
+        'failure, check the disk: dmesg -T | tail -50')
+
+
+def test_missing_readings_are_told_for_seven_days(tmp_path):
+    """Since they were noticed: nothing is missing any more then."""
+    check(tmp_path, 1)
+    change_record(tmp_path, sequence=99, time=START + STEP)
+    said = history(tmp_path, START + DAY).missing
+
+    assert said
+    assert [history(tmp_path, START + later * DAY + second).missing for later, second in ((2, 0), (8, 0), (8, 1))] == [
+        said, said, '']
+
+
+@pytest.mark.parametrize(('fields', 'since'), [
+    ({'synced_at': START + 7, 'boot': 'another'}, START + 7), ({'synced_at': 0, 'boot': 'another'}, START),
+    ({'synced_at': 0}, None)], ids=['synced', 'never-synced', 'no-restart'])
+def test_a_restart_is_told_with_the_time_since_which_readings_may_be_missing(tmp_path, fields, since):
+    check(tmp_path, 1)
+    change_record(tmp_path, is_open=1, **fields)
+    opened = history(tmp_path, START + DAY)
+
+    assert opened.restarted == ('' if since is None else (
+        'the system has restarted since the last check; if it lost power, readings since '
+        f'{day(since)} may be missing; earlier readings still count'))
+    assert opened.missing == ''
+
+
+@pytest.mark.parametrize(('reason', 'said'), [('', ''), ('no space', ': no space')], ids=['unknown', 'known'])
+def test_what_could_not_be_written_is_told_with_time_and_reason(tmp_path, reason, said):
+    opened = check(tmp_path, 1)
+    directory.leave_mark(opened.folder, reason)
+    os.utime(tmp_path / 'history' / directory.NOT_WRITTEN, (START, START))
+
+    assert history(tmp_path, START + STEP).not_written == f'nothing could be written since {day(START)}{said}'
+    assert history(tmp_path, START + STEP, writes=False).not_written == ''
+
+
+def test_a_check_that_cannot_write_leaves_its_reason(tmp_path, monkeypatch):
+    opened = history(tmp_path)
+    monkeypatch.setattr(opened._database, 'commit', refused)
+    with pytest.raises(HistoryUnusable, match=r'^no space$'):
+        opened.keep([], Scope())
+
+    assert directory.mark(opened.folder)[1] == 'no space'
+
+
+def refused(*_: object) -> None:
+    raise HistoryUnusable('no space')
+
+
+def test_nothing_is_told_of_a_history_without_faults(tmp_path):
+    check(tmp_path, 1)
+    opened = check(tmp_path, 2, START + STEP)
+
+    assert (opened.loss, opened.missing, opened.restarted, opened.not_written) == ('', '', '', '')
+    assert (opened.begun, opened.is_own) == (START, True)
+
+
+def test_a_history_without_facts_about_itself_begins_now_and_is_of_this_machine(tmp_path):
+    """Its owner can remove them."""
+    opened = check(tmp_path, 1)
+    opened._writing(lambda: opened._database.run("DELETE FROM fact WHERE name IN ('begun', 'machine')"))
+    opened = history(tmp_path, START + STEP)
+
+    assert (opened.begun, opened.loss, len(opened.records)) == (START + STEP, '', 1)
+
+
+def test_a_history_is_made_where_nothing_else_is_said(tmp_path):
+    """Without an ID of the machine: the next check has one, and takes the history for its own."""
+    HistoryStore(state_directory.ready(str(tmp_path)), START, is_same_drive)
+
+    assert (history(tmp_path, START + STEP).begun, history(tmp_path, START + STEP).loss) == (START, '')
+
+
+@pytest.mark.parametrize(('first', 'then', 'writes', 'is_told'), [
+    ('one', 'one', True, False), ('one', 'two', True, True), ('one', 'two', False, False), ('one', '', True, False),
+    ('', 'two', True, False)], ids=['the-same', 'another', 'only-reads', 'without-id', 'had-none'])
+def test_a_history_begins_anew_only_where_both_machines_have_an_id(tmp_path, first, then, writes, is_told):
+    check(tmp_path, 1, machine=first)
+    opened = history(tmp_path, START + STEP, then, writes)
+
+    assert (bool(opened.loss), opened.begun) == (is_told, START + STEP if is_told else START)
+    assert len(opened.records) == (0 if is_told else 1)
+
+
+@pytest.mark.parametrize('is_forgotten', [False, True])
+def test_a_log_that_was_imported_is_known_until_its_drive_is_forgotten(tmp_path, is_forgotten):
+    """Since when history has the drive, nobody can tell then."""
+    check(tmp_path, 1)
+    opened = check(tmp_path, 1, START + 1, OTHER, address='/dev/sdb')
+    assert (opened.has_taken, opened.knows_since(opened.records[0])) == (False, START)
+    opened.keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 1)]})
+    if is_forgotten:
+        assert opened.forget('nobody') == 0 and opened.forget('S3RIAL01') == 1
+    opened = history(tmp_path, START + STEP)
+
+    assert opened.has_taken is not is_forgotten
+    assert [opened.knows_since(record) for record in opened.records] == ([] if is_forgotten else [0]) + [START + 1]
+
+
+def test_all_drives_of_a_serial_number_are_forgotten(tmp_path):
+    check(tmp_path, 1)
+    opened = check(tmp_path, 1, START + 1, DRIVE._replace(model='EVIL 1', wwn='5000c500ffffffff'), address='/dev/sdb')
+
+    assert opened.forget('S3RIAL01') == 2 and history(tmp_path, START + STEP).records == ()
+
+
+# --- which drive and which address ------------------------------------------------------------------
+
+def test_a_drive_that_has_left_its_address_is_not_expected_there(tmp_path):
+    check(tmp_path, 1)
+    check(tmp_path, 2, START + 1, OTHER)    # at the same address
+    opened = history(tmp_path, START + STEP)
+
+    assert opened.expect(['/dev/sda']) == [OTHER] and opened.expected(DRIVE) is None
+    record = opened.at('/dev/sda')
+    assert record is not None and record.identity.serial == 'S3RIAL02'
+
+
+def test_after_a_drive_was_read_ahead_others_are_still_found(tmp_path):
+    """Some of the drives of a run were expected, some not, and some are new."""
+    check(tmp_path, 1)
+    check(tmp_path, 2, START + 1, OTHER, address='/dev/sdb')
+    new = DRIVE._replace(serial='S3RIAL03', wwn='5000c500a1b2c3d6')
+    opened = history(tmp_path, START + STEP)
+    opened.expect(['/dev/sda'])
+    found = opened.recall([OTHER, new, DRIVE])
+
+    assert [each.histories[CRC].points[0].number if each.histories else None for each in found] == [2, None, 1]
+    assert [bool(each.match.record) for each in found] == [True, False, True]
+
+
+def test_a_drive_that_is_read_ahead_and_cannot_be_stored_is_not_expected(tmp_path):
+    """Two addresses of two drives that look the same now."""
+    check(tmp_path, 1)
+    opened = history(tmp_path, START + STEP)
+    opened.records = (opened.records[0], opened.records[0]._replace(number=2))
+    opened.places = (opened.places[0], opened.places[0]._replace(drive=2))
+
+    assert opened.expect(['/dev/sda']) == [DRIVE, DRIVE] and opened.expected(DRIVE) is None
+    assert opened.at('/dev/sda') is None
+
+
+def test_what_was_recalled_is_read_again_only_for_other_drives_or_after_a_write(tmp_path, monkeypatch):
+    """The check asks twice."""
+    check(tmp_path, 1)
+    check(tmp_path, 2, START + 1, OTHER, address='/dev/sdb')
+    opened = history(tmp_path, START + STEP)
+    read: List[List[int]] = []
+    stored = rows.stored
+    monkeypatch.setattr(rows, 'stored', lambda database, records, points: read.append(
+        [record.number for record in records]) or stored(database, records, points))
+    for identities in ([DRIVE], [DRIVE], [DRIVE, OTHER], [DRIVE, OTHER], [OTHER]):
+        opened.recall(identities)
+    assert read == [[1], [1, 2], [2]]
+
+    opened.keep([Sighting('/dev/sdb', OTHER, (Observation(CRC, 3, CHANGE),))], Scope())
+    assert opened.recall([OTHER])[0].histories[CRC].points[-1].number == 3
+
+
+def test_drives_that_were_read_ahead_are_not_read_again(tmp_path, monkeypatch):
+    """In whatever order they answer."""
+    check(tmp_path, 1)
+    check(tmp_path, 2, START + 1, OTHER, address='/dev/sdb')
+    opened = history(tmp_path, START + STEP)
+    opened.expect(['/dev/sda', '/dev/sdb'])
+    monkeypatch.setattr(rows, 'stored', lambda *_: pytest.fail('read again'))
+
+    assert [each.histories[CRC].points[0].number for each in opened.recall([OTHER, DRIVE])] == [2, 1]
+
+
+def test_a_history_is_read_while_another_check_writes(tmp_path):
+    """A reader needs no lock."""
+    check(tmp_path, 1)
+    opened = history(tmp_path, START + STEP)
+    holder = sqlite3.connect(tmp_path / 'history' / directory.FILE, isolation_level=None)
+    holder.execute('BEGIN IMMEDIATE')
+    try:
+        assert opened.recall([DRIVE])[0].histories[CRC].points == (Point(START, 1),)
+    finally:
+        holder.close()
+
+
+def test_what_is_stored_for_an_hour_is_no_series_of_the_drive(tmp_path):
+    """Only hysteresis needs it."""
+    opened = check(tmp_path, 1)
+    opened = check(tmp_path, 40, START + STEP, key=Key('temperature', 'lately'), often=LATELY)
+
+    assert list(opened.all_of(opened.records[0])) == [CRC]
+    assert {key.metric for key in opened.recall([DRIVE])[0].histories} == {'crc_errors', 'temperature'}
+
+
+def test_a_drive_that_was_forgotten_meanwhile_has_no_series(tmp_path):
+    check(tmp_path, 1)
+    opened = history(tmp_path, START + STEP)
+    opened.forget('S3RIAL01')
+
+    assert opened.all_of(opened.records[0]) == {}
+
+
+# --- the entire history -----------------------------------------------------------------------------
+
+def test_damage_that_no_check_meets_is_found_where_all_is_examined(tmp_path):
+    """In a point that is neither the newest of its series nor of a series that is judged."""
+    for number in range(3):
+        check(tmp_path, number, START + number * DAY, key=HOURS, often=DAILY)
+    forger = sqlite3.connect(tmp_path / 'history' / directory.FILE)
+    forger.executescript('UPDATE point SET number = 7 WHERE time = (SELECT min(time) FROM point)')
+    forger.close()
+    opened = history(tmp_path, START + 3 * DAY)
+    assert opened.recall([DRIVE])[0].histories[HOURS].points[-1].number == 2 and opened.loss == ''
+    opened.examine()
+
+    assert 'damaged' in opened.loss and opened.records == ()
+
+
+def test_damage_that_only_sqlite_sees_is_found_where_all_is_examined(tmp_path, monkeypatch):
+    opened = check(tmp_path, 1)
+    run, answers = opened._database.run, iter([[('row 1 missing from index',)]])
+    monkeypatch.setattr(opened._database, 'run', lambda statement, *values: next(answers, run(statement, *values)) if (
+        'integrity' in statement) else run(statement, *values))
+    opened.examine()
+
+    assert 'damaged' in opened.loss
+
+
+def test_a_whole_history_is_examined_and_stays_as_it_is(tmp_path, monkeypatch):
+    """It may take longer than what a check reads."""
+    opened = check(tmp_path, 1)
+    budgets: List[float] = []
+    guarded = opened._database.guarded
+    monkeypatch.setattr(opened._database, 'guarded', lambda work, budget=0.5: budgets.append(budget) or guarded(
+        work, budget))
+    opened.examine()
+
+    assert budgets == [20.0] and opened.loss == '' and len(opened.records) == 1
+    assert numbers(tmp_path) == [1]
+
+
+# --- what is written when ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('seen', 'is_urgent'), [
+    ([('/dev/sda', DRIVE, 1, 7), ('/dev/sdb', OTHER, 1, 7)], False),
+    ([('/dev/sda', DRIVE, 2, 7), ('/dev/sdb', OTHER, 1, 7)], True),
+    ([('/dev/sda', DRIVE, 1, 7), ('/dev/sdb', OTHER, 2, 7)], True),
+    ([('/dev/sda', DRIVE, 1, 8), ('/dev/sdb', OTHER, 1, 7)], False),
+    ([('/dev/sdc', DRIVE, 1, 7), ('/dev/sdb', OTHER, 1, 7)], True)],
+    ids=['nothing', 'first-grew', 'last-grew', 'hours-only', 'moved'])
+def test_growth_and_moves_are_on_the_disk_at_once(tmp_path, monkeypatch, seen, is_urgent):
+    """All else may be lost to a power cut."""
+    def keep(now: int, sightings: Sequence[Tuple[str, Identity, int, int]]) -> None:
+        history(tmp_path, now).keep([
+            Sighting(address, identity, (Observation(CRC, number, CHANGE), Observation(HOURS, hours, DAILY)))
+            for address, identity, number, hours in sightings], Scope())
+
+    told: List[bool] = []
+    monkeypatch.setattr(CountedDatabase, 'sync', lambda self, now: told.append(self.is_urgent))
+    keep(START, [('/dev/sda', DRIVE, 1, 7), ('/dev/sdb', OTHER, 1, 7)])
+    keep(START + DAY, seen)
+
+    assert told == [True, is_urgent]
+
+
+def test_a_check_keeps_all_drives_beside_those_that_it_cannot(tmp_path):
+    """A drive in standby and one without a name stand in between."""
+    opened = history(tmp_path)
+    seen = (Observation(CRC, 1, CHANGE),)
+    notes = opened.keep([Sighting('/dev/sda'), Sighting('/dev/sdb', DRIVE._replace(serial='', wwn=''), seen),
+                         Sighting('/dev/sdc', DRIVE, seen), Sighting('/dev/sdd', OTHER, seen)], Scope())
+    opened = history(tmp_path, START + STEP)
+
+    assert [note.partition(' ')[0] for note in notes] == ['/dev/sdb']
+    assert [(place.address, place.drive) for place in opened.places] == [('/dev/sdc', 1), ('/dev/sdd', 2)]
+    assert [len(each.histories) for each in opened.recall([DRIVE, OTHER])] == [1, 1]
+
+
+@pytest.mark.parametrize('seen', ['asleep', 'nameless'])
+def test_a_drive_that_does_not_tell_its_name_has_not_left(tmp_path, seen):
+    """It may be the one that was there."""
+    check(tmp_path, 1)
+    opened = history(tmp_path, START + STEP)
+    opened.keep([Sighting('/dev/sda', None if seen == 'asleep' else DRIVE._replace(serial='', wwn=''))],
+                Scope({'/dev/sda'}))
+
+    assert [place.gone for place in history(tmp_path, START + 2 * STEP).places] == [0]
+
+
+def test_one_address_with_two_answers_has_the_drive_that_told_its_name(tmp_path):
+    opened = history(tmp_path)
+    opened.keep([Sighting('/dev/sda', DRIVE), Sighting('/dev/sda')], Scope({'/dev/sda'}))
+
+    assert [place.drive for place in history(tmp_path, START + STEP).places] == [1]
+
+
+def test_of_two_checks_within_a_second_the_first_counts(tmp_path):
+    check(tmp_path, 1)
+    check(tmp_path, 2)
+
+    assert numbers(tmp_path) == [1]
+
+
+def test_a_drive_without_identity_says_so_also_where_there_is_no_room(tmp_path, monkeypatch):
+    """Room would not help."""
+    monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 1)
+    check(tmp_path, 1)
+    notes = history(tmp_path, START + STEP).keep([Sighting('/dev/sdb', DRIVE._replace(serial='', wwn=''))], Scope())
+
+    assert len(notes) == 1 and 'has no serial number' in notes[0]
+
+
+def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, monkeypatch):
+    """Drives that are stored already are kept on."""
+    monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 1)
+    check(tmp_path, 1)
+    opened = history(tmp_path, START + STEP)
+    notes = opened.keep([Sighting('/dev/sda', DRIVE, (Observation(CRC, 2, CHANGE),)), Sighting('/dev/sdb', OTHER)],
+                        Scope())
+
+    assert notes == ['/dev/sdb is not stored: the history already has 1 drives; to make room, use history --forget '
+                     'SERIAL']
+    assert numbers(tmp_path) == [1, 2]
+
+
+@pytest.mark.parametrize(('past', 'until', 'last_read'), [
+    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1), Point(START - 2 * DAY, 2)]}, (), START - 2 * DAY),
+    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): [Point(START - DAY, 1)]}, (0,), START - DAY),
+    ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): []}, (START - 5,), START - 5),
+    ({(HOURS, DAILY): []}, (), START), ({}, (), START)],
+    ids=['one-series', 'two-series', 'until', 'without-points', 'nothing'])
+def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past, until, last_read):
+    written = history(tmp_path).keep_past(DRIVE, past, *until)
+    opened = history(tmp_path, START + STEP)
+
+    assert written == sum(map(len, past.values()))
+    assert [(record.first_read, record.last_read) for record in opened.records] == [(last_read, last_read)]
+    assert {key: each.points for key, each in opened.all_of(opened.records[0]).items()} == {
+        key: tuple(points) for (key, _), points in past.items() if points}
+
+
+def test_the_log_of_a_drive_without_a_name_is_refused(tmp_path):
+    with pytest.raises(HistoryUnusable, match=r'^ACME 4000 S3RIAL01 cannot be distinguished'):
+        twice = check(tmp_path, 1, identity=DRIVE._replace(serial='')) and check(
+            tmp_path, 2, START + STEP, DRIVE._replace(wwn=''))
+        twice.keep_past(DRIVE, {})
+
+
+def thinned(path: Path, monkeypatch: pytest.MonkeyPatch, *moments: int) -> List[Tuple[int, int]]:
+    """Return what checks at some moments thin: until when, and at which time."""
+    told: List[Tuple[int, int]] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(rows, 'thin', lambda _, until, now: told.append((until, now)))
+        for number, now in enumerate(moments):
+            check(path, number, now)
+    return told
+
+
+@pytest.mark.parametrize(('moments', 'done'), [
+    ([0, 1, DAY - 1], []), ([0, DAY], [(DAY - 400 * DAY, DAY)]),
+    ([0, DAY, DAY + 1, 2 * DAY - 1], [(-399 * DAY, DAY)]),
+    ([0, DAY, 2 * DAY], [(-399 * DAY, DAY), (-398 * DAY, 2 * DAY)]),
+    ([0, 2 * DAY, 2 * DAY - 1], [(-398 * DAY, 2 * DAY), (-398 * DAY - 1, 2 * DAY - 1)]),
+    ([0, 405 * DAY], [(5 * DAY, 405 * DAY)]),
+    ([0, 500 * DAY, 501 * DAY, 502 * DAY, 503 * DAY, 504 * DAY],
+     [(30 * DAY, 500 * DAY), (60 * DAY, 501 * DAY), (90 * DAY, 502 * DAY), (103 * DAY, 503 * DAY),
+      (104 * DAY, 504 * DAY)])],
+    ids=['first-day', 'next-day', 'once-a-day', 'every-day', 'set-back', 'after-400-days', 'a-month-at-a-time'])
+def test_a_check_a_day_thins_what_is_400_days_old_a_month_at_a_time(tmp_path, monkeypatch, moments, done):
+    """All in seconds since the history began."""
+    told = thinned(tmp_path, monkeypatch, *(START + moment for moment in moments))
+
+    assert [(until - START, now - START) for until, now in told] == done
+
+
+# --- times that were wrong --------------------------------------------------------------------------
+
+def test_all_times_of_a_clock_that_was_ahead_become_those_of_the_right_one(tmp_path, monkeypatch):
+    """Of each series the newest number stays; a place, a drive and a series have no time in the future."""
+    ahead = START + 365 * DAY
+    for number in range(3):
+        check(tmp_path, number, ahead + number * STEP)
+    check(tmp_path, 5, ahead + STEP, OTHER, address='/dev/sdb')
+    check(tmp_path, 7, ahead + 3 * STEP, OTHER, key=HOURS, often=DAILY, address='/dev/sdc')
+    history(tmp_path, ahead + 4 * STEP).keep([Sighting('/dev/sdb', DRIVE)], Scope({'/dev/sda', '/dev/sdb'}))
+    with pytest.raises(HistoryUnusable):
+        history(tmp_path, START)
+    now = START + DAY
+    opened = history(tmp_path, now)
+
+    assert [(record.first_read, record.last_read) for record in opened.records] == [(now - 1, now - 1)] * 2
+    assert {(place.first, place.gone) for place in opened.places} == {(now - 1, 0), (now - 1, now - 1)}
+    assert [{key.metric: (each.points, each.last_read) for key, each in opened.all_of(record).items()}
+            for record in opened.records] == [
+        {'crc_errors': ((Point(now - 1, 2),), now - 1)},
+        {'crc_errors': ((Point(now - 1, 5),), now - 1), 'power_on_time': ((Point(now - 1, 7),), now - 1)}]
+    opened.examine()
+    assert (opened.loss, opened.missing) == ('', '')
+
+
+def test_after_times_were_corrected_a_clock_far_behind_is_doubted_again_for_a_day(tmp_path, monkeypatch):
+    """And the next thinning is due a day later."""
+    check(tmp_path, 1, START + 365 * DAY)
+    with pytest.raises(HistoryUnusable):
+        history(tmp_path, START)
+    now = START + DAY
+    assert thinned(tmp_path, monkeypatch, now, now + DAY - 2) == []
+    assert len(thinned(tmp_path, monkeypatch, now + DAY - 1)) == 1
+    for behind in (now - 100 * DAY, now - 99 * DAY - 1):
+        with pytest.raises(HistoryUnusable, match='the clock'):
+            history(tmp_path, behind)
+    history(tmp_path, now - 99 * DAY)
+
+
+def test_the_day_of_doubt_begins_anew_after_times_were_corrected(tmp_path):
+    """Also where no check has run in between."""
+    check(tmp_path, 1, START + 365 * DAY)
+    with pytest.raises(HistoryUnusable):
+        history(tmp_path, START)
+    history(tmp_path, START + 10 * DAY)
+
+    with pytest.raises(HistoryUnusable, match='the clock is 4 days behind'):
+        history(tmp_path, START + 5 * DAY)
+
+
+def test_who_only_looks_corrects_no_time_and_starts_no_day_of_doubt(tmp_path):
+    """What is seen by triage alone is decided by the next check."""
+    check(tmp_path, 1, START + 365 * DAY)
+    for now, writes in ((START, False), (START + 2 * DAY, False), (START + 2 * DAY, True)):
+        with pytest.raises(HistoryUnusable, match='the clock'):
+            history(tmp_path, now, writes=writes)
+
+    now = START + 3 * DAY
+    assert [history(tmp_path, now, writes=writes).records[0].last_read for writes in (False, False, True)] == [
+        START + 365 * DAY, START + 365 * DAY, now - 1]
 
 
 # --- the directory of earlier snapshots -------------------------------------------------------------

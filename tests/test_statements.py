@@ -4,6 +4,7 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes import words
+from smart_attributes.coded import Coded
 from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
 
 SDA = Device('/dev/sda', name='sda')
@@ -49,7 +50,8 @@ def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, sa
 @pytest.mark.parametrize(('number', 'unit', 'said'), [
     (None, '%', 'unknown'), (97, '%', '97 %'), (5, '', '5'), (30, 'C', '30 C'), (3599, 's', '3599 s'),
     (3600, 's', '1 h'),
-    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (0, 'B', '0 B'), (999, 'B', '999 B'), (999.5, 'B', '1 kB'),
+    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (3900, 's', '1.1 h'), (0, 'B', '0 B'),
+    (999, 'B', '999 B'), (999.5, 'B', '1 kB'),
     (1000, 'B', '1 kB'),
     (1000.5, 'B', '1 kB'),
     (12.3e12, 'B', '12.3 TB'), (1.5e18, 'B', '1.5 EB'), (2.5e21, 'B', '2.5e+03 EB'), (2e6, 'B', '2 MB'),
@@ -58,6 +60,14 @@ def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, sa
 def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
     """Seconds as hours, bytes as terabytes; an unknown number never as 0."""
     assert words.amount(number, unit) == said
+
+
+@pytest.mark.parametrize(('counted', 'said'), [
+    ((0, 'drive'), '0 drives'), ((1, 'drive'), '1 drive'), ((2, 'drive'), '2 drives'),
+    ((0, 'entry', 'entries'), '0 entries'), ((1, 'entry', 'entries'), '1 entry'),
+    ((2, 'entry', 'entries'), '2 entries')])
+def test_a_count_is_said_with_its_noun(counted, said):
+    assert words.plural(*counted) == said
 
 
 @pytest.mark.parametrize(('hours', 'said'), [
@@ -83,6 +93,9 @@ def time_left(left, earliest, latest, is_estimate):
 @pytest.mark.parametrize(('of', 'said'), [
     (reading(), 'endurance_used 97 %'), (reading(255, at_ceiling=True), 'endurance_used 255 % or more'),
     (reading(None, unknown='255 means no value'), 'endurance_used unknown (255 means no value)'),
+    (reading(1, 'pending', '', logical_sectors=8), 'pending 1 (8 logical sectors)'),
+    (reading(1, 'pending', '', logical_sectors=1), 'pending 1 (1 logical sector)'),
+    (reading(2, 'pending', '', logical_sectors=0, at_ceiling=True), 'pending 2 (0 logical sectors) or more'),
     (reading(0, 'self_test', '', verdict='Short: passed', state=State.OK), 'self_test: Short: passed'),
     (reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK), 'no entry for WHO'),
     (reading(7, 'crc_errors', '', quiet=40 * 86_400), 'crc_errors 7, newest 40 days ago'),
@@ -107,11 +120,17 @@ def judgement(state=State.OK, **more):
 CRITICAL = judgement(State.CRITICAL, warning='85', critical='95', against='above 95', origin='site.json')
 FAILED = judgement(State.CRITICAL, of=reading(0, 'smart_status', '', verdict='FAILED', state=State.CRITICAL))
 WARM = judgement(State.WARNING, of=reading(61, 'temperature', 'C'), against='above 60')
+GREW = 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+GROWN = judgement(State.WARNING, of=reading(226, 'crc_errors', ''), against='above 200', growth=GREW,
+                  growth_against='above 0 in 24 h')
 
 
 @pytest.mark.parametrize(('of', 'said'), [
     (CRITICAL, 'endurance_used 97 %, critical above 95'), (WARM, 'temperature 61 C, warning above 60'),
     (FAILED, 'smart_status: FAILED'),
+    (GROWN, f'{GREW}, warning above 0 in 24 h'),
+    (GROWN._replace(growth_against=''), f'crc_errors 226, warning above 200; {GREW}'),
+    (GROWN._replace(growth_against='', against='', state=State.OK), f'crc_errors 226; {GREW}'),
     (judgement(of=reading(3)), 'endurance_used 3 %')])
 def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
     """A verdict has none."""
@@ -162,6 +181,36 @@ def test_the_headline_is_the_worst_thing_and_what_the_word_failed_comes_from(jud
     assert words.headline(verdict(*judgements)) == said
 
 
+UNSAFE = judgement(State.CRITICAL, of=reading(0, 'media', '', verdict='read-only', state=State.CRITICAL))
+
+
+@pytest.mark.parametrize(('concerns', 'told'), [
+    ('aab', 'endurance_used 97 % (critical above 95)'), ('abb', 'media: read-only'), ('abc', 'media: read-only'),
+    ('aaa', 'media: read-only')], ids=['the-next-is-the-same', 'both-others', 'all-differ', 'all-the-same'])
+def test_the_headline_prefers_a_finding_that_means_something_else_for_the_drive(concerns, told):
+    judgements = [each._replace(concern=concern) for each, concern in zip((FAILED, UNSAFE, CRITICAL), concerns)]
+
+    assert words.headline(verdict(*judgements)) == f'smart_status: FAILED; {told}'
+
+
+def test_the_headline_takes_the_only_other_finding_whatever_it_means():
+    assert words.headline(verdict(FAILED, UNSAFE)) == 'smart_status: FAILED; media: read-only'
+
+
+@pytest.mark.parametrize(('text', 'said'), [
+    (Coded('no-drives', 'no drives to check'), '[no-drives] no drives to check'), (Coded('no-drives', ''), ''),
+    (Coded('', 'nothing'), 'nothing'), ('nothing', 'nothing')], ids=['code', 'no-text', 'empty-code', 'no-code'])
+def test_a_sentence_is_printed_behind_its_code(text, said):
+    assert words.coded(text) == said
+
+
+@pytest.mark.parametrize(('code', 'state', 'said'), [
+    ('not-answering', State.UNKNOWN, '[not-answering] no answer'), ('not-answering', State.OK, 'no answer'),
+    ('', State.UNKNOWN, 'no answer')], ids=['fault', 'ok', 'no-code'])
+def test_a_problem_has_its_code_only_where_it_is_a_fault(code, state, said):
+    assert words.headline(verdict(state=state, problem='no answer', code=code)) == said
+
+
 @pytest.mark.parametrize('said', [words.headline, words.findings])
 def test_of_a_drive_that_cannot_be_read_the_reason_is_told(said):
     """One line, without a bar, and no longer than it may be."""
@@ -203,6 +252,31 @@ def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
     assert words.findings(verdict(judgement(of=of), passed, state=State.OK)) == (
         'health status: passed; the report contains nothing else')
     assert words.findings(verdict(judgement(of=of), state=State.OK)) == 'health status not reported'
+
+
+ACCEPTED = judgement(of=reading(30, 'reallocated', ''), acknowledged=True)
+
+
+@pytest.mark.parametrize(('judgements', 'said'), [
+    ((ACCEPTED,), 'reallocated 30 (acknowledged)'),
+    ((ACCEPTED, judgement(of=reading(9))), 'reallocated 30 (acknowledged); endurance_used 9 %'),
+    ((ACCEPTED, WARM), 'temperature 61 C, warning above 60; reallocated 30 (acknowledged)')],
+    ids=['alone', 'well', 'beside-a-warning'])
+def test_what_is_acknowledged_is_told_behind_what_is_wrong(judgements, said):
+    assert words.findings(verdict(*judgements, state=State.OK)) == said
+
+
+def test_what_is_acknowledged_is_of_bounded_length():
+    endless = judgement(of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK), acknowledged=True)
+
+    assert words.findings(verdict(endless, state=State.OK)) == f'self_test: {"x" * (words.WORDS - 14)}...'
+
+
+def test_power_on_time_that_a_drive_hides_is_told_behind_the_telling_readings():
+    hidden = judgement(of=reading(7200, 'hidden_power_on_time', 's'))
+
+    assert words.findings(verdict(hidden, judgement(of=reading(9)), state=State.OK)) == (
+        'endurance_used 9 %; hidden_power_on_time 2 h')
 
 
 def test_an_ok_without_health_status_says_so():
