@@ -131,3 +131,47 @@ def test_how_a_problem_is_handled_is_a_fact_only_where_icinga_was_asked(handling
 def test_metrics_in_a_sentence_are_written_as_words_the_longest_first(reader):
     assert reader.readable('endurance_time_left and endurance_used, not xendurance_used') == (
         'endurance time left and endurance used, not xendurance_used')
+
+
+@pytest.mark.parametrize('state, findings, expected', [
+    (State.CRITICAL, 'endurance_used 97 %, critical above 95; crc_errors grew by 14 in 24 h (212 to 226)',
+     [('endurance_used', State.CRITICAL, 'above-limit'), ('crc_errors', State.WARNING, 'growth')]),
+    (State.WARNING, 'spare_available 15 %, warning below 16', [('spare_available', State.WARNING, 'below-limit')]),
+    (State.CRITICAL, 'pending 3, warning above 0; attribute 5 X is at 1, not above its vendor threshold 5',
+     [('pending', State.CRITICAL, 'above-limit'), ('vendor_threshold', State.WARNING, 'attribute-failing')]),
+    (State.WARNING, 'self_test: failed at 4 h', [('self_test', State.WARNING, None)]),
+    (State.WARNING, 'cannot be opened', []), (State.OK, 'endurance_used 9 %', [])],
+    ids=['level-and-growth', 'below', 'stated-later', 'status', 'no-finding', 'ok'])
+def test_findings_of_a_line_have_metric_state_and_code(reader, state, findings, expected):
+    found = reader.alarms(WORN._replace(state=state, findings=findings))
+
+    assert [(each.metric, each.state) for each in found] == [(metric, level) for metric, level, _ in expected]
+    assert [each.text for each in found] == (findings.split('; ') if expected else [])
+    for each, (_, _, code) in zip(found, expected):
+        assert each.code == (code or each.code) and each.code in BY_NAME
+
+
+def test_a_metric_that_is_not_known_weighs_least(reader):
+    known, unknown = (reader.weight(metric, State.WARNING, 3, '0') for metric in ('pending', 'no_such_metric'))
+
+    assert known < unknown
+    assert unknown == reader.weight('no_such_metric', State.WARNING, 3, '0', 0, False)
+    assert reader.weight('smart_status', State.CRITICAL, 0, '') == reader.weight('smart_status', State.CRITICAL, 5, '')
+
+
+def test_a_drive_without_a_name_has_a_dash(reader):
+    assert read(reader, WORN._replace(name='')).facts['name'] == '-'
+
+
+def test_a_drive_that_wears_out_soon_is_to_be_ordered_with_its_date(reader):
+    line = Line(State.OK, 'sda', 'ACME X1', 'endurance_used 90 %', 'EXAMPLE1', '1.0')
+    facts = read(reader, line, f"'sda_{TIME_LEFT}'={10 * DAY}s;;;0;").facts
+
+    assert (facts['action'], facts['why']) == ('order a replacement', 'endurance_used: used up 2023-11-24')
+
+
+@pytest.mark.parametrize('value, word', [(1, 'good'), (0.5, 'warning'), (0, 'bad'), (0.25, 0.25)])
+def test_the_number_of_a_verdict_is_shown_as_its_word_if_it_has_one(reader, value, word):
+    pairs = read(reader, WORN, f"'sda_self_test'={value};;;0;1").pairs()
+
+    assert pairs[1::2] == [word]
