@@ -75,6 +75,16 @@ def test_it_changes_no_state_and_is_in_the_sentence_about_a_drive_that_is_ok():
     assert 'or ran over' in next(note for note in verdict(report(500, [9000])).notes if note.code == BEHIND)
 
 
+def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
+    """The note of an uncertain one says both explanations, word for word."""
+    told = verdict(report(500, [700], [9000]))
+    [hidden] = [each.reading for each in told.judgements if each.reading.metric == clock.HIDDEN]
+
+    assert (hidden.number, hidden.unit, str(hidden.source)) == (8500 * HOUR, 's', 'error log')
+    assert [str(note) for note in told.notes if note.code == BEHIND] == [
+        'the error log is 8500 h ahead of the power-on time: its counter was set back, or ran over']
+
+
 @pytest.mark.parametrize('unit', ['Power_On_Minutes', 'Power_On_Half_Minutes', 'Power_On_Hours_and_Msec'])
 def test_a_counter_in_parts_of_an_hour_contradicts_nothing(unit):
     """smartctl prints hours in front; a number that is taken for hours is too large, never too small."""
