@@ -272,7 +272,7 @@ def test_no_word_goes_to_who_has_a_certificate_for_another_name(fake):
     assert '[certificate-name-mismatch] its certificate is for another name' in done.text
 
 
-@pytest.mark.parametrize('mode', [0o644, 0o622, 0o606])
+@pytest.mark.parametrize('mode', [0o644, 0o622, 0o606, 0o604, 0o640])
 def test_a_password_that_everybody_could_read_or_change_is_not_used(fake, mode):
     """As ssh refuses a key: whoever reads it is who it lets in."""
     fake.password.chmod(mode)
