@@ -145,6 +145,7 @@ def test_what_to_do_follows_from_state_code_and_forecasts(verdict, action, why):
 @pytest.mark.parametrize('alarms, action', [
     ([('reallocated', State.WARNING)], advice.WATCH), ([('endurance_used', State.WARNING)], advice.ORDER),
     ([('reallocated', State.WARNING), ('crc_errors', State.CRITICAL)], advice.CABLE),
+    ([('logged_interface_errors', State.WARNING)], advice.CABLE),
     ([('temperature', State.CRITICAL), ('firmware_advisory', State.WARNING)], advice.UPDATE),
     ([('pending', State.CRITICAL), ('crc_errors', State.WARNING)], advice.REPLACE)])
 def test_of_several_findings_the_most_urgent_action_is_taken(alarms, action):

@@ -17,8 +17,8 @@ FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
 
 # Metrics or findings whose action is the same in every state. All others concern the drive itself.
 CURES: Mapping[str, str] = {
-    'crc_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE, 'temperature': COOL,
-    'temperature_warning': COOL, 'over_temperature_time': COOL, 'critical_temperature_time': COOL,
+    'crc_errors': CABLE, 'logged_interface_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE,
+    'temperature': COOL, 'temperature_warning': COOL, 'over_temperature_time': COOL, 'critical_temperature_time': COOL,
     'unknown_model': WATCH, 'endurance_time_left': ORDER}
 # Wear is gradual, so there is time to order a replacement.
 WORN = ('endurance_used', 'spare_available')
