@@ -4,12 +4,12 @@
 Usage: tools/mutants.py [MODULE...]
 
 Without MODULE, a sample of each pure module (make mutants); with MODULE, all mutants of these modules, pure or not
-(make mutants MODULE=judge). A module is pure if it imports neither os nor subprocess, socket or sqlite3, and is not in
-commands/, which calls everything. mutmut makes the mutants; each is tried in a process of its own, in a copy of the
-tree, by the tests that run the changed line. A mutant that no test notices must be in tests/mutants/survivors.txt with
-its reason: "equal" (the program does the same), "words only" (an admin reads the same in other words), or "accepted
-because ...". Exit status 1 if one is not, or if a module misses its figure. The table of doc/explanation/tests.md is
-updated after each module: a run can be stopped.
+(make mutants MODULE=judge). A module is pure if it imports neither os nor subprocess, socket, ssl or sqlite3, and is
+not in commands/, which calls everything. mutmut makes the mutants; each is tried in a process of its own, in a copy of
+the tree, by the tests that run the changed line. A mutant that no test notices must be in tests/mutants/survivors.txt
+with its reason: "equal" (the program does the same), "words only" (an admin reads the same in other words), or
+"accepted because ...". Exit status 1 if one is not, or if a module misses its figure. The table of
+doc/explanation/tests.md is updated after each module: a run can be stopped.
 """
 from __future__ import annotations
 

@@ -27,14 +27,13 @@ from smart_attributes.errors import SmartError  # noqa: E402
 from smart_attributes.knowledge import data_file  # noqa: E402
 from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
-from smart_attributes.model import Device, State  # noqa: E402
+from smart_attributes.model import State  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
 TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
 VENDORS = {'A': 'Intel', 'B': 'Samsung', 'C': 'Micron'}
 LEVELS = (State.WARNING.name, State.CRITICAL.name)
-FAMILIES = ('Seagate hard disk', 'HGST and Hitachi hard disk', 'Western Digital hard disk')
 TELLING = 20  # failures beyond a limit, below which a family says little; looks, below which a reason does
 MANY = 5      # drives of a class, below which the data file leaves it out
 
@@ -129,13 +128,13 @@ def _limits(found: Rates) -> List[tuple[str, str]]:
 
 def of_timelines(path: str) -> Dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
-    judge, limits_of = shipped_judge(), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
+    judge, metrics = shipped_judge(), data_file.load(data_file.shipped('thresholds/default.json'))['metrics']
 
     def said(metric: str, level: str) -> str:
         # Limits of one level are equal where several vendors have it; those without rates have no critical one.
-        found = [limits_of.limit(metric, Device(''), timelines.report_of('', None, ()).identity, family)
-                 for family in ('', *FAMILIES)]
-        return f'above {next(filter(None, (getattr(each, level.lower()) for each in found)))}'
+        hdd = metrics[metric]['hdd']
+        found = (fields.get(level.lower()) for fields in (hdd, *hdd.get('groups', {}).values()))
+        return f'above {next(filter(None, found))}'
 
     known = timelines.experience(timelines.read(path), timelines.by_levels(lambda report: judge(report, None)))
     remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
