@@ -149,6 +149,7 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
     assert found['notes'][0]['text'].startswith('time limit of 3 s exceeded') and found['state'] == 'UNKNOWN'
+    assert found['notes'][0]['code'] == 'not-gathered'    # noted where it happened, so the other sources are still read
     assert not (tmp_path / 'plan.csv').exists()
 
 

@@ -91,7 +91,7 @@ class Fleet:
         for drive in drives:
             yield drive
             if time.monotonic() > end:
-                raise alarm.TimeIsOver(f'the time limit of {timeout:g} s was reached (increase it with -t)')
+                raise alarm.TimeIsOver(f'time limit of {timeout:g} s exceeded (increase it with -t)')
             if self.packer.size > MOST_DISTINCT:
                 raise SmartError('the messages and limits of these drives take too much memory')
 
