@@ -241,6 +241,39 @@ class OldValue(NamedTuple):
     critical: str = ''
 
 
+class Member(NamedTuple):
+    """One member of a group: a partition, a disk or another group."""
+
+    name: str                     # as the system calls it: "sda1"; '' for a slot without a member
+    # "in_sync" (a full copy or part), "rebuilding", "spare", "faulty", "missing" or "unknown"
+    state: str
+    slot: Optional[int] = None    # its place in the group; None: it has none, such as a spare
+    on: Tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
+    detail: str = ''              # the system's own word for its state, if that says more
+
+
+class Group(NamedTuple):
+    """Data on one or more members, and how many of these it needs: an array, a volume, a file system, a partition.
+
+    A volume or a mounted partition without redundancy is a group of level "single", which needs all its members.
+    """
+
+    id: str                       # unique on this machine: "md0", "dm-3", "btrfs UUID", "zfs tank/raidz1-0"
+    name: str                     # as people call it: "md0", "vg0/home", "tank"
+    # "md", "lvm", "luks", "btrfs", "zfs", "multipath", "ceph", "bcache", "drbd", "swap", "partition", "hardware" (a
+    # volume of a RAID controller), or "dm" for any other target of the device mapper
+    kind: str
+    level: str                    # a name in redundancy.levels: "raid1", "raidz2", "single"; '' if it is not known
+    slots: int = 0                # number of places for members
+    layout: int = 0               # of md raid10, as /sys/block/mdN/md/layout has it
+    members: Tuple[Member, ...] = ()
+    activity: str = ''            # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
+    progress: Optional[float] = None  # of the activity, %
+    used_as: Tuple[str, ...] = ()  # mount points; "swap"
+    missing: int = 0              # members known to be gone or stale, but not which ones
+    unknown: str = ''             # why its redundancy is not known
+
+
 class Place(NamedTuple):
     """The location of a drive, for replacing it. Fields are '' or empty if not reported."""
 
