@@ -257,7 +257,8 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
 
 
 @pytest.mark.parametrize(('groups', 'failing', 'said'), [
-    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt'),
+    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, but sdb was not checked: check all members '
+                   'first, then replace it'),
     ([RAID1], 'ab', 'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then replace '
                     'sda'),
     ([group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})], '',
@@ -285,6 +286,13 @@ def test_the_last_good_copy_says(states, failing, said):
                   [Drive('sda', frozenset(('sda',)), failing, failing)])
 
     assert {step.drive.name: step.why for step in found}['sda'] == said
+
+
+def test_the_others_were_checked():
+    found = order(Stack([RAID1]), [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))])
+
+    assert [step.why for step in found] == [
+        'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt']
 
 
 def test_a_second_failing_member_names_the_first():

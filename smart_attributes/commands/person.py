@@ -9,6 +9,7 @@ from ..reading import by_id
 from ..reading.location import place
 from ..reading.processes import Runner
 from ..words import sentence
+from .dependence import with_groups
 
 
 def surveyed(options: Options, runner: Runner) -> Survey:
@@ -18,8 +19,8 @@ def surveyed(options: Options, runner: Runner) -> Survey:
         result = survey(options, runner, watch=line)
     finally:
         line.end()
-    return result._replace(verdicts=tuple(result.history.told(verdict)._replace(place=place(verdict.device))
-                                         for verdict in result.verdicts))
+    return with_groups(result._replace(verdicts=tuple(
+        result.history.told(verdict)._replace(place=place(verdict.device)) for verdict in result.verdicts)))
 
 
 def nobody(result: Survey) -> dict[str, str]:

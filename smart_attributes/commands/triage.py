@@ -43,8 +43,10 @@ def _write(forms: Mapping[Callable[[Json], str], str | None], found: Survey, opt
 
 
 def _print_table(found: Survey, options: Options) -> None:
-    from ..output import table_cells, triage_table
+    from ..output import replacements, table_cells, triage_table
     triage_table.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
+    if found.machine and found.machine.steps:
+        print('replace in this order:', *replacements.lines(found.machine), sep='\n')
     person.print_remarks(found)
     for verdict in found.verdicts if options.verbose else ():
         for note in verdict.notes:
@@ -76,4 +78,4 @@ def _document(found: Survey, options: Options) -> MutableJson:
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
-                                     found.demands, found.remarks, found.lately), **of_this_host, 'made': int(now)}
+                                     found.demands, found.remarks, found.lately, found.machine), **of_this_host, 'made': int(now)}

@@ -11,9 +11,11 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 from ..coded import Coded
 from ..constants import DOCUMENT
 from ..knowledge import ranges, severity
-from ..model import Forecast, Judgement, Lately, State, Verdict, worst
+from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
+from ..redundancy.machine import Machine
 from ..typed import Json, MutableJson
 from ..words import HEALTH, clean, finding, kind, sentence, statement
+from . import replacements
 from .advice import advice
 
 NOTE = 500  # characters
@@ -31,10 +33,10 @@ STATUS = 'status-reported'   # for a metric that the local configuration defines
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
              faults: Sequence[Coded] = (), demands: Sequence[Tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
-             lately: Optional[Lately] = None) -> Json:
+             lately: Optional[Lately] = None, machine: Optional[Machine] = None) -> Json:
     """Return the document, with the verdicts in order of severity; an unknown value is null.
 
-    now: seconds since 1970. The other arguments are messages about the run as a whole, as in survey.Survey.
+    now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
     """
     state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
                    *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
@@ -44,6 +46,8 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial
              for state, text in (*((State.CRITICAL, each) for each in failures), *demands,
                                  *((State.UNKNOWN, each) for each in faults))]
     data.update((key, each) for key, each in (('notes', notes), ('remarks', list(map(note, remarks)))) if each)
+    if machine:
+        data.update(groups=replacements.groups(machine, verdicts), replace_order=replacements.order(machine))
     return {**data, 'lately': _lately(lately)} if lately else data
 
 
@@ -71,11 +75,15 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'findings': _findings(verdict), **todo.due._asdict()}
     seen = verdict.last_seen
     told = {'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
-            'carries': [sentence(text, NOTE) for text in place.carries],
+            'depends': replacements.depends(verdict), 'replacement': _replacement(verdict.replacement),
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
             'forecasts': _forecasts(verdict.forecasts), 'past': _past(verdict.past)}
     return {**drive, **{key: value for key, value in told.items() if value}}
+
+
+def _replacement(replacement: Optional[Replacement]) -> Json:
+    return {'label': replacement.label, **note(replacement.why)} if replacement else {}
 
 
 def _lately(lately: Lately) -> Json:

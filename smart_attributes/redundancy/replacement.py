@@ -28,6 +28,7 @@ class Drive(NamedTuple):
     disks: FrozenSet[str]     # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
     is_to_replace: bool = False  # its verdict advises to replace it, or to order a replacement
+    is_judged: bool = True    # False: nothing is known about it, because this run did not read it
 
 
 class Step(NamedTuple):
@@ -43,11 +44,12 @@ def order(stack: Stack, drives: Sequence[Drive]) -> Tuple[Step, ...]:
     """Return a step for each drive that must be replaced, and for each that must stay while another is replaced.
 
     The data of every group is complete without the drives that are "next", even if all of them are removed.
-    drives: the most severe first. Disks without a verdict count as good drives, under their kernel names.
+    drives: the most severe first. Disks that were not judged count as good, and the sentences name them.
     """
     judged = frozenset(disk for drive in drives for disk in drive.disks)
     others = sorted({disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged)
-    machine = _Machine(stack, (*drives, *(Drive(disk, frozenset((disk,))) for disk in others)))
+    machine = _Machine(stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False)
+                                            for disk in others)))
     steps: List[Step] = []
     for drive in machine.to_replace():
         steps.append(machine.step(drive, steps))
@@ -127,7 +129,10 @@ class _Machine(NamedTuple):
             return WAIT, sentences.other_first(weak, first.name, left)
         if self.stack.survives(group, lost) is not True:
             return COPY, sentences.at_risk(weak, drive.name)
-        return NEXT, sentences.may_be_replaced(weak) if weak in holding else sentences.not_used(weak)
+        if weak not in holding:
+            return NEXT, sentences.not_used(weak)
+        return NEXT, sentences.may_be_replaced(weak, [each.name for each in self.drives if not each.is_judged
+                                                      and each.disks & self.stack.disks(weak.id)])
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
         """Return the group that tolerates the fewest further losses, among those with redundancy."""

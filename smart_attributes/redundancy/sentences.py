@@ -25,6 +25,16 @@ def named(group: Group, *more: str) -> str:
     return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
 
 
+def tolerance(group: Group, left: Optional[int]) -> str:
+    """Return a group with how many further members it can lose. left: their number; None if it is not known."""
+    if left is None:
+        return f'{named(group, *_faults(group))}, redundancy not known'
+    loses = f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}' if left >= 0 else (
+        'has more failing or missing members than it tolerates')
+    doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
+    return f'{named(group, *_faults(group))}{doing}, {loses}'
+
+
 def busy(group: Group) -> Coded:
     """Return that a group is not complete until its activity ends."""
     done = '' if group.progress is None else f' {group.progress:.0f} %'
@@ -68,8 +78,13 @@ def at_risk(group: Group, drive: str) -> Coded:
                                  f'then replace {drive}', group=group.id)
 
 
-def may_be_replaced(group: Group) -> Coded:
-    """Return that a group has the data on other members."""
+def may_be_replaced(group: Group, unchecked: Sequence[str] = ()) -> Coded:
+    """Return that a group has the data on other members. unchecked: those of its drives that were not read."""
+    if unchecked:
+        others = ', '.join(unchecked[:3]) + (f' and {len(unchecked) - 3} more' if len(unchecked) > 3 else '')
+        return Coded('replace-next', f'{named(group)} has its data on other members, but {others} '
+                                     f'{"was" if len(unchecked) == 1 else "were"} not checked: check all members '
+                                     'first, then replace it', group=group.id, unchecked=list(unchecked))
     return Coded('replace-next', f'{named(group)} has its data on other members, too: replace it, then wait until '
                                  f'{clean(group.name, limit=60)} is rebuilt', group=group.id)
 
