@@ -17,7 +17,7 @@ from ..coded import Coded
 from ..command_line.options import FleetOptions, Options
 from ..constants import DOCUMENT
 from ..errors import NotAReport, SmartError, UsageError
-from ..fleet import plan, services, summary, table, triage_documents
+from ..fleet import groups_at_risk, plan, services, summary, table, triage_documents
 from ..fleet.plugin_output import FleetDrive, Reader
 from ..fleet.worst_drives import MOST, Kept
 from ..knowledge.drive_database import SpecDatabase
@@ -134,6 +134,7 @@ class Fleet:
         told = services.told(service, self.reader, self.now)
         for words in told.remarks:
             self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
+        self.summary.groups.add(group for drive in told.drives for group in groups_at_risk.of_drive(drive.facts))
         return told.drives
 
     def _note_hosts(self, hosts: Sequence[str], services_of_them: Sequence[str]) -> None:
@@ -189,8 +190,12 @@ class Fleet:
         self.asked += 1
         if self.now - told.made > triage_documents.OLD:
             old.append(told.host)
-        yield from self._from(told.host,
-                              lambda: list(triage_documents.drives(told, self.reader, self.packer, self.now)))
+        yield from self._from(told.host, partial(self._drives_of, told))
+
+    def _drives_of(self, told: triage_documents.Document) -> List[FleetDrive]:
+        old = next((note['text'] for note in told.as_of(self.now)), None)
+        self.summary.groups.add(groups_at_risk.of_document(told.content, told.host, old))
+        return list(triage_documents.drives(told, self.reader, self.packer, self.now))
 
     def said(self) -> List[Coded]:
         """Return the messages about the fleet as a whole, faults first."""

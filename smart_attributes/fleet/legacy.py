@@ -1,4 +1,4 @@
-"""Convert the output of other versions of the plugin: documents of version 1, and messages without a code. Pure.
+"""Convert the output of other versions of the plugin: earlier documents, and messages without a code. Pure.
 
 Only this module handles these formats. It converts them to the present format: see output/json_document.py.
 """
@@ -9,14 +9,15 @@ from typing import Any, List, Mapping, Sequence, Tuple
 
 from ..knowledge import severity
 from ..model import State
-from ..output.advice import ORDER, READ, SEARCH
+from ..output.advice import COPY, ORDER, READ, SEARCH
 from ..output.json_document import OF_STATUS, STATUS
 from ..typed import Json
 
 VERSION = 1
 MOST = 200             # entries of a list that are read
 # Former name of an action -> its present name.
-ACTIONS: Mapping[str, str] = {'order within 90 days': ORDER}
+ACTIONS: Mapping[str, str] = {'order within 90 days': ORDER,
+                              'check the array, then replace one drive at a time': COPY}
 # Code -> the start of its messages, or a part of them. A message without a match does not have a code.
 _SENTENCES: Sequence[Tuple[str, str]] = (
     ('sudo-rule-missing',
@@ -47,18 +48,31 @@ def notes(texts: Any) -> List[Json]:
     return [_note(text) for text in texts[:MOST] if isinstance(text, str)] if isinstance(texts, list) else []
 
 
+def action(given: Any) -> Any:
+    """Return the present name of an action."""
+    return ACTIONS.get(given, given) if isinstance(given, str) else given
+
+
+def depends(given: Json) -> Any:
+    """Return what depends on a drive; builds without groups listed it as sentences, in `carries`."""
+    carries = given.get('carries')
+    if 'depends' in given or not isinstance(carries, list):
+        return given.get('depends')
+    return [{'text': text} for text in carries[:MOST] if isinstance(text, str)]
+
+
 def _note(text: str) -> Json:
     return {'code': code_of(text), 'text': text, 'serial': next(iter(serials(text)), None)}
 
 
 def drive(given: Json) -> Json:
     """Return a drive of a document of version 1 in the format of version 2."""
-    action, why = given.get('action'), given.get('why')
-    action = ACTIONS.get(action, action) if isinstance(action, str) else action
+    why = given.get('why')
     words = why if isinstance(why, str) else ''
-    code = given.get('code') or (code_of(words) or 'drive-unreadable' if action in (READ, SEARCH) else None)
+    is_unread = given.get('action') in (READ, SEARCH)
+    code = given.get('code') or (code_of(words) or 'drive-unreadable' if is_unread else None)
     said = [{**each, 'code': code} if code and each['text'] == why else each for each in notes(given.get('notes'))]
-    return {**given, 'action': action, 'code': code, 'notes': said, 'findings': _findings(given),
+    return {**given, 'code': code, 'notes': said, 'findings': _findings(given),
             'last_seen': {'serial': next(iter(serials(words)), None)}}
 
 

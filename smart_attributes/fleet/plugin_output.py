@@ -10,12 +10,14 @@ from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
 from ..output import perfdata
-from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, is_due, of_alarms, of_problem
+from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, in_its_groups, is_due, of_alarms, of_problem
 from ..output.codes import Code
 from ..output.forecast_dates import day
+from ..output.group_risk import OF_CODE
 from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
+from ..redundancy.replacement import STRICTEST
 from ..typed import Json
 from ..words import SPEAKS_FOR_ITSELF, since, visible
 from . import causes, legacy
@@ -33,6 +35,7 @@ OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
 # Start of a finding that does not name a metric -> its metric.
 FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no entry for ': 'unknown_model'}
 GREW = re.compile(r'\w+ (?:grew|fell) by ')
+_CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 
 
@@ -67,6 +70,14 @@ class Origin(NamedTuple):
     handling: Optional[Sequence[str]] = None  # how users handle the problem in Icinga; None: not from Icinga
 
 
+class Clause(NamedTuple):
+    """The end of a drive's line: whether the groups on the drive allow to replace it now."""
+
+    label: str       # as in the document: "next", "copy first", "last good copy" or "wait"
+    code: str        # a name in codes.REDUNDANCY
+    text: str
+
+
 class Alarm(NamedTuple):
     """A finding in a line of output."""
 
@@ -96,11 +107,14 @@ class Reader:
         Only the values of wear and of findings are read at first, because most drives are never shown.
         """
         names = {line.name for line in lines}
+        parted = [split(line) for line in lines]
+        lines = [line for line, _ in parted]
         alarms = [self.alarms(line) for line in lines]
         wanted = {WEAR, *(alarm.metric for found in alarms for alarm in found)}
         first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
-        return [self._drive(line, found, first[line.name], known, origin) for line, found in zip(lines, alarms)]
+        return [self._drive(line, clause, found, first[line.name], known, origin)
+                for (line, clause), found in zip(parted, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
         """Return whether the perfdata has a number of any of these drives; usually the first value does."""
@@ -144,7 +158,7 @@ class Reader:
             found.append(Alarm(metric, least, code, text.removesuffix('; ')))
         return [found[-1]._replace(state=line.state), *found[-2::-1]]
 
-    def _drive(self, line: Line, alarms: Sequence[Alarm], values: Sequence[Labelled],
+    def _drive(self, line: Line, clause: Optional[Clause], alarms: Sequence[Alarm], values: Sequence[Labelled],
                known: Callable[[], ByDrive], origin: Origin) -> FleetDrive:
         numbers = {metric: number for metric, number, _ in values}
         facts: Dict[str, Any] = {
@@ -155,6 +169,7 @@ class Reader:
             facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
+        facts.update(_in_its_groups(facts, clause) if clause else {})
         facts.update(due(facts['action'], left, origin.now)._asdict())
         code = getattr(line.findings, 'code', '')
         is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
@@ -231,6 +246,27 @@ class Reader:
         known = tuple((label[:place], label[place + 1:]) for place in places if label[place + 1:] in self._metrics)
         self._labels[label] = known
         return known
+
+
+def split(line: Line) -> Tuple[Line, Optional[Clause]]:
+    """Return a line without the clause at its end, and the clause.
+
+    If text of a drive or of a mount point imitates a clause, the strictest one counts.
+    """
+    found = list(_CLAUSE.finditer(line.findings)) if line.state is not State.OK else []
+    if not found:
+        return line, None
+    one = min(found, key=lambda each: STRICTEST.index(OF_CODE[each[1]][0]))
+    rest = line.findings[:found[0].start()]
+    code = getattr(line.findings, 'code', '')
+    return (line._replace(findings=Coded(code, rest) if code else rest),
+            Clause(OF_CODE[one[1]][0], one[1], _shown(line.findings[one.end():])))
+
+
+def _in_its_groups(facts: Json, clause: Clause) -> Json:
+    """Return the facts of a drive that change with a look at the groups on it."""
+    return {'action': in_its_groups(facts['action'], clause.label), 'why': f'{facts["why"]}; {clause.text}',
+            'replacement': clause._asdict()}
 
 
 def handled(origin: Origin) -> Json:

@@ -8,9 +8,10 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
-from ..output.advice import COPY, LATER, ORDER, REPLACE
+from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE
 from ..output.forecast_dates import order_by
 from ..typed import Json, MutableJson
+from .groups_at_risk import GroupsAtRisk, first_step
 from .plugin_output import FleetDrive
 
 NOW = 'now'
@@ -61,6 +62,7 @@ class Summary:
         self.hosts: Dict[str, str] = {}
         self.models: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.plan: Dict[Tuple[str, str], Group] = defaultdict(Group)
+        self.groups = GroupsAtRisk()
         self.twins: List[Twin] = []
         self.twin_count = 0
         self.repeats = 0                         # drives that two services of one host report
@@ -118,7 +120,7 @@ class Summary:
 
 def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is planned."""
-    if facts['action'] in (REPLACE, COPY, LATER):
+    if facts['action'] in (REPLACE, COPY, LATER) or (facts['action'] == KEEP and facts['state'] == State.CRITICAL.name):
         return NOW
     by = order_by((each['left'] for each in facts.get('forecasts', {}).values()), now)
     if by is not None and (by <= now + PLANNED or facts['action'] == ORDER):
@@ -169,6 +171,8 @@ def by_model(summary: Summary) -> List[Tuple[str, str, Group]]:
 def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
     """Return the summary in the format of the JSON document."""
     return {
+        'groups_at_risk': [{**each.facts, 'first_step': first_step(each.facts) or None}
+                           for each in summary.groups.worst()], 'group_count': summary.groups.count,
         'hosts': len(summary.hosts), 'drives': sum(summary.states.values()), 'states': _counts(summary.states),
         'models': [{'model': model or None, 'firmware': firmware or None, **_group(group), **_counts(group.states)}
                    for model, firmware, group in by_model(summary)],

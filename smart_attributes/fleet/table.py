@@ -10,6 +10,7 @@ from ..output.forecast_dates import FAR, day
 from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import Json
 from ..words import amount, plural, sentence
+from .groups_at_risk import GroupsAtRisk, first_step
 from .summary import Defect, Group, Summary, by_model, planned
 
 LINES = 12             # lines of one table; further ones are only counted
@@ -64,6 +65,7 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     if checks:
         causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
         yield f'and {plural(checks, "check")} with a problem: {causes}'
+    yield from _groups(summary.groups)
     yield from _told('to order', ('by', 'model', 'drives', 'hosts'),
                      [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
     yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),
@@ -74,6 +76,20 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
              *(str(group.states[state.name] or '') for state in worst_first()))
             for model, firmware, group in by_model(summary)])
     yield ''
+
+
+def _groups(found: GroupsAtRisk) -> Iterator[str]:
+    """Yield the groups at risk: the host and the state of each, and the first step below it."""
+    shown = [each.facts for each in found.worst()[:LINES]]
+    width = max((len(facts['host']) for facts in shown), default=0)
+    yield from ('', 'groups at risk:') if shown else ()
+    for facts in shown:
+        text = ', '.join(each for each in (facts['text'], facts['as_of']) if each)
+        yield f'{GAP}{facts["host"]:{width}}{GAP}{sentence(text, WHAT)}'
+        if first_step(facts):
+            yield f'{GAP}{"":{width}}{GAP}first step: {sentence(first_step(facts), WHAT)}'
+    if found.count > LINES:
+        yield f'{GAP}and {found.count - LINES} more; --html and --json list them'
 
 
 def worst_first() -> List[State]:

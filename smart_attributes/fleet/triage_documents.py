@@ -4,8 +4,7 @@ from __future__ import annotations
 import os
 import re
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files, trust
 from ..coded import Coded
@@ -15,22 +14,26 @@ from ..model import State
 from ..output.advice import NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
 from ..output.codes import BY_NAME
 from ..output.packed_document import Packer
+from ..redundancy.replacement import LABELS
 from ..typed import Json
 from ..words import visible
 from . import bounded_json, causes, legacy
 from .plugin_output import FleetDrive, Origin, Reader, dated, unread
+from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_of, texts_of, whole_of
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Weight
 
 LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
 MOST_DRIVES = 2_000    # drives of one document
-ENTRIES, POINTS = 200, 2_000   # entries of each list of a drive, and points of each history
+POINTS = 2_000         # points of each history
 OLD = 2 * DAY          # seconds after which a document is out of date
-WORDS, SERIAL = 500, 80  # characters of a text, and of the serial number of another drive
+SERIAL = 80            # characters of the serial number of another drive
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'meaning', 'why', 'bay', 'light')
 OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
 OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
+OF_A_DEPENDENCE = ('group', 'name', 'kind', 'level', 'member', 'member_state')
+OF_A_REPLACEMENT = ('label', 'code', 'text', 'group', 'first')
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
 
@@ -47,11 +50,16 @@ class Document(NamedTuple):
         """Return whether the document has the format of version 1."""
         return self.content.get('version') == legacy.VERSION
 
+    def as_of(self, now: float) -> Tuple[Json, ...]:
+        """Return the note that the document is out of date, if it is. now: seconds since 1970."""
+        age = max(now - self.made, 0)
+        return dated(now, age) if age > OLD else ()
+
     @property
     def notes(self) -> Sequence[Json]:
         """Return the notes on the run as a whole that made its state worse than its drives."""
         notes = self.content.get('notes')
-        return legacy.notes(notes) if self.is_of_version_1 else _dicts(notes)
+        return legacy.notes(notes) if self.is_of_version_1 else dicts_of(notes)
 
 
 class Damaged(SmartError):
@@ -78,8 +86,8 @@ def read(path: str) -> Optional[Document]:
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
-    is_known = _is_number(made) and 0 <= made <= written + DAY
-    return Document(_text(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
+    is_known = is_number(made) and 0 <= made <= written + DAY
+    return Document(text_of(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
 
 
 def host_of(path: str) -> str:
@@ -91,11 +99,10 @@ def host_of(path: str) -> str:
 
 def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[FleetDrive]:
     """Yield the drives of a document, and a row for each problem of the run as a whole. now: seconds since 1970."""
-    age = max(now - document.made, 0)
-    origin = Origin(document.host, dated(now, age) if age > OLD else (), age, now)
-    state = _state(document.content.get('state'))
+    origin = Origin(document.host, document.as_of(now), max(now - document.made, 0), now)
+    state = state_of(document.content.get('state'))
     listed = document.content['drives']
-    known = [_state(each.get('state')) for each in listed if isinstance(each, dict)]
+    known = [state_of(each.get('state')) for each in listed if isinstance(each, dict)]
     notes = document.notes
     if (notes and state is not State.OK) or not listed or state not in (State.OK, *known):
         said = list(map(_note, notes))
@@ -116,96 +123,83 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
 
 
 def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> FleetDrive:
-    state, action = _state(given.get('state')), _text(given.get('action')) or ''
-    notes, seen = _dicts(given.get('notes')), given.get('last_seen')
+    state, action = state_of(given.get('state')), text_of(legacy.action(given.get('action'))) or ''
+    notes, seen = dicts_of(given.get('notes')), given.get('last_seen')
     facts: Dict[str, Any] = {
-        'host': origin.host, **{key: _text(given.get(key)) for key in TEXTS},
-        'depends': [{'text': _text(each.get('text')) or ''} for each in _dicts(given.get('depends'))],
+        'host': origin.host, **{key: text_of(given.get(key)) for key in TEXTS},
+        'depends': list(map(_dependence, dicts_of(legacy.depends(given)))), **_replacement(given.get('replacement')),
         'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
-        'findings': [_finding(each) for each in _dicts(given.get('findings'))],
+        'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
         'action': action if action in ORDER_OF_ACTIONS else NOTHING if state is State.OK else READ}
     facts['name'] = facts['name'] or facts['device'] or '-'
-    facts['forecasts'] = {_text(metric) or '': each for metric, each in _items(given.get('forecasts'), origin.elapsed)}
+    facts['forecasts'] = {text_of(metric) or '': each
+                          for metric, each in _items(given.get('forecasts'), origin.elapsed)}
     left = [each['left'] for each in facts['forecasts'].values()]
     facts.update(due(facts['action'], left, origin.now)._asdict())
-    code = _text(given.get('code')) or ''
+    code = text_of(given.get('code')) or ''
     if facts['action'] in (READ, SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
         facts.update(unread(causes.of_drive(Coded(code, facts['why'] or ''))))
-    facts['past'] = {_text(metric) or '': [point for point in points[-POINTS:] if _is_point(point)]
-                     for metric, points in _pairs(given.get('past')) if isinstance(points, list)}
-    readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('metric'), str)]
+    facts['past'] = {text_of(metric) or '': [point for point in points[-POINTS:] if is_point(point)]
+                     for metric, points in pairs_of(given.get('past')) if isinstance(points, list)}
+    readings = [_reading(each) for each in dicts_of(given.get('readings')) if isinstance(each.get('metric'), str)]
     used = max((each['value'] for each in readings if each['metric'] == 'endurance_used' and each['judged']
-                and _is_number(each['value'])), default=0)
+                and is_number(each['value'])), default=0)
     weights = tuple(_weight(each, reader) for each in readings if each['state'] != State.OK.name)
-    return FleetDrive(facts, partial(packer.readings, readings), used, weights, _serials([*notes, *_dicts([seen])]))
+    return FleetDrive(facts, partial(packer.readings, readings), used, weights, _serials([*notes, *dicts_of([seen])]))
+
+
+def _dependence(given: Json) -> Json:
+    return {**{key: text_of(given[key]) for key in OF_A_DEPENDENCE if key in given},
+            **({'tolerates': whole_of(given['tolerates'])} if 'tolerates' in given else {}),
+            **({'used_as': texts_of(given['used_as'])} if 'used_as' in given else {}),
+            'text': text_of(given.get('text')) or ''}
+
+
+def _replacement(given: Any) -> Json:
+    """Return whether a drive may be replaced, as a fact of it; {} if the document does not say so."""
+    if not isinstance(given, dict) or given.get('label') not in LABELS:
+        return {}
+    return {'replacement': {**{key: text_of(given[key]) for key in OF_A_REPLACEMENT if key in given},
+                            **({'unchecked': texts_of(given['unchecked'])} if 'unchecked' in given else {})}}
 
 
 def _note(given: Json) -> Json:
-    return {'code': _text(given.get('code')) or '', 'text': _text(given.get('text')) or ''}
+    return {'code': text_of(given.get('code')) or '', 'text': text_of(given.get('text')) or ''}
 
 
 def _serials(given: Sequence[Json]) -> Tuple[str, ...]:
     """Return the serial numbers of other drives that notes mention."""
-    found = (_text(each.get('serial')) for each in given)
+    found = (text_of(each.get('serial')) for each in given)
     return tuple(each[:SERIAL] for each in found if each)
 
 
 def _finding(given: Json) -> Json:
     value = given.get('value')
-    return {**{key: _text(given.get(key)) for key in OF_A_FINDING}, 'state': _state(given.get('state')).name,
-            'value': value if _is_number(value) else _text(value),
-            **{key: given[key] if _is_number(given.get(key)) else None for key in ('grown', 'age')}}
+    return {**{key: text_of(given.get(key)) for key in OF_A_FINDING}, 'state': state_of(given.get('state')).name,
+            'value': value if is_number(value) else text_of(value),
+            **{key: given[key] if is_number(given.get(key)) else None for key in ('grown', 'age')}}
 
 
 def _weight(reading: Json, reader: Reader) -> Weight:
     """Return the weight of a finding in the order of severity."""
     state, value = State[reading['state']], reading['value']
-    return reader.weight(reading['metric'], state, value if _is_number(value) else None,
+    return reader.weight(reading['metric'], state, value if is_number(value) else None,
                          reading['critical' if state is State.CRITICAL else 'warning'],
                          reading.get('grown', 0), bool(reading['growth']))
 
 
 def _reading(given: Json) -> Dict[str, Any]:
     value = given.get('value')
-    return {'metric': _text(given['metric']) or '-', 'value': value if _is_number(value) else _text(value),
-            'judged': given.get('judged') is True, 'state': _state(given.get('state')).name,
-            **{key: _text(given.get(key)) or '' for key in OF_A_READING},
-            **({'grown': given['grown']} if _is_number(given.get('grown')) else {})}
+    return {'metric': text_of(given['metric']) or '-', 'value': value if is_number(value) else text_of(value),
+            'judged': given.get('judged') is True, 'state': state_of(given.get('state')).name,
+            **{key: text_of(given.get(key)) or '' for key in OF_A_READING},
+            **({'grown': given['grown']} if is_number(given.get('grown')) else {})}
 
 
 def _items(given: Any, elapsed: float) -> Iterator[Tuple[str, Json]]:
     """Yield the forecasts, with their times counted from now. elapsed: age of the document in seconds."""
-    for metric, each in _pairs(given):
-        if isinstance(each, dict) and _is_number(each.get('left')):
-            told = {key: each[key] for key in OF_A_FORECAST if _is_number(each.get(key))}
+    for metric, each in pairs_of(given):
+        if isinstance(each, dict) and is_number(each.get('left')):
+            told = {key: each[key] for key in OF_A_FORECAST if is_number(each.get(key))}
             yield metric, {**{key: round(max(seconds - elapsed, 0)) for key, seconds in told.items()},
                            'estimate': each.get('estimate') is True}
-
-
-def _state(given: Any) -> State:
-    return State[given] if isinstance(given, str) and given in State.__members__ else State.UNKNOWN
-
-
-def _text(given: Any) -> Optional[str]:
-    return visible(given[:WORDS]) if isinstance(given, str) else None
-
-
-def _texts(given: Any) -> List[str]:
-    return [visible(each[:WORDS]) for each in given[:ENTRIES] if isinstance(each, str)] if isinstance(
-        given, list) else []
-
-
-def _dicts(given: Any) -> Sequence[Json]:
-    return [each for each in given[:ENTRIES] if isinstance(each, dict)] if isinstance(given, list) else []
-
-
-def _pairs(given: Any) -> Sequence[Tuple[str, Any]]:
-    return list(islice(given.items(), ENTRIES)) if isinstance(given, dict) else []
-
-
-def _is_number(given: Any) -> bool:
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < 1e30
-
-
-def _is_point(given: Any) -> bool:
-    return isinstance(given, list) and len(given) == 2 and all(map(_is_number, given))

@@ -12,10 +12,8 @@ REPLACE, COPY, KEEP, LATER, REJOIN, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, 
     'replace, or add to its array again', 'order a replacement', 'look at the cable',
     'update the firmware', 'look at the cooling', 'look for the drive',
     'repair the check', 'find out why it cannot be read', 'watch', 'nothing')
-ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, COPY, KEEP, LATER, REJOIN, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE, COOL,
-                                     WATCH, NOTHING)
-# Former name of an action, in documents that an earlier version wrote -> its present name.
-FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
+ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, COPY, KEEP, LATER, REJOIN, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE,
+                                     COOL, WATCH, NOTHING)
 
 # Metrics or findings whose action is the same in every state. All others concern the drive itself.
 CURES: Mapping[str, str] = {
@@ -47,12 +45,12 @@ def advice(verdict: Verdict, now: float) -> Advice:
     """Return the recommended action for a drive. now: seconds since 1970."""
     action, why = _action_and_why(verdict, now)
     if verdict.replacement:
-        action = _in_its_groups(action, verdict.replacement.label)
+        action = in_its_groups(action, verdict.replacement.label)
         why = '; '.join(part for part in (why, verdict.replacement.why) if part)
     return Advice(action, why, due(action, [forecast.left for forecast in verdict.forecasts.values()], now))
 
 
-def _in_its_groups(action: str, label: str) -> str:
+def in_its_groups(action: str, label: str) -> str:
     """Return the action for a drive after a look at the groups on it. label: that of its replacement."""
     if action == REPLACE:
         return {'next': REPLACE, 'copy first': COPY, 'last good copy': KEEP, 'wait': LATER}[label]

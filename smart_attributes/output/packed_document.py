@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List, Tuple
 from ..typed import Json
 from ..words import amount
 
-NOT_SHOWN = ('findings', 'last_seen')  # contained in `why`
+NOT_SHOWN = ('findings', 'last_seen', 'replacement')  # contained in `why`
 # Values shared by drives.
 NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'to_do', 'why', 'meaning')
 
@@ -49,6 +49,8 @@ class Packer:
         kept['notes'] = [self.strings.number((note['code'], note['text']), {key: note[key] for key in ('code', 'text')})
                          for note in drive.get('notes', ())]
         kept['readings'] = pairs
+        if 'depends' in kept:
+            kept['depends'] = [{'text': each['text']} for each in kept['depends']]
         return kept
 
     def readings(self, readings: Iterable[Json]) -> List[Any]:

@@ -13,15 +13,16 @@ import json
 import re
 import secrets
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files
 from ..errors import SmartError, installing
 from ..typed import Json
 from ..words import visible
-from .advice import NOTHING, ORDER_OF_ACTIONS, REPLACE, WATCH
+from .advice import COPY, KEEP, LATER, NOTHING, ORDER_OF_ACTIONS, REJOIN, REPLACE, WATCH, in_its_groups
 from .forecast_dates import day
 from .packed_document import packed
+from .page_groups import Groups, groups
 from .table_cells import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
@@ -30,6 +31,7 @@ SHOWN = 12  # drives shown for one action; the others are in the table
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'depends', 'is_check', 'code',
         'handling')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
+REPLACEMENTS = (REPLACE, COPY, KEEP, LATER, REJOIN)  # actions in the order of the document's replace_order
 
 
 class Content(NamedTuple):
@@ -40,6 +42,7 @@ class Content(NamedTuple):
     todo: Mapping[str, Tuple[int, Sequence[Json]]]  # action -> number of drives, and the first of them
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
+    groups: Groups = Groups(())                  # arrays and volumes
     lately: Optional[Json] = None                # recent increases, and drives added and removed
     fleet: Optional[Json] = None                 # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
@@ -49,11 +52,12 @@ def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
     document = {**document, 'drives': _readable(document['drives'])}
     found = _seen(todo(document))
+    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order')}
     return rendered(Content(
-        json.dumps(_seen({**packed(document), 'made': round(now)}), separators=(',', ':')), _counts(document),
+        json.dumps(_seen({**packed(data), 'made': round(now)}), separators=(',', ':')), _counts(document),
         {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
-        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), _seen(_lately(document.get('lately')))),
-        title, now)
+        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), Groups(*_seen(groups(document))),
+        _seen(_lately(document.get('lately')))), title, now)
 
 
 def rendered(content: Content, title: str, now: float) -> str:
@@ -68,23 +72,48 @@ def rendered(content: Content, title: str, now: float) -> str:
     place = secrets.token_hex(16)
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
-        number=sum(content.counts.values()), data=place, replace=REPLACE,
+        number=sum(content.counts.values()), data=place,
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
     return text.replace(place, _as_data(content.data))
 
 
-def said(drive: Json, place: int, drives: int = 1) -> Json:
-    """Return the fields of a drive's card. drives: number of drives of this model that the card represents."""
+def said(drive: Json, place: Optional[int], drives: int = 1) -> Json:
+    """Return the fields of a drive's card.
+
+    place: its row in the table, if it has one. drives: number of drives of this model that the card represents.
+    """
     return {**{key: drive.get(key) for key in SAID}, 'place': place, 'drives': drives}
 
 
 def todo(document: Json) -> Dict[str, List[Json]]:
-    """Return the drives for each action, most urgent action first; drives to watch appear only in the table."""
+    """Return the drives for each action, in the order to act on them; drives to watch appear only in the table.
+
+    The order of replacement decides about drives to replace, severity about all others.
+    """
+    order = {step['name']: place for place, step in enumerate(document.get('replace_order', ()))}
     found: Dict[str, List[Json]] = {action: [] for action in ACTIONS}
     for place, drive in enumerate(document['drives']):
         if drive.get('action') in found:
             found[drive['action']].append(said(drive, place))
-    return {action: drives for action, drives in found.items() if drives}
+    for action, card in _of_unchecked(document):
+        found[action].append(card)
+
+    def turn(card: Json) -> int:
+        return order.get(card['name'], -1)
+
+    for action in REPLACEMENTS:
+        found[action].sort(key=turn)
+    first = sorted((action for action in REPLACEMENTS if found[action]), key=lambda action: turn(found[action][0]))
+    return {action: found[action] for action in (*first, *ACTIONS) if found[action]}
+
+
+def _of_unchecked(document: Json) -> Iterator[Tuple[str, Json]]:
+    """Yield the cards of disks that are in the order of replacement, although no drive of the document is theirs."""
+    names = {drive.get('name') for drive in document['drives']}
+    for step in document.get('replace_order', ()):
+        action = in_its_groups(NOTHING, step['label'])
+        if step['name'] not in names and action != NOTHING:
+            yield action, said({'name': step['name'], 'state': 'UNKNOWN', 'why': step['why']}, None)
 
 
 def _lately(lately: Optional[Json]) -> Json:

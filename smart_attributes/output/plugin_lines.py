@@ -63,7 +63,9 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
 
 def with_clause(verdict: Verdict) -> str:
     """Return the findings of a drive and, if it alerts, whether the groups on it allow to replace it now."""
-    return '; '.join(part for part in (findings(verdict), clause(verdict)) if part)
+    found = findings(verdict)
+    text = '; '.join(part for part in (found, clause(verdict)) if part)
+    return Coded(found.code, text) if isinstance(found, Coded) else text
 
 
 def clause(verdict: Verdict) -> str:

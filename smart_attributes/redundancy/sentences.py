@@ -18,21 +18,30 @@ BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 
 
 def named(group: Group, *more: str) -> str:
     """Return a group as "md0 (raid1, /srv)"; *more*: further words in the parentheses."""
-    kind = KINDS.get(group.kind, '')
-    level = group.level[len('btrfs-'):] if group.level.startswith('btrfs-') else group.level
-    words = [' '.join(part for part in (kind, level) if part), *group.used_as[:2], *more]
+    words = [of_level(group.kind, group.level), *group.used_as[:2], *more]
     told = ', '.join(clean(word, limit=60) for word in words if word)
     return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
+
+
+def of_level(kind: str, level: str) -> str:
+    """Return the kind and the level of a group in words: "LVM raid1", "raid5"."""
+    level = level[len('btrfs-'):] if level.startswith('btrfs-') else level
+    return ' '.join(part for part in (KINDS.get(kind, ''), level) if part)
 
 
 def tolerance(group: Group, left: Optional[int]) -> str:
     """Return a group with how many further members it can lose. left: their number; None if it is not known."""
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
-    loses = f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}' if left >= 0 else (
-        'has more failing or missing members than it tolerates')
     doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
-    return f'{named(group, *_faults(group))}{doing}, {loses}'
+    return f'{named(group, *_faults(group))}{doing}, {losses(left)}'
+
+
+def losses(left: int) -> str:
+    """Return how many further members a group can lose, in words; *left* is negative if too many are lost already."""
+    if left < 0:
+        return 'has more failing or missing members than it tolerates'
+    return f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}'
 
 
 def busy(group: Group) -> Coded:
