@@ -14,8 +14,8 @@ from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Forecast, Identity, Place, State, Verdict
-from smart_attributes.output import advice, forecast_dates, json_document, table_cells
+from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, State, Verdict
+from smart_attributes.output import advice, forecast_dates, json_document, replacements, table_cells
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin_lines import Line
 
@@ -106,11 +106,24 @@ def test_a_forecast_that_is_no_date_gives_none(left):
 
 def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
     """Whoever pulled both removed the last copy."""
-    halves = [drive(name, FAILED)._replace(place=Place(is_member=True)) for name in ('sda', 'sdb')]
-    shown = json_document.document(halves, (), False, NOW)
+    mirror = Group('md0', 'md0', 'md', 'raid1', 2, members=tuple(
+        Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))))
+    halves = [drive(name, FAILED)._replace(place=Place(disks=(name,))) for name in ('sda', 'sdb')]
+    found = replacements.of_machine(halves, [mirror], NOW)
+    shown = json_document.document(replacements.with_replacements(halves, found), (), False, NOW)
 
-    assert [each['to_do'] for each in shown['drives']] == ['check the array, then replace one drive at a time'] * 2
+    assert [each['to_do'] for each in shown['drives']] == [advice.COPY, advice.LATER]
     assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == ['now'] * 2
+
+
+@pytest.mark.parametrize('action, label, wanted', [
+    (advice.REPLACE, 'next', advice.REPLACE), (advice.REPLACE, 'copy first', advice.COPY),
+    (advice.REPLACE, 'last good copy', advice.KEEP), (advice.REPLACE, 'wait', advice.LATER),
+    (advice.NOTHING, 'next', advice.REJOIN), (advice.WATCH, 'last good copy', advice.KEEP),
+    (advice.NOTHING, 'wait', advice.NOTHING), (advice.WATCH, 'copy first', advice.WATCH),
+    (advice.ORDER, 'last good copy', advice.ORDER), (advice.READ, 'next', advice.READ)])
+def test_the_groups_on_a_drive_change_what_to_do_about_it(action, label, wanted):
+    assert advice.in_its_groups(action, label) == wanted
 
 
 def test_a_drive_of_no_array_is_replaced_now():

@@ -101,4 +101,15 @@ def test_an_unread_drive_gets_its_code_and_so_does_the_note_that_repeats_why(giv
 
 
 def test_a_former_action_has_its_new_name():
-    assert legacy.drive({'action': 'order within 90 days'})['action'] == advice.ORDER
+    assert legacy.action('order within 90 days') == advice.ORDER
+    assert legacy.action('check the array, then replace one drive at a time') == advice.COPY
+    assert [legacy.action(each) for each in ('watch', 'paint it', 7, [], None)] == ['watch', 'paint it', 7, [], None]
+
+
+@pytest.mark.parametrize('given, depends', [
+    ({'carries': ['md0 (raid1, /srv)', 7, None, ['x']]}, [{'text': 'md0 (raid1, /srv)'}]), ({'carries': []}, []),
+    ({'carries': ['x'] * 900}, [{'text': 'x'}] * legacy.MOST), ({}, None), ({'carries': 'md0'}, None),
+    ({'carries': ['old'], 'depends': [{'text': 'new'}]}, [{'text': 'new'}]), ({'depends': 7}, 7)])
+def test_what_a_drive_carried_is_what_depends_on_it(given, depends):
+    """Builds without groups wrote sentences."""
+    assert legacy.depends(given) == depends

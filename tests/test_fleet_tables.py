@@ -148,15 +148,20 @@ def test_a_quarter_has_three_months(when, said):
 
 
 @pytest.mark.parametrize('action, left, due', [
-    (advice.REPLACE, None, 'now'), (advice.MEMBER, 9 * YEAR, 'now'), (advice.ORDER, None, summary.UNDATED),
+    (advice.REPLACE, None, 'now'), (advice.COPY, 9 * YEAR, 'now'), (advice.LATER, None, 'now'), (advice.ORDER, None, summary.UNDATED),
     (advice.ORDER, 90 * DAY, 'now'), (advice.ORDER, 120 * DAY, '2026-Q4'), (advice.ORDER, 9 * YEAR, '2035-Q3'),
     (advice.NOTHING, 3 * YEAR + 90 * DAY, '2029-Q4'), (advice.NOTHING, 3 * YEAR + 90 * DAY + 1, ''),
     (advice.WATCH, 10 * DAY, 'now'), (advice.NOTHING, None, ''), (advice.ORDER, 11 * YEAR, summary.UNDATED)])
 def test_a_drive_is_planned_for_the_quarter_of_its_order(action, left, due):
     """Three years ahead; what is ordered anyway stands in its quarter, however late."""
-    facts = {'action': action, 'forecasts': {} if left is None else {'endurance_used': {'left': left}}}
+    facts = {'action': action, 'state': 'OK', 'forecasts': {} if left is None else {'endurance_used': {'left': left}}}
 
     assert summary.due(facts, NOW) == due
+
+
+@pytest.mark.parametrize('state, due', [('CRITICAL', 'now'), ('OK', '')])
+def test_a_failing_drive_that_must_stay_is_ordered_all_the_same(state, due):
+    assert summary.due({'action': advice.KEEP, 'state': state, 'forecasts': {}}, NOW) == due
 
 
 def planned(*drives):
@@ -222,11 +227,11 @@ def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left
 
 def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
     found = worst_drives.Kept(Packer())
-    found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, carries=['md0']))
+    found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, depends=[{'text': 'md0'}]))
     [only] = found.drives(found.rows())
 
     assert only['notes'] == list(worst_drives.WITHOUT['notes']) and only['name'] == 'sda'
-    assert 'past' not in only and not only['carries']
+    assert 'past' not in only and not only['depends']
 
 
 def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
@@ -380,7 +385,7 @@ def test_a_fleet_is_counted_in_the_document():
     none = dict.fromkeys(('critical', 'unknown', 'warning', 'ok'), 0)
 
     assert summary.as_json(found, [summary.Defect('A', '1', group, 'words')]) == {
-        'hosts': 2, 'drives': 4, 'states': dict.fromkeys(none, 1),
+        'groups_at_risk': [], 'group_count': 0, 'hosts': 2, 'drives': 4, 'states': dict.fromkeys(none, 1),
         'models': [{'model': 'A', 'firmware': '1', 'drives': 2, 'hosts': 2, **none, 'critical': 1, 'warning': 1},
                    {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
                    {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1}],

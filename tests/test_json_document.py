@@ -10,17 +10,19 @@ from smart_attributes.knowledge import ranges
 from smart_attributes.model import (
     Device,
     Forecast,
+    Group,
     Grown,
     Identity,
     Judgement,
     Lately,
+    Member,
     Place,
     Reading,
     Source,
     State,
     Verdict,
 )
-from smart_attributes.output import json_document
+from smart_attributes.output import json_document, replacements
 from smart_attributes.words import finding
 
 NOW = 1_795_348_800  # 2026-11-22
@@ -159,11 +161,52 @@ def test_a_silent_drive_has_who_was_there_last(hide_serial, serial):
 
 
 def test_the_place_of_a_drive_is_there_if_it_is_known():
-    [told] = made(SDA._replace(place=Place('slot 7', '/sys/x', ('md0',))))['drives']
+    [told] = made(SDA._replace(place=Place('slot 7', '/sys/x', ('sda',))))['drives']
     [bare] = made(SDA)['drives']
 
-    assert (told['bay'], told['light'], told['carries']) == ('slot 7', '/sys/x', ['md0'])
-    assert not {'bay', 'light', 'carries', 'forecasts', 'past'} & set(bare)
+    assert (told['bay'], told['light']) == ('slot 7', '/sys/x')
+    assert not {'bay', 'light', 'depends', 'replacement', 'forecasts', 'past'} & set(bare)
+
+
+MIRROR = Group('md0', 'md0', 'md', 'raid1', 2, 0, (
+    Member('sda1', 'in_sync', 0, ('sda',)), Member('', 'missing', 1)), 'recover', 12.5, ('/srv',))
+
+
+def of_groups(*groups, verdict=SDA):
+    """Return the document of a machine with one drive and its groups."""
+    placed = verdict._replace(place=Place(disks=('sda',)))
+    found = replacements.of_machine([placed], groups, NOW)
+    return made(*replacements.with_replacements([placed], found), machine=found)
+
+
+def test_the_groups_of_a_machine_have_their_members_and_drives():
+    [told] = of_groups(MIRROR)['groups']
+
+    assert told == {
+        'id': 'md0', 'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv'], 'tolerates': 0,
+        'activity': 'recover', 'progress': 12.5, 'missing': 0, 'unknown': None,
+        'text': 'md0 (raid1, /srv, 1 member missing), rebuilding, tolerates no further loss', 'members': [
+            {'name': 'sda1', 'state': 'in_sync', 'slot': 0, 'detail': None, 'drives': [{'name': 'sda', 'state': 'OK'}]},
+            {'name': None, 'state': 'missing', 'slot': 1, 'detail': None, 'drives': []}]}
+
+
+def test_the_order_of_replacement_and_each_drive_name_the_group_and_the_reason():
+    told = of_groups(MIRROR._replace(activity='', progress=None))
+    [step], [shown] = told['replace_order'], told['drives']
+
+    assert {key: step[key] for key in ('name', 'label', 'code', 'disks', 'groups')} == {
+        'name': 'sda', 'label': 'last good copy', 'code': 'last-good-copy', 'disks': ['sda'], 'groups': ['md0']}
+    assert shown['replacement'] == {'label': step['label'], 'code': step['code'], 'text': step['why'], 'group': 'md0'}
+    assert shown['depends'] == [{
+        'group': 'md0', 'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv'], 'tolerates': 0,
+        'member': 'sda1', 'member_state': 'in_sync', 'text': told['groups'][0]['text']}]
+
+
+def test_a_group_of_unknown_level_has_its_reason():
+    [told] = of_groups(Group('osd', 'osd', 'ceph', '', members=MIRROR.members[:1], unknown='u' * 900))['groups']
+
+    assert (told['level'], told['tolerates'], len(told['unknown'])) == (None, None, 500)
+    assert 'groups' not in made(SDA) and 'replace_order' not in made(SDA)
 
 
 def test_forecasts_and_history_are_whole_seconds():
@@ -186,9 +229,9 @@ def test_changes_have_their_times_in_seconds():
 
 
 def test_long_words_are_cut():
-    [told] = made(SDA._replace(notes=(said('n' * 900),), place=Place('b', 'l' * 900, ('c' * 900,))))['drives']
+    [told] = made(SDA._replace(notes=(said('n' * 900),), place=Place('b', 'l' * 900)))['drives']
 
-    assert (len(told['notes'][0]['text']), len(told['light']), len(told['carries'][0])) == (500, 500, 500)
+    assert (len(told['notes'][0]['text']), len(told['light'])) == (500, 500)
 
 
 def test_the_document_is_printed_with_an_indent_of_one():

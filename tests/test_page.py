@@ -57,7 +57,7 @@ def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
         drive.update(readings=[dict(reading) for reading in drive['readings']], host=f'db{number % 40:02}.example.org',
                      name=f'sd{number}', device=f'/dev/sd{number}',
                      serial=f'EXAMPLE{number:06}', bay=f'slot {number % 24}',
-                     carries=['md0 (raid1, /srv, md state: clean, sda1 in_sync, sdb1 in_sync)'])
+                     depends=[{'text': 'md0 (raid1, /srv), tolerates 1 further loss'}])
         for reading in drive['readings']:
             if isinstance(reading['value'], int) and reading['value'] > 9:
                 reading['value'] += number % 7
@@ -290,18 +290,18 @@ def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
 
     assert hosts == sorted(hosts)
     assert chromium.run('return document.activeElement.getAttribute("aria-expanded")') == 'true'
-    assert 'md0 (raid1, /srv, md state: clean, sda1 in_sync, sdb1 in_sync)' in panel
+    assert 'in use bymd0 (raid1, /srv), tolerates 1 further loss' in panel
 
 
 LONG = {'name': 'bus_0_megaraid_112', 'device': '/dev/bus/0', 'type': 'megaraid,112',
         'model': 'SAMSUNG MZILT1T9HAJQ0D3-ENTERPRISE-EDITION', 'serial': 'S5EXAMPLE0000012345-ABCDEFGH-0001',
         'bay': 'drive 12 of the controller', 'firmware': 'FIRMWARE-WITH-A-LONG-NAME',
-        'carries': ['md127 (raid10, /srv/a/long/mount/point, md state: clean, degraded, recovering, sda1 in_sync, '
-                    'sdb1 in_sync, sdc1 faulty, sdd1 spare)']}
+        'depends': [{'text': 'md127 (raid10, /srv/a/long/mount/point, sdc1 faulty, 1 member missing), rebuilding, '
+                             'tolerates no further loss'}]}
 HOST = 'ceph-osd-rack17-node04.storage.production.example.org'
 # Elements with more content than room: what scrolls, what is cut, and the page itself.
 TOO_WIDE = """return [document.documentElement, ...document.querySelectorAll(
-    'main, .tools, .scroll, table, th, td, td > *, th > *, .action li, .action li > *')]
+    'main, .tools, .scroll, table, th, td, td > *, th > *, .action li, .action li > *, .group, .group p, .group li, .group li *')]
     .filter((each) => each.clientWidth && each.scrollWidth > each.clientWidth)
     .map((each) => [each.tagName, each.className, each.scrollWidth, each.clientWidth, each.textContent.slice(0, 60)])"""
 WIDTH_OF_WHAT = 'return document.querySelector("#rows td.what").offsetWidth'
@@ -344,6 +344,75 @@ def test_nothing_is_wider_than_its_box(chromium, long_names, kind, width):
     assert closed == []
     assert chromium.run(TOO_WIDE) == []
     assert chromium.run(WIDTH_OF_WHAT) == wide
+
+
+def array(name: str, level: str, tolerates: int, members: List[Dict[str, Any]], **more: Any) -> Dict[str, Any]:
+    return {'id': name, 'name': name, 'kind': 'md', 'level': level, 'used_as': [f'/srv/of/{name}'], 'missing': 0,
+            'tolerates': tolerates, 'activity': None, 'progress': None, 'unknown': None, 'text': '', 'members': members,
+            **more}
+
+
+def member(drive: Dict[str, Any], slot: int, state: str = 'in_sync') -> Dict[str, Any]:
+    return {'name': f'{drive["name"]}p1', 'state': state, 'slot': slot, 'detail': None,
+            'drives': [{key: drive[key] for key in ('name', 'state')}]}
+
+
+@pytest.fixture(scope='module')
+def arrays(sample, tmp_path_factory) -> Path:
+    """A degraded raid5 with an ailing member, a mirror that is rebuilt, a healthy raid6 of eight drives, a partition."""
+    document = with_long_names(sample)
+    drives = document['drives']
+    for number, drive in enumerate(drives):
+        drive['name'] = f'bus_0_megaraid_{number}'
+    ailing, *good = sorted(drives, key=lambda drive: drive['state'] != 'CRITICAL')
+    groups = [
+        array('md0', 'raid5', -1, [member(ailing, 0), member(good[0], 1),
+                                   {'name': None, 'state': 'missing', 'slot': 2, 'detail': None, 'drives': []}]),
+        array('md1', 'raid1', 0, [member(good[1], 0), member(good[2], 1, 'rebuilding')], activity='recover', progress=37),
+        array('md2', 'raid6', 2, [member(drive, slot) for slot, drive in enumerate(good[3:11])]),
+        array('sdp1', 'single', 0, [member(good[11], 0)])]
+    steps = [{'name': drive['name'], 'label': 'last good copy', 'code': 'last-good-copy', 'why': 'do not pull it',
+              'disks': [], 'groups': ['md0']} for drive in (ailing, good[0])]
+    return written(tmp_path_factory.mktemp('arrays'), {**document, 'groups': groups, 'replace_order': steps})
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+@pytest.mark.parametrize('width', [320, 768, 1280, 1920])
+def test_groups_are_rows_of_members_at_every_width(chromium, arrays, width, scheme):
+    """Those at risk first, as many members beside each other as fit, and nothing is cut off or scrolls sideways."""
+    chromium.open(arrays, width, prefers_color_scheme=scheme)
+    rows = chromium.run("""return [...document.querySelectorAll('.group')].map((group) => [
+        group.querySelector('h3').textContent, group.querySelectorAll('li').length,
+        new Set([...group.querySelectorAll('li')].map((each) => each.getBoundingClientRect().top)).size])""")
+
+    assert [row[:2] for row in rows] == [['md0', 3], ['md1', 2], ['md2', 8]]
+    assert rows[2][2] == {320: 4, 768: 2, 1280: 1, 1920: 1}[width]
+    assert chromium.run('return document.documentElement.scrollWidth') <= width
+    assert [each for each in chromium.run(TOO_WIDE) if 'panel' not in each[1]] == []
+    assert (chromium.said(), chromium.requests()) == ([], [])
+
+
+def test_states_of_members_and_drives_have_words_and_colours(chromium, arrays):
+    chromium.open(arrays)
+    colours = chromium.run("""const of = (selector) => getComputedStyle(document.querySelector(selector)).color;
+        return [of('.group li strong.WARNING'), of('.group.WARNING > p > strong'), of('.group li > span.CRITICAL > strong'),
+                of('.group.CRITICAL > p > strong'), getComputedStyle(document.querySelector('.group li.empty')).borderStyle]""")
+    words = chromium.run('return [...document.querySelectorAll(".group li")].slice(0, 5)'
+                         '.map((each) => each.innerText.replaceAll("\\n", " "))')
+
+    assert colours[0] == colours[1] != colours[2] == colours[3] and colours[4] == 'dashed'
+    assert words[0].endswith(' CRITICAL') and 'in sync' in words[0]
+    assert words[2] == 'slot 2: empty' and ' rebuilding' in words[4]
+
+
+def test_a_drive_in_a_group_leads_to_its_panel_by_keyboard(chromium, arrays):
+    from selenium.webdriver.common.keys import Keys
+    chromium.open(arrays)
+    chromium.run('document.querySelector(".group button").focus()')
+    chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
+
+    assert chromium.column('State') == ['CRITICAL']
+    assert chromium.run('return document.querySelectorAll("tr.panel").length') == 1
 
 
 @pytest.mark.parametrize('width', [1024, 1280, 1440, 1920])
@@ -447,10 +516,12 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path, hostil
     """Even where nobody has cleaned it before: a document of another host may hold anything."""
     document = grown(sample, 3)
     for drive in document['drives']:
-        drive.update(dict.fromkeys(OF_A_DRIVE, hostile), carries=[hostile], notes=[noted(hostile)])
+        drive.update(dict.fromkeys(OF_A_DRIVE, hostile), depends=[{'text': hostile}], notes=[noted(hostile)])
         for reading in drive['readings']:
             reading.update(dict.fromkeys(OF_A_READING, hostile))
-    document['notes'] = [noted(hostile)]
+    document.update(notes=[noted(hostile)], groups=[array(hostile, hostile, -1, [
+        {**member(document['drives'][0], 0), 'name': hostile, 'state': hostile, 'detail': hostile}], activity=hostile,
+        unknown=hostile)])
     chromium.open(written(tmp_path, document))
     chromium.run('document.querySelectorAll("#rows button").forEach((button) => button.click())')
 
@@ -472,12 +543,13 @@ def axe() -> str:
     return Path(package.origin).with_name('axe.min.js').read_text()
 
 
+@pytest.mark.parametrize('kind', ['sixty', 'arrays'])
 @pytest.mark.parametrize('width, scheme',
                          [pytest.param(1400, 'light', id='screen'), pytest.param(390, 'dark', id='phone-dark')])
-def test_axe_finds_nothing_serious(chromium, sixty, width, scheme):
-    """Contrast, names, metrics and reading order, with a panel open."""
+def test_axe_finds_nothing_serious(chromium, request, kind, width, scheme):
+    """Contrast, names, metrics and reading order, with a panel open, and of groups."""
     source = axe()
-    chromium.open(sixty, width, prefers_color_scheme=scheme)
+    chromium.open(request.getfixturevalue(kind), width, prefers_color_scheme=scheme)
     chromium.run('document.querySelectorAll("#rows button")[1].click()')
     chromium.run(source)
     found = chromium.driver.execute_async_script(

@@ -146,9 +146,62 @@ def test_the_page_says_when_it_was_made(monkeypatch):
     assert '2026-11-22 12:34 ' in page.page({'drives': []}, 'Drives', 1_795_350_840).partition('<script')[0]
 
 
-@pytest.mark.parametrize('action, is_warned', [(advice.REPLACE, True), (advice.ORDER, False)])
-def test_only_drives_to_replace_come_with_the_warning_about_arrays(action, is_warned):
-    assert ('Before you pull a drive' in shown([drive('sda', action, 'CRITICAL')])) is is_warned
+def step(name: str, label: str, **more: Any) -> Dict[str, Any]:
+    return {'name': name, 'label': label, 'code': 'x', 'why': f'why {name}', 'disks': [name], 'groups': [], **more}
+
+
+def test_drives_to_replace_stand_in_the_order_of_replacement():
+    """Not by severity; the actions follow their first drive, and those that are no replacement come last."""
+    drives = [drive('cable', advice.CABLE), drive('waits', advice.LATER), drive('b', advice.REPLACE),
+              drive('a', advice.REPLACE), drive('stays', advice.KEEP), drive('faulty', advice.REJOIN)]
+    steps = [step('faulty', 'next'), step('a', 'next'), step('b', 'next'), step('stays', 'last good copy'),
+             step('waits', 'wait')]
+    found = page.todo({'drives': drives, 'replace_order': steps})
+
+    assert [(action, [each['name'] for each in cards]) for action, cards in found.items()] == [
+        (advice.REJOIN, ['faulty']), (advice.REPLACE, ['a', 'b']), (advice.KEEP, ['stays']), (advice.LATER, ['waits']),
+        (advice.CABLE, ['cable'])]
+
+
+def test_a_drive_without_known_groups_is_replaced_first():
+    """No step is known for a recorded report."""
+    found = page.todo({'drives': [drive('a', advice.KEEP), drive('b', advice.REPLACE)],
+                       'replace_order': [step('a', 'last good copy')]})
+
+    assert list(found) == [advice.REPLACE, advice.KEEP]
+
+
+def test_the_last_good_copy_on_a_disk_without_a_check_has_a_card_without_a_row():
+    """It has no row that a click could lead to. A disk that only waits has no card."""
+    document = {'drives': [drive('sda', advice.LATER)], 'replace_order': [
+        step('sdx', 'last good copy'), step('sdy', 'wait'), step('sda', 'wait')]}
+    found = page.todo(document)
+    cards = shown(**document).partition('<script')[0]
+
+    assert [(card['name'], card['place'], card['why']) for card in found[advice.KEEP]] == [('sdx', None, 'why sdx')]
+    assert 'sdy' not in cards
+    assert '<span class="where">sdx</span>' in cards and 'no check reads it' in cards
+
+
+def test_groups_are_drawn_before_the_table_and_are_not_in_its_data():
+    """Escaped like all else."""
+    group = {'id': 'md0', 'name': '<b>md0</b>', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv<i>'], 'tolerates': 0,
+             'activity': 'recover', 'progress': 37.4, 'missing': 0, 'unknown': None, 'text': 'x', 'members': [
+                 {'name': 'sda1', 'state': 'in_sync', 'slot': 0, 'detail': '<u>', 'drives': [
+                     {'name': 'sda', 'state': 'CRITICAL'}, {'name': 'sdz', 'state': None}]},
+                 {'name': None, 'state': 'missing', 'slot': 1, 'detail': None, 'drives': []}]}
+    text = shown([drive('sda', state='CRITICAL')], groups=[group], replace_order=[])
+    drawn = text.partition('Arrays and volumes')[2].partition('All drives')[0]
+
+    for words in ('&lt;b&gt;md0&lt;/b&gt;', '/srv&lt;i&gt;', 'tolerates no further loss', 'sda1', 'in sync',
+                  '&lt;u&gt;', 'slot 1: empty', 'rebuilding', 'value="37.4"', '37 %', 'data-place="0">sda</button>',
+                  '<strong>CRITICAL</strong>', '<span class="where">sdz</span>', 'not checked'):
+        assert words in drawn
+    assert not {'groups', 'replace_order'} & set(data_of(text))
+
+
+def test_a_page_without_groups_has_no_section_of_them():
+    assert 'Arrays and volumes' not in shown([drive('sda')]) and 'Groups at risk' not in shown([drive('sda')])
 
 
 def test_the_template_leaves_no_empty_lines_in_the_page():
@@ -204,7 +257,7 @@ def test_a_document_is_packed_and_unpacked():
     given = [drive('sda', model='ACME', host='db1', serial='', findings=[noted('x')], bay=None,
                    notes=[noted('old'), noted('hot'), noted('old')],
                    readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': 9, 'warning': '8'}]),
-             drive('sdb', model='ACME')]
+             drive('sdb', model='ACME', replacement={'text': 'x'}, depends=[{'text': 'md0 (raid1)', 'name': 'md0'}])]
     small = packed({'version': 2, 'drives': given})
 
     assert small['version'] == 2
@@ -214,4 +267,5 @@ def test_a_document_is_packed_and_unpacked():
          'notes': [noted('old'), noted('hot'), noted('old')],
          'readings': [{'metric': 'pending', 'warning': '8', 'value': 8},
                       {'metric': 'pending', 'warning': '8', 'value': 9}]},
-        {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'notes': [], 'readings': []}]
+        {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'notes': [], 'readings': [],
+         'depends': [{'text': 'md0 (raid1)'}]}]

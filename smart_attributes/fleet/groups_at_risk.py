@@ -3,12 +3,13 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator, List, NamedTuple, Optional, Sequence
 
-from ..output.advice import REPLACE, in_its_groups
+from ..output.advice import NOTHING, REPLACE, in_its_groups
 from ..output.group_risk import AT_RISK, OF_CODE, Risk, risk
 from ..redundancy.replacement import COPY, LABELS, NEXT
 from ..typed import Json
 from .untrusted import dicts_of, state_of, text_of, texts_of, whole_of
 
+OF_A_GROUP = ('id', 'name', 'level', 'used_as', 'tolerates', 'text')
 MOST = 1_000           # groups that are kept; further ones are only counted
 
 
@@ -44,8 +45,7 @@ def of_document(content: Json, host: str, as_of: Optional[str]) -> List[AtRisk]:
     """Return the groups at risk in a document of triage, of any content. as_of: its age in words if it is old."""
     steps = list(filter(None, map(_step, dicts_of(content.get('replace_order')))))
     found = [(risk(group), group) for group in map(_group, dicts_of(content.get('groups')))]
-    return [AtRisk(grade, host, _facts(group, host, as_of, _first(group, steps))) for grade, group in found
-            if grade in AT_RISK]
+    return [_at_risk(grade, host, group, as_of, _first(group, steps)) for grade, group in found if grade in AT_RISK]
 
 
 def of_drive(facts: Json) -> Iterator[AtRisk]:
@@ -55,13 +55,13 @@ def of_drive(facts: Json) -> Iterator[AtRisk]:
     if grade in AT_RISK:
         old = next((note['text'] for note in facts['notes'] if note['code'] == 'result-old'), None)
         named = {'id': None, 'name': None, 'level': None, 'used_as': [], 'tolerates': None, 'text': step['text']}
-        yield AtRisk(grade, facts['host'], _facts(named, facts['host'], old, {
-            'name': facts['name'], 'label': step['label'], 'code': step['code'], 'why': step['text']}))
+        yield _at_risk(grade, facts['host'], named, old, {
+            'name': facts['name'], 'label': step['label'], 'code': step['code'], 'why': step['text']})
 
 
-def _facts(group: Json, host: str, as_of: Optional[str], first: Optional[Json]) -> Json:
-    return {'host': host, **{key: group[key] for key in ('id', 'name', 'level', 'used_as', 'tolerates', 'text')},
-            'as_of': as_of, 'first': first}
+def _at_risk(grade: Risk, host: str, group: Json, as_of: Optional[str], first: Optional[Json]) -> AtRisk:
+    return AtRisk(grade, host, {'host': host, 'risk': grade.name.lower(), **{key: group[key] for key in OF_A_GROUP},
+                                'as_of': as_of, 'first': first})
 
 
 def first_step(facts: Json) -> str:
@@ -70,7 +70,8 @@ def first_step(facts: Json) -> str:
     if not step or step['why'] == facts['text']:
         return ''
     if step['label'] in (NEXT, COPY):
-        return f'{step["name"]}: {in_its_groups(REPLACE, step["label"])}'
+        action = NOTHING if step['code'] == 'member-not-used' else REPLACE
+        return f'{step["name"]}: {in_its_groups(action, step["label"])}'
     return str(step['why'])
 
 

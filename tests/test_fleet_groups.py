@@ -1,0 +1,295 @@
+"""Groups at risk in a fleet: from documents of any content, and from the lines that Icinga has."""
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any, Dict, Optional
+
+import pytest
+from conftest import ROOT, run
+from test_hostile import NASTY, WRONG, assert_harmless, spoil
+
+from smart_attributes.coded import Coded
+from smart_attributes.fleet import groups_at_risk
+from smart_attributes.fleet.groups_at_risk import GroupsAtRisk, first_step
+from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
+from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.model import Device, Group, Identity, Member, Place, Replacement, State, Verdict
+from smart_attributes.output import advice, json_document, plugin_lines, replacements
+from smart_attributes.output.group_risk import OF_CODE, Risk
+from smart_attributes.output.packed_document import Packer
+from smart_attributes.output.plugin_lines import Line
+
+NOW = time.time()
+METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+GROUPS = (
+    Group('md0', 'md0', 'md', 'raid5', 3, 2, tuple(
+        Member(f'{disk}1', state, slot, (disk,)) for slot, (disk, state) in enumerate(
+            (('sda', 'in_sync'), ('sdb', 'faulty'), ('sdc', 'in_sync')))), used_as=('/srv',)),
+    Group('md1', 'md1', 'md', 'raid1', 2, 0, tuple(
+        Member(f'{disk}2', 'in_sync', slot, (disk,)) for slot, disk in enumerate(('sda', 'sdc')))),
+    Group('sdd1', 'sdd1', 'partition', 'single', 1, 0, (Member('sdd1', 'in_sync', 0, ('sdd',)),), used_as=('/boot',)))
+
+
+FIRST = 'sdb: replace, or add to its array again'
+
+
+def made(**facts: Any) -> Dict[str, Any]:
+    """Return the document of a machine with a degraded raid5, a healthy mirror and a partition."""
+    verdicts = [Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}'),
+                        State.OK, place=Place(disks=(name,))) for name in ('sda', 'sdb', 'sdc', 'sdd')]
+    found = replacements.of_machine(verdicts, GROUPS, NOW)
+    document = json_document.document(replacements.with_replacements(verdicts, found), (), False, NOW, machine=found)
+    return json.loads(json.dumps({**document, 'made': round(NOW), **facts}))
+
+
+def saved(folder: Path, name: str, document: Any) -> None:
+    (folder / f'{name}.json').write_text(json.dumps(document))
+
+
+# --- from documents ---------------------------------------------------------------------------------
+
+def test_a_degraded_array_is_at_risk_and_says_what_comes_first():
+    [found] = groups_at_risk.of_document(made(), 'db1', None)
+
+    assert (found.risk, found.host) == (Risk.LAST, 'db1')
+    assert {key: found.facts[key] for key in ('host', 'risk', 'id', 'name', 'level', 'used_as', 'tolerates', 'as_of')} == {
+        'host': 'db1', 'risk': 'last', 'id': 'md0', 'name': 'md0', 'level': 'raid5', 'used_as': ['/srv'], 'tolerates': 0,
+        'as_of': None}
+    assert found.facts['text'] == 'md0 (raid5, /srv, sdb1 faulty), tolerates no further loss'
+    assert (found.facts['first']['name'], found.facts['first']['label']) == ('sdb', 'next')
+    assert first_step(found.facts) == FIRST
+
+
+@pytest.mark.parametrize('label, said', [
+    ('next', 'sda: replace now'), ('copy first', 'sda: copy the data, then replace'), ('wait', 'the reason'),
+    ('last good copy', 'the reason')])
+def test_the_first_step_is_an_action_or_its_reason(label, said):
+    step = {'name': 'sda', 'label': label, 'code': 'x', 'why': 'the reason'}
+
+    assert first_step({'text': 'the group', 'first': step}) == said
+    assert first_step({'text': 'the reason', 'first': step}) == first_step({'text': 'x', 'first': None}) == ''
+
+
+def test_the_fleet_shows_groups_at_risk_first(tmp_path):
+    """In the table, in JSON and on the page, with the host."""
+    saved(tmp_path, 'db1', made())
+    saved(tmp_path, 'db2', made(groups=[]))
+    table, found = run('fleet', str(tmp_path)).text, json.loads(run('fleet', '--json', str(tmp_path)).text)
+    run('fleet', str(tmp_path), '--html', str(tmp_path / 'page.html'))
+    page = (tmp_path / 'page.html').read_text().partition('<script')[0]
+
+    assert '\n\ngroups at risk:\n  db1  md0 (raid5, /srv, sdb1 faulty), tolerates no further loss\n' in table
+    assert f'\n       first step: {FIRST}\n' in table
+    [only] = found['fleet']['groups_at_risk']
+    assert (only['host'], only['name'], only['first_step'], found['fleet']['group_count']) == (
+        'db1', 'md0', FIRST, 1)
+    assert page.index('>Groups at risk ') < page.index('>What to do<')
+    for words in ('<th scope="row">db1</th>', '<td>md0</td>', '<td>raid5</td>', FIRST):
+        assert words in page
+
+
+def test_a_fleet_without_groups_at_risk_does_not_mention_them(tmp_path):
+    saved(tmp_path, 'db1', made(groups=[], replace_order=[]))
+    run('fleet', str(tmp_path), '--html', str(tmp_path / 'page.html'))
+
+    assert 'at risk' not in run('fleet', str(tmp_path)).text
+    assert 'at risk' not in (tmp_path / 'page.html').read_text().partition('<script')[0]
+
+
+def test_what_depends_on_a_drive_and_its_replacement_come_through(tmp_path):
+    document = made()
+    saved(tmp_path, 'db1', document)
+    found = {each['name']: each for each in json.loads(run('fleet', '--json', str(tmp_path)).text)['drives']}
+
+    for wanted in document['drives']:
+        assert wanted['depends']
+        assert {key: found[wanted['name']].get(key) for key in ('depends', 'replacement', 'action', 'why')} == {
+            key: wanted.get(key) for key in ('depends', 'replacement', 'action', 'why')}
+
+
+def test_an_old_document_says_of_when_its_groups_are(tmp_path):
+    saved(tmp_path, 'db1', made(made=round(NOW) - 5 * 86400))
+
+    assert 'tolerates no further loss, as of ' in run('fleet', str(tmp_path)).text
+
+
+@pytest.mark.parametrize('version', [1, 2])
+def test_a_document_of_a_build_without_groups_keeps_what_its_drives_carry(tmp_path, version):
+    drive = {'name': 'sda', 'state': 'CRITICAL', 'carries': ['md0 (raid1, /srv)', 7, None],
+             'action': 'check the array, then replace one drive at a time', 'findings': [], 'readings': []}
+    saved(tmp_path, 'db1', {'version': version, 'state': 'CRITICAL', 'made': round(NOW), 'drives': [drive]})
+    [told] = json.loads(run('fleet', '--json', str(tmp_path)).text)['drives']
+
+    assert (told['depends'], told['action']) == ([{'text': 'md0 (raid1, /srv)'}], advice.COPY)
+
+
+@pytest.mark.parametrize('wrong', WRONG, ids=repr)
+@pytest.mark.parametrize('key', ['groups', 'replace_order'])
+def test_groups_of_any_type_are_no_error(key, wrong):
+    for given in (wrong, [wrong] * 3):
+        assert isinstance(groups_at_risk.of_document({**made(), key: given}, 'db1', None), list)
+
+
+@pytest.mark.parametrize('wrong', WRONG, ids=repr)
+def test_a_group_and_a_step_may_hold_anything(wrong):
+    """In each of their values, one after the other."""
+    document = made()
+    for key in (*document['groups'][0], 'drives'):
+        [found] = groups_at_risk.of_document({**document, 'groups': [
+            {**document['groups'][0], 'tolerates': -1, **({key: wrong} if key != 'tolerates' else {})}]}, 'db1', None)
+        assert found.risk is Risk.BEYOND
+        first_step(found.facts)
+    for key in document['groups'][0]['members'][0]:
+        members = [{**document['groups'][0]['members'][0], key: wrong}]
+        groups_at_risk.of_document({'groups': [{**document['groups'][0], 'members': members}]}, 'db1', None)
+    for key in document['replace_order'][0]:
+        steps = [{**document['replace_order'][0], key: wrong}]
+        for found in groups_at_risk.of_document({**document, 'replace_order': steps}, 'db1', None):
+            first_step(found.facts)
+
+
+@pytest.mark.parametrize('tolerates', ['-1', 1e29, float('nan'), True, [], -0.5])
+def test_a_tolerance_that_is_no_count_is_not_known(tolerates):
+    document = made()
+
+    assert groups_at_risk.of_document({'groups': [{**document['groups'][0], 'tolerates': tolerates}]}, 'db1', None
+                                      ) == []
+
+
+def test_spoilt_documents_with_groups_give_no_traceback(tmp_path):
+    chance = random.Random(26)
+    for number in range(60):
+        document = made(host=f'h{number}')
+        spoil(document, chance)
+        saved(tmp_path, f'h{number}', document)
+    for arguments in ([], ['--json'], ['--html', str(tmp_path / 'page.html')]):
+        text = run('fleet', str(tmp_path), *arguments).text
+        assert 'Traceback' not in text and 'please report this' not in text
+
+
+@pytest.mark.parametrize('word', NASTY)
+def test_what_a_host_says_of_its_groups_stays_text(tmp_path, word):
+    document = made(host=f'h{word}')
+    for each in document['groups']:
+        each.update(dict.fromkeys(('name', 'level', 'text', 'activity', 'unknown'), f'x{word}'), tolerates=-1)
+    for step in document['replace_order']:
+        step.update(dict.fromkeys(('name', 'why', 'code'), f'x{word}'))
+    for drive in document['drives']:
+        drive['replacement'] = {'label': 'next', 'text': word, 'code': word}
+    saved(tmp_path, 'h', document)
+    run('fleet', str(tmp_path), '--html', str(tmp_path / 'page.html'))
+    page = (tmp_path / 'page.html').read_text()
+
+    assert_harmless(run('fleet', str(tmp_path)).text, '')
+    assert '<script>alert' not in page
+    assert_harmless(page.partition('</header>')[2].partition('<script')[0], '')
+
+
+def test_many_long_groups_are_bounded(tmp_path):
+    """A hostile host sends as many groups as fit into a document."""
+    long = {**made()['groups'][0], 'name': 'n' * 2000, 'text': 't' * 2000, 'tolerates': -1, 'members': []}
+    document = made(groups=[long] * 3000, replace_order=[made()['replace_order'][0]] * 3000)
+    found = groups_at_risk.of_document(document, 'db1', None)
+
+    assert len(found) == 200
+    assert max(len(value) for each in found for value in each.facts.values() if isinstance(value, str)) == 500
+
+
+def test_the_most_urgent_groups_are_kept_and_all_are_counted():
+    kept = GroupsAtRisk()
+    for number in range(5):
+        kept.add(groups_at_risk.AtRisk(grade, f'h{number}', {}) for grade in [Risk.UNSURE] * 400 + [Risk.BEYOND] * 100)
+    worst = kept.worst()
+
+    assert (kept.count, len(worst)) == (2500, groups_at_risk.MOST)
+    assert [each.risk for each in worst] == [Risk.BEYOND] * 500 + [Risk.UNSURE] * 500
+    assert [each.host for each in worst[:500]] == sorted(each.host for each in worst[:500])
+
+
+def test_of_many_groups_twelve_are_in_the_table(tmp_path):
+    for number in range(14):
+        saved(tmp_path, f'h{number:02}', made())
+    text = run('fleet', str(tmp_path)).text
+
+    assert text.count('tolerates no further loss') >= 12 and '\n  and 2 more; --html and --json list them\n' in text
+    assert '  h11  md0' in text and '  h12  md0' not in text
+
+
+# --- from Icinga ------------------------------------------------------------------------------------
+
+CLAUSE = 'last good copy of md0 (raid1, sdb faulty): replace sdb first, do not pull sda'
+FINDING = 'pending 16, critical above 8'
+BAD = Line(State.CRITICAL, 'sda', 'ACME X1', f'{FINDING}; [last-good-copy] {CLAUSE}', 'EXAMPLE1', '1.0')
+
+
+def drive(line: Line, **origin: Any) -> Any:
+    (found,) = Reader(METRICS, Packer()).drives([line], (), Origin('db1', now=NOW, **origin))
+    return found.facts
+
+
+def test_a_clause_is_no_part_of_the_last_finding():
+    facts = drive(BAD)
+
+    assert [each['text'] for each in facts['findings']] == [FINDING]
+    assert facts['replacement'] == {'label': 'last good copy', 'code': 'last-good-copy', 'text': CLAUSE}
+    assert (facts['action'], facts['to_do'], facts['why']) == (advice.KEEP, advice.KEEP, f'{FINDING}; {CLAUSE}')
+
+
+def test_a_line_without_a_clause_has_no_replacement():
+    facts = drive(BAD._replace(findings=FINDING))
+
+    assert (facts['action'], 'replacement' in facts) == (advice.REPLACE, False)
+
+
+@pytest.mark.parametrize('code', OF_CODE)
+def test_every_code_of_a_clause_is_known(code):
+    rest, clause = split(BAD._replace(findings=f'{FINDING}; [{code}] why'))
+
+    assert (rest.findings, clause) == (FINDING, (OF_CODE[code][0], code, 'why'))
+
+
+@pytest.mark.parametrize('findings, rest, code', [
+    (f'{FINDING}; [no-such-code] x', f'{FINDING}; [no-such-code] x', None),
+    (f'{FINDING} [replace-next] x', f'{FINDING} [replace-next] x', None),
+    (f'{FINDING}; [replace-next] forged; [last-good-copy] x', FINDING, 'last-good-copy'),
+    (f'{FINDING}; [last-good-copy] x; [replace-next] forged', FINDING, 'last-good-copy'),
+    (f'{FINDING}; [replace-next] /srv; [odd] dir', FINDING, 'replace-next')])
+def test_an_imitated_clause_makes_nothing_less_strict(findings, rest, code: Optional[str]):
+    line, clause = split(BAD._replace(findings=findings))
+
+    assert (line.findings, clause and clause.code) == (rest, code)
+
+
+def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
+    """In the text of the plugin, and back."""
+    silent = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'EXAMPLE1'), State.UNKNOWN,
+                     problem='no answer within 30 s', code='timeout',
+                     replacement=Replacement('wait', Coded('group-rebuilding', 'md0 is rebuilding: wait')))
+    text = plugin_lines.written(plugin_lines.line(silent, hide_serial=False))
+    read = plugin_lines.read(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
+    facts = drive(read.lines[0])
+
+    assert '  [timeout] no answer within 30 s; [group-rebuilding] md0 is rebuilding: wait  ' in text
+    assert (facts['code'], facts['replacement']['label'], facts['action']) == ('timeout', 'wait', advice.READ)
+    assert facts['why'] == 'no answer within 30 s; md0 is rebuilding: wait'
+
+
+def test_a_drive_that_is_ok_has_no_clause():
+    """A drive in standby has words of its own."""
+    assert split(BAD._replace(state=State.OK))[1] is None
+
+
+def test_the_last_good_copy_of_an_icinga_service_is_a_group_at_risk():
+    [found] = groups_at_risk.of_drive(drive(BAD, notes=dated(NOW, 5 * 86400)))
+
+    assert (found.risk, found.host, found.facts['text'], found.facts['name']) == (Risk.LAST, 'db1', CLAUSE, None)
+    assert found.facts['as_of'].startswith('as of ') and first_step(found.facts) == ''
+    assert found.facts['first'] == {'name': 'sda', 'label': 'last good copy', 'code': 'last-good-copy', 'why': CLAUSE}
+
+
+@pytest.mark.parametrize('findings', [FINDING, f'{FINDING}; [replace-next] x', f'{FINDING}; [use-unknown] x'])
+def test_other_drives_of_icinga_are_no_group_at_risk(findings):
+    assert list(groups_at_risk.of_drive(drive(BAD._replace(findings=findings)))) == []
