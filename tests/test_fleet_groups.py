@@ -30,6 +30,8 @@ GROUPS = (
             (('sda', 'in_sync'), ('sdb', 'faulty'), ('sdc', 'in_sync')))), used_as=('/srv',)),
     Group('md1', 'md1', 'md', 'raid1', 2, 0, tuple(
         Member(f'{disk}2', 'in_sync', slot, (disk,)) for slot, disk in enumerate(('sda', 'sdc')))),
+    Group('osd.4', 'osd.4', 'ceph', '', members=(Member('sdd2', 'unknown', None, ('sdd',)), Member('', 'missing')),
+          unknown='Ceph has copies on other hosts'),
     Group('sdd1', 'sdd1', 'partition', 'single', 1, 0, (Member('sdd1', 'in_sync', 0, ('sdd',)),), used_as=('/boot',)))
 
 

@@ -28,7 +28,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'check': {'command_line', 'reading', 'knowledge', 'history', 'v1_6'},
     'output': {'knowledge', 'redundancy'},
     'devtools': {'check', 'reading', 'knowledge'},
-    'fleet': {'output', 'knowledge'},
+    'fleet': {'output', 'knowledge', 'redundancy'},
     'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools', 'redundancy'},
     'commands': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor', 'devtools',
                  'v1_6'},

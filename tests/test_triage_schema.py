@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from conftest import ROOT, drive_path, run
 from days import DAY, HOUR, START, Machine, asleep, disk
+from test_fleet_groups import made as of_a_machine
 
 from smart_attributes.output import advice
 
@@ -145,3 +146,26 @@ def test_a_key_of_a_later_program_fits():
     """Within a version keys are added; a reader that validates goes on reading."""
     assert not list(jsonschema.Draft7Validator(SCHEMA).iter_errors(
         {'version': 2, 'state': 'OK', 'drives': [], 'added_later': 1}))
+
+
+def test_groups_and_the_order_of_replacement_fit():
+    """An array with a faulty member, a group of unknown level and an empty slot; and nothing that is not described."""
+    found = of_a_machine()
+
+    assert {'groups', 'replace_order'} <= set(found)
+    assert all(drive['depends'] for drive in found['drives'])
+    assert any('replacement' in drive for drive in found['drives'])
+    assert errors(found) == []
+
+
+@pytest.mark.parametrize('change', [
+    with_value('some', 'groups', 0, 'tolerates'), without('groups', 0, 'members'),
+    with_value('fine', 'groups', 0, 'members', 0, 'state'), with_value('x', 'groups', 0, 'members', 0, 'drives', 0, 'x'),
+    with_value('now', 'replace_order', 0, 'label'), without('replace_order', 0, 'why'),
+    with_value(7, 'drives', 0, 'depends', 0, 'level'), with_value('now', 'drives', 0, 'replacement', 'label'),
+    with_value(['x'], 'drives', 0, 'carries')])
+def test_groups_with_a_wrong_or_missing_value_do_not_fit(change):
+    broken = of_a_machine()
+    change(broken)
+
+    assert errors(broken)
