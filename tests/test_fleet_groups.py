@@ -153,12 +153,41 @@ def test_a_group_and_a_step_may_hold_anything(wrong):
             first_step(found.facts)
 
 
-@pytest.mark.parametrize('tolerates', ['-1', 1e29, float('nan'), True, [], -0.5])
+@pytest.mark.parametrize('tolerates', ['-1', -1e29, float('nan'), True, [], -0.5])
 def test_a_tolerance_that_is_no_count_is_not_known(tolerates):
     document = made()
 
     assert groups_at_risk.of_document({'groups': [{**document['groups'][0], 'tolerates': tolerates}]}, 'db1', None
                                       ) == []
+
+
+@pytest.mark.parametrize('state, risks', [('CRITICAL', [Risk.UNSURE]), ('UNKNOWN', [Risk.UNSURE]), (7, [Risk.UNSURE]),
+                                          ('OK', []), ('WARNING', []), (None, [])])
+def test_a_group_of_unknown_redundancy_is_at_risk_if_a_drive_in_it_fails(state, risks):
+    """A drive that no check reads is not failing."""
+    group = {'id': 'osd', 'members': [{'name': 'sda', 'drives': [{'name': 'sda', 'state': state}]}]}
+
+    assert [each.risk for each in groups_at_risk.of_document({'groups': [group]}, 'db1', None)] == risks
+
+
+@pytest.mark.parametrize('wrong', [{'groups': ['md1']}, {'label': 'paint it'}, {'label': None}, {'groups': 'md0'}])
+def test_a_step_for_another_group_or_of_another_kind_is_not_the_first(wrong):
+    document = made()
+    [_, second, *_] = steps = document['replace_order']
+    [found] = groups_at_risk.of_document({**document, 'replace_order': [{**steps[0], **wrong}, second]}, 'db1', None)
+
+    assert found.facts['first']['name'] == second['name']
+
+
+@pytest.mark.parametrize('label', ['paint it', None, 7, [], {}])
+def test_a_replacement_with_an_unknown_label_is_left_out(tmp_path, label):
+    document = made()
+    for drive in document['drives']:
+        drive['replacement'] = {'label': label, 'code': 'replace-next', 'text': 'x'}
+    saved(tmp_path, 'db1', document)
+
+    assert not [each for each in json.loads(run('fleet', '--json', str(tmp_path)).text)['drives']
+                if 'replacement' in each]
 
 
 def test_spoilt_documents_with_groups_give_no_traceback(tmp_path):
@@ -202,13 +231,14 @@ def test_many_long_groups_are_bounded(tmp_path):
 
 def test_the_most_urgent_groups_are_kept_and_all_are_counted():
     kept = GroupsAtRisk()
-    for number in range(5):
+    for number in range(7):
         kept.add(groups_at_risk.AtRisk(grade, f'h{number}', {}) for grade in [Risk.UNSURE] * 400 + [Risk.BEYOND] * 100)
     worst = kept.worst()
 
-    assert (kept.count, len(worst)) == (2500, groups_at_risk.MOST)
-    assert [each.risk for each in worst] == [Risk.BEYOND] * 500 + [Risk.UNSURE] * 500
-    assert [each.host for each in worst[:500]] == sorted(each.host for each in worst[:500])
+    assert (kept.count, len(worst)) == (3500, groups_at_risk.MOST)
+    assert len(kept._kept) <= 2 * groups_at_risk.MOST
+    assert [each.risk for each in worst] == [Risk.BEYOND] * 700 + [Risk.UNSURE] * 300
+    assert [each.host for each in worst[:700]] == sorted(each.host for each in worst[:700])
 
 
 def test_of_many_groups_twelve_are_in_the_table(tmp_path):
