@@ -343,7 +343,8 @@ def test_what_another_host_writes_stays_text(tmp_path, word):
     readings = [{'metric': f'endurance_used{word}', 'value': word, 'judged': True, 'state': 'OK', 'source': word,
                  'unit': word}]
     path = written(tmp_path,
-                   {**dict.fromkeys(names, f'x{word}'), 'notes': [word], 'depends': [{'text': word}], 'carries': [word], 'state': 'CRITICAL',
+                   {**dict.fromkeys(names, f'x{word}'), 'notes': [word], 'depends': [{'text': word}],
+                              'carries': [word], 'state': 'CRITICAL',
                               'readings': readings, 'past': {word: [[1, 2]]}, 'forecasts': {word: {'left': 5}}},
                    host=f'h{word}')
     done = run('fleet', path)

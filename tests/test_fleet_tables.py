@@ -148,7 +148,8 @@ def test_a_quarter_has_three_months(when, said):
 
 
 @pytest.mark.parametrize('action, left, due', [
-    (advice.REPLACE, None, 'now'), (advice.COPY, 9 * YEAR, 'now'), (advice.LATER, None, 'now'), (advice.ORDER, None, summary.UNDATED),
+    (advice.REPLACE, None, 'now'), (advice.COPY, 9 * YEAR, 'now'), (advice.LATER, None, 'now'),
+    (advice.ORDER, None, summary.UNDATED),
     (advice.ORDER, 90 * DAY, 'now'), (advice.ORDER, 120 * DAY, '2026-Q4'), (advice.ORDER, 9 * YEAR, '2035-Q3'),
     (advice.NOTHING, 3 * YEAR + 90 * DAY, '2029-Q4'), (advice.NOTHING, 3 * YEAR + 90 * DAY + 1, ''),
     (advice.WATCH, 10 * DAY, 'now'), (advice.NOTHING, None, ''), (advice.ORDER, 11 * YEAR, summary.UNDATED)])

@@ -139,7 +139,8 @@ def test_of_many_empty_slots_three_are_drawn():
     """An array with 32 slots and 4 members exists."""
     found = boxes(*(member(None, 'missing', None, slot) for slot in range(28)), member(None, 'missing', None, None))
 
-    assert [each['name'] for each in found] == ['slot 0: empty', 'slot 1: empty', 'slot 2: empty', '26 more empty slots']
+    assert [each['name'] for each in found] == [
+        'slot 0: empty', 'slot 1: empty', 'slot 2: empty', '26 more empty slots']
     assert boxes(member(None, 'missing', None, None))[0]['name'] == 'empty slot'
 
 

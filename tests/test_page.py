@@ -301,7 +301,8 @@ LONG = {'name': 'bus_0_megaraid_112', 'device': '/dev/bus/0', 'type': 'megaraid,
 HOST = 'ceph-osd-rack17-node04.storage.production.example.org'
 # Elements with more content than room: what scrolls, what is cut, and the page itself.
 TOO_WIDE = """return [document.documentElement, ...document.querySelectorAll(
-    'main, .tools, .scroll, table, th, td, td > *, th > *, .action li, .action li > *, .group, .group p, .group li, .group li *')]
+    'main, .tools, .scroll, table, th, td, td > *, th > *, .action li, .action li > *, .group, .group p, .group li, '
+    + '.group li *')]
     .filter((each) => each.clientWidth && each.scrollWidth > each.clientWidth)
     .map((each) => [each.tagName, each.className, each.scrollWidth, each.clientWidth, each.textContent.slice(0, 60)])"""
 WIDTH_OF_WHAT = 'return document.querySelector("#rows td.what").offsetWidth'
@@ -359,7 +360,7 @@ def member(drive: Dict[str, Any], slot: int, state: str = 'in_sync') -> Dict[str
 
 @pytest.fixture(scope='module')
 def arrays(sample, tmp_path_factory) -> Path:
-    """A degraded raid5 with an ailing member, a mirror that is rebuilt, a healthy raid6 of eight drives, a partition."""
+    """A degraded raid5 with an ailing member, a mirror that is rebuilt, a healthy raid6 of eight, a partition."""
     document = with_long_names(sample)
     drives = document['drives']
     for number, drive in enumerate(drives):
@@ -368,7 +369,8 @@ def arrays(sample, tmp_path_factory) -> Path:
     groups = [
         array('md0', 'raid5', -1, [member(ailing, 0), member(good[0], 1),
                                    {'name': None, 'state': 'missing', 'slot': 2, 'detail': None, 'drives': []}]),
-        array('md1', 'raid1', 0, [member(good[1], 0), member(good[2], 1, 'rebuilding')], activity='recover', progress=37),
+        array('md1', 'raid1', 0, [member(good[1], 0), member(good[2], 1, 'rebuilding')], activity='recover',
+              progress=37),
         array('md2', 'raid6', 2, [member(drive, slot) for slot, drive in enumerate(good[3:11])]),
         array('sdp1', 'single', 0, [member(good[11], 0)])]
     steps = [{'name': drive['name'], 'label': 'last good copy', 'code': 'last-good-copy', 'why': 'do not pull it',
@@ -395,8 +397,9 @@ def test_groups_are_rows_of_members_at_every_width(chromium, arrays, width, sche
 def test_states_of_members_and_drives_have_words_and_colours(chromium, arrays):
     chromium.open(arrays)
     colours = chromium.run("""const of = (selector) => getComputedStyle(document.querySelector(selector)).color;
-        return [of('.group li strong.WARNING'), of('.group.WARNING > p > strong'), of('.group li > span.CRITICAL > strong'),
-                of('.group.CRITICAL > p > strong'), getComputedStyle(document.querySelector('.group li.empty')).borderStyle]""")
+        return [of('.group li strong.WARNING'), of('.group.WARNING > p > strong'),
+                of('.group li > span.CRITICAL > strong'), of('.group.CRITICAL > p > strong'),
+                getComputedStyle(document.querySelector('.group li.empty')).borderStyle]""")
     words = chromium.run('return [...document.querySelectorAll(".group li")].slice(0, 5)'
                          '.map((each) => each.innerText.replaceAll("\\n", " "))')
 

@@ -160,7 +160,8 @@ def test_groups_and_the_order_of_replacement_fit():
 
 @pytest.mark.parametrize('change', [
     with_value('some', 'groups', 0, 'tolerates'), without('groups', 0, 'members'),
-    with_value('fine', 'groups', 0, 'members', 0, 'state'), with_value('x', 'groups', 0, 'members', 0, 'drives', 0, 'x'),
+    with_value('fine', 'groups', 0, 'members', 0, 'state'),
+    with_value('x', 'groups', 0, 'members', 0, 'drives', 0, 'x'),
     with_value('now', 'replace_order', 0, 'label'), without('replace_order', 0, 'why'),
     with_value(7, 'drives', 0, 'depends', 0, 'level'), with_value('now', 'drives', 0, 'replacement', 'label'),
     with_value(['x'], 'drives', 0, 'carries')])
