@@ -1,16 +1,21 @@
 """What the groups of a machine mean for each of its drives: what depends on it, and whether to replace it now. Pure."""
 from __future__ import annotations
 
-from typing import Iterator, List, Sequence, Tuple
-
 from ..knowledge import severity
-from ..model import Dependence, Group, Replacement, State, Verdict
-from ..redundancy.machine import Machine, Membership, machine
+from ..model import Dependence, Replacement, State
+from ..redundancy.machine import machine
 from ..redundancy.replacement import Drive
 from ..redundancy.sentences import tolerance
-from ..typed import Json
+from ..typed import TYPE_CHECKING
 from ..words import clean, sentence
 from .advice import ORDER, REPLACE, advice
+
+if TYPE_CHECKING:
+    from typing import Iterator, List, Sequence, Tuple
+
+    from ..model import Group, Verdict
+    from ..redundancy.machine import Machine, Membership
+    from ..typed import Json
 
 TEXT = 500  # characters
 
