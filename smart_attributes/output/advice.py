@@ -16,8 +16,8 @@ REPLACE, COPY, KEEP, LATER, REJOIN, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, 
     'replace, or add to its array again', 'order a replacement', 'look at the cable',
     'update the firmware', 'look at the cooling', 'look for the drive',
     'repair the check', 'find out why it cannot be read', 'watch', 'nothing')
-ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, COPY, KEEP, LATER, REJOIN, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE, COOL,
-                                     WATCH, NOTHING)
+ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, COPY, KEEP, LATER, REJOIN, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE,
+                                     COOL, WATCH, NOTHING)
 # Former name of an action, in documents that an earlier version wrote -> its present name.
 FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+
 from ..constants import DAY, YEAR
 from ..typed import TYPE_CHECKING
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..model import Group, Verdict
     from ..redundancy.machine import Machine, Membership
+    from ..redundancy.replacement import Step
     from ..typed import Json
 
 TEXT = 500  # characters
@@ -54,10 +55,10 @@ def lines(found: Machine) -> List[str]:
 
 # --- in the JSON document -------------------------------------------------------------------------------
 
-def groups(found: Machine, verdicts: Sequence[Verdict]) -> List[Json]:
-    """Return the groups, each with its members and their drives."""
+def document(found: Machine, verdicts: Sequence[Verdict]) -> Json:
+    """Return the groups, each with its members and their drives, and the order of replacement."""
     states = {verdict.device.name: verdict.state.name for verdict in verdicts}
-    return [_group(each, states) for each in found.groups]
+    return {'groups': [_group(each, states) for each in found.groups], 'replace_order': list(map(_step, found.steps))}
 
 
 def _group(found: Membership, states: Json) -> Json:
@@ -74,10 +75,9 @@ def _group(found: Membership, states: Json) -> Json:
                     for member, drives in zip(group.members, found.drives)]}
 
 
-def order(found: Machine) -> List[Json]:
-    """Return the order of replacement: for each drive the label, the reason with its code, and the groups on it."""
-    return [{'name': step.drive.name, 'label': step.label, 'code': step.why.code, 'why': sentence(step.why, TEXT),
-             'disks': sorted(step.drive.disks), 'groups': list(step.groups)} for step in found.steps]
+def _step(step: Step) -> Json:
+    return {'name': step.drive.name, 'label': step.label, 'code': step.why.code, 'why': sentence(step.why, TEXT),
+            'disks': sorted(step.drive.disks), 'groups': list(step.groups)}
 
 
 def depends(verdict: Verdict) -> List[Json]:
