@@ -6,6 +6,7 @@ import time
 from ..model import Group, Member
 from ..output import replacements
 from ..reading import device_types, groups
+from ..reading.block_devices import LINUX, System
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,25 +18,25 @@ if TYPE_CHECKING:
 _ASK = "ask the controller's own tool"
 
 
-def with_groups(result: Survey, only_alerting: bool = False) -> Survey:
+def with_groups(result: Survey, only_alerting: bool = False, system: System = LINUX) -> Survey:
     """Return a survey whose verdicts say what depends on each drive, and whether it may be replaced.
 
     only_alerting: read only the groups on drives that alert. Recorded reports have no groups.
     """
-    verdicts = [verdict._replace(place=verdict.place._replace(disks=disks(verdict.device)))
+    verdicts = [verdict._replace(place=verdict.place._replace(disks=disks(verdict.device, system)))
                 for verdict in result.verdicts]
     wanted = [name for verdict in verdicts if verdict.state for name in verdict.place.disks] if only_alerting else None
     if not any(verdict.place.disks for verdict in verdicts) or wanted == []:
         return result
-    found = replacements.of_machine(verdicts, (*groups.groups(wanted), *_of_controllers(verdicts)), time.time())
+    found = replacements.of_machine(verdicts, (*groups.groups(wanted, system), *_of_controllers(verdicts)), time.time())
     return result._replace(verdicts=replacements.with_replacements(verdicts, found), machine=found)
 
 
-def disks(device: Device) -> tuple[str, ...]:
+def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
     """Return the kernel names of a drive's block devices; behind a RAID controller, its address instead."""
     if device.is_recorded:
         return ()
-    return (device.address,) if device_types.is_raid(device) else tuple(groups.disks_of(device))
+    return (device.address,) if device_types.is_raid(device) else tuple(groups.disks_of(device, system))
 
 
 def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:

@@ -1,4 +1,4 @@
-"""What the groups of a machine mean for each of its drives: what depends on it, and whether to replace it now. Pure."""
+"""Apply the groups of a machine to its drives: the groups on each drive, and whether to replace it now. Pure."""
 from __future__ import annotations
 
 from ..knowledge import severity

@@ -32,7 +32,7 @@ class Drive(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What to do with one drive at present, and why."""
+    """The action for one drive at present, and its reason."""
 
     drive: Drive
     label: str                # one of LABELS
@@ -116,6 +116,8 @@ class _Machine(NamedTuple):
         """Return the label and the reason for a drive whose data the group also has on others."""
         holding = [each for each in chain if any(member.state == IN_SYNC and self.stack.is_on(member, drive.disks)
                                                  for member in each.members)]
+        if not holding:
+            return NEXT, sentences.not_used(chain[0])
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
             return WAIT, sentences.busy(busy)
@@ -129,8 +131,6 @@ class _Machine(NamedTuple):
             return WAIT, sentences.other_first(weak, first.name, left)
         if self.stack.survives(group, lost) is not True:
             return COPY, sentences.at_risk(weak, drive.name)
-        if weak not in holding:
-            return NEXT, sentences.not_used(weak)
         return NEXT, sentences.may_be_replaced(weak, [each.name for each in self.drives if not each.is_judged
                                                       and each.disks & self.stack.disks(weak.id)])
 

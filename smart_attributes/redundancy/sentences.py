@@ -1,9 +1,9 @@
-"""What is said about groups of drives, with the codes of codes.json. Pure."""
+"""Sentences about groups of drives, with the codes of codes.json. Pure."""
 from __future__ import annotations
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING
-from ..words import clean, plural
+from ..words import clean, plural, sentence
 
 if TYPE_CHECKING:
     from typing import List, Optional, Sequence
@@ -105,7 +105,7 @@ def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
 
 def unknown(group: Group) -> Coded:
     """Return that the redundancy of a group is not known, and why."""
-    why = f': {clean(group.unknown, limit=200)}' if group.unknown else ''
+    why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
     return Coded('redundancy-unknown', f'redundancy of {named(group)} not known{why}; copy the data first',
                  group=group.id)
 
