@@ -22,7 +22,8 @@ _TABLE = 1 << 22          # of mountinfo: a host of containers has thousands of 
 NAME = 200                # characters of a name that somebody has chosen
 MEMBERS = 1024            # of one group
 _POINTS = 8               # mount points of one device
-_PART = re.compile(r'(.*[0-9])p[0-9]+|(.*[^0-9])[0-9]+')  # the disk of a partition's name: nvme0n1p1, sda1
+_FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
+_is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds to that of its disk: sda1, md0p1
 
 
 class System(NamedTuple):
@@ -41,20 +42,15 @@ class Devices(NamedTuple):
 
     system: System
     names: FrozenSet[str]                       # disks, arrays and volumes, as in /sys/block
+    parts: Mapping[str, str] = {}               # partition -> its disk
     inside: Mapping[str, Tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it lies on
     used: Mapping[str, Tuple[str, ...]] = {}    # device -> mount points, "swap"; "zfs tank" for a pool
     titles: Mapping[str, str] = {}              # volume -> what people call it: "vg0/home"
 
     def below(self, name: str) -> Tuple[str, ...]:
         """Return the disks and groups that a member lies on, or () if the device is gone."""
-        found = (self._itself(each) for each in self.inside.get(name, (name,)))
+        found = (each if each in self.names else self.parts.get(each, '') for each in self.inside.get(name, (name,)))
         return tuple(dict.fromkeys(each for each in found if each))
-
-    def _itself(self, name: str) -> str:
-        if name in self.names:
-            return name
-        disk = disk_of(name)
-        return disk if disk in self.names and os.path.isdir(f'{self.system.sys}/block/{disk}/{name}') else ''
 
     def member(self, name: str, state: str = 'in_sync', slot: Optional[int] = None) -> Member:
         """Return a member of a group, in state missing if its device is gone."""
@@ -64,13 +60,11 @@ class Devices(NamedTuple):
 
 def listed(system: System) -> Devices:
     """Return the block devices of a machine; nothing is known of their use yet."""
-    return Devices(system, frozenset(names_in(f'{system.sys}/block')))
-
-
-def disk_of(name: str) -> str:
-    """Return the disk of a partition by its name: "sda" of sda1, "nvme0n1" of nvme0n1p2; '' if it has no number."""
-    found = _PART.fullmatch(name)
-    return (found[1] or found[2]) if found else ''
+    names = names_in(f'{system.sys}/block')
+    # A volume of the device mapper has no partitions: these are volumes, too.
+    parts = {part: name for name in names if not name.startswith('dm-')
+             for part in names_in(f'{system.sys}/block/{name}') if part.startswith(name) and _is_part(part[len(name):])}
+    return Devices(system, frozenset(names), parts)
 
 
 def disks_of(device: Device, system: System = LINUX) -> List[str]:
@@ -144,26 +138,23 @@ def names_in(folder: str) -> List[str]:
 def text_of(path: str, limit: int = FILE) -> str:
     """Return the text of a small file without surrounding whitespace, or '' if it cannot be read.
 
-    Only regular files are opened, so a device or a pipe neither is touched nor delays the caller.
+    Only a regular file is read, and no link to a device is followed, so no device and no pipe can delay the caller.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return ''
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            return _content(file, limit).decode(errors='replace').strip()
+            content = _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else b''
         finally:
             os.close(file)
     except (OSError, ValueError):
         return ''
+    return content.decode(errors='replace').strip()
 
 
 def _content(file: int, limit: int) -> bytes:
-    content = b''
-    while len(content) < limit:  # /proc returns one page at a time
+    content = more = os.read(file, limit)
+    while more and limit > FILE and len(content) < limit:  # /proc returns a long file page by page
         more = os.read(file, limit - len(content))
-        if not more:
-            break
         content += more
     return content
 
@@ -174,14 +165,9 @@ def number_of(text: str) -> Optional[int]:
     return int(found[0]) if found else None
 
 
-def udev_values(name: str, system: System) -> Dict[str, str]:
+def udev_values(name: str, devices: Devices) -> Dict[str, str]:
     """Return ID_FS_TYPE and ID_FS_LABEL of a device from the udev database; {} if it has neither."""
-    folder = f'{disk_of(name)}/{name}' if not os.path.isdir(f'{system.sys}/block/{name}') else name
-    number = text_of(f'{system.sys}/block/{folder}/dev')
-    notes = text_of(f'{system.udev}/b{number}') if number else ''
-    return dict(re.findall('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', notes, re.MULTILINE))
-
-
-def partitions(disk: str, system: System) -> List[str]:
-    """Return the names of a disk's partitions, sorted."""
-    return [name for name in names_in(f'{system.sys}/block/{disk}') if name.startswith(disk) and disk_of(name) == disk]
+    folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
+    number = text_of(f'{devices.system.sys}/block/{folder}/dev')
+    notes = text_of(f'{devices.system.udev}/b{number}') if number else ''
+    return dict(_FS.findall(notes))

@@ -1,7 +1,7 @@
 """Find everything that holds data on disks, as groups: arrays, volumes, pools, file systems and used partitions.
 
-All data is from /sys, /proc and the udev database, which every user may read; no device is opened. What cannot be read
-makes the redundancy of a group unknown. Nothing here fails.
+All data is from /sys, /proc and the udev database, which every user may read; no device is opened. Nothing here fails:
+if a file cannot be read, the redundancy of its group is unknown.
 Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device (/run/udev/data).
 """
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..model import Group
 from ..typed import TYPE_CHECKING
 from ..words import clean
 from . import btrfs, device_mapper, md_arrays
-from .block_devices import LINUX, MEMBERS, NAME, listed, names_in, partitions, text_of, udev_values, uses
+from .block_devices import LINUX, MEMBERS, NAME, listed, names_in, text_of, udev_values, uses
 from .block_devices import disks_of as disks_of  # noqa: PLC0414 (an export)
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
             ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
             ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
             ('', 'dm', '', 'this version does not know its driver'))
-# What udev found on a device that nothing uses: pattern of ID_FS_TYPE -> the same. ZFS has more, see _pools.
+# Pattern of ID_FS_TYPE, which udev found on a device that nothing uses -> the same. For ZFS, see _uses_of_disks.
 _FOUND = (('ceph_bluestore', 'ceph', '', device_mapper.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
           ('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
           ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
@@ -102,7 +102,7 @@ def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: De
             if name not in above:
                 yield _used(name, devices)
             continue
-        values = udev_values(name, devices.system)
+        values = udev_values(name, devices)
         kind = values.get('ID_FS_TYPE', '')
         if kind == 'zfs_member':
             pools.setdefault(values.get('ID_FS_LABEL', '')[:NAME] or name, []).append(name)
@@ -115,13 +115,12 @@ def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: De
 
 def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
     """Yield the devices that no group uses; a disk with partitions only if it is mounted itself."""
-    for disk in sorted(devices.names - set(devices.inside)):
-        if disk in taken or _NO_DISK.match(disk):  # nor the partitions: of a path to a drive, they are not in use
-            continue
-        parts = [] if disk.startswith('dm-') else partitions(disk, devices.system)
-        if not parts or disk in devices.used:
-            yield disk
-        yield from (part for part in parts if part not in taken)
+    parted = set(devices.parts.values())
+    for name in sorted({*devices.names, *devices.parts} - set(devices.inside) - taken):
+        disk = devices.parts.get(name, name)
+        # Nor the partitions of a disk in use: of a path to a drive, others are used.
+        if disk not in taken and not _NO_DISK.match(disk) and (name not in parted or name in devices.used):
+            yield name
 
 
 def _used(name: str, devices: Devices) -> Group:
@@ -131,7 +130,7 @@ def _used(name: str, devices: Devices) -> Group:
 
 
 def _member_of(name: str, kind: str, devices: Devices) -> Iterator[Group]:
-    for pattern, holder, level, unknown in _FOUND:
+    for pattern, holder, level, unknown in _FOUND if kind else ():
         if re.fullmatch(pattern, kind):
             member = devices.member(name, 'in_sync' if level else 'unknown', 0)
             yield Group(f'{holder} {name}', member.name, holder, level, 1, 0, (member,), unknown=unknown)
