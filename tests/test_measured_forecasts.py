@@ -92,9 +92,10 @@ def test_the_speed_is_compared_with_the_estimate(tmp_path):
 
 
 def test_speeds_are_shown_by_age_and_use_at_the_first_report(tmp_path):
-    """Whether little evidence makes a forecast worse. The lower edge of a band belongs to it, the upper one does not."""
+    """Whether little evidence makes a forecast worse. A band includes its lower edge and excludes its upper one."""
     file = tmp_path / 'history.jsonl'
-    file.write_text('\n'.join(json.dumps(drive((1000, used), (1200, used * 6 // 5))) for used in (45, 50, 50)))
+    drives = [drive((1000, used), (1200, used * 6 // 5)) for used in (45, 50, 50)]
+    file.write_text('\n'.join(map(json.dumps, drives)))
     text = run_tool('tools.measure', '--forecasts', str(file)).text
 
     assert '2 to 3 years          3 1.0, 1.0, 1.0, 1.0, 1.0' in text and '1 to 2 years          0 -' in text
