@@ -91,6 +91,24 @@ def test_the_speed_is_compared_with_the_estimate(tmp_path):
     assert measured(tmp_path, *drives)['speed_percentiles']['50'] == 1
 
 
+def test_speeds_are_shown_by_age_and_use_at_the_first_report(tmp_path):
+    """Whether little evidence makes a forecast worse. A band includes its lower edge and excludes its upper one."""
+    file = tmp_path / 'history.jsonl'
+    drives = [drive((1000, used), (1200, used * 6 // 5)) for used in (45, 50, 50)]
+    file.write_text('\n'.join(map(json.dumps, drives)))
+    text = run_tool('tools.measure', '--forecasts', str(file)).text
+
+    assert '2 to 3 years          3 1.0, 1.0, 1.0, 1.0, 1.0' in text and '1 to 2 years          0 -' in text
+    assert '50 to 100 % used      2 1.0, 1.0, 1.0, 1.0, 1.0' in text and '20 to 50 % used       1 -' in text
+
+
+def test_the_speed_of_a_drive_that_wore_out_is_that_until_its_end(tmp_path):
+    """Half used in 1000 days, the rest in 500: twice as fast, whatever the counter says later."""
+    worn = drive((1000, 50), (1250, 75), (1500, 100), (2500, 100))
+
+    assert measured(tmp_path, worn, worn)['speed_percentiles']['50'] == 2
+
+
 def test_the_tables_name_kind_basis_and_shares(tmp_path):
     """Without --json."""
     file = tmp_path / 'history.jsonl'
