@@ -111,7 +111,7 @@ def test_a_drive_is_used_up_at_a_hundred_per_cent_and_not_before():
 
 def test_the_least_that_tells_of_a_life_tells_of_it():
     """2 % used, 90 days of age: neither is too little any more."""
-    assert told([], 2, 90 * DAY) == (4410, 1050, 26460, True)
+    assert told([], 2, 90 * DAY) == (4410, 367, 26460, True)
     assert told([], 2, None) == 'the power-on time is not known'
 
 

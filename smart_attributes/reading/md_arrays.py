@@ -82,7 +82,7 @@ def _state(flags: List[str], is_rebuilding: bool) -> str:
 
 
 def _empty(slots: int, members: Sequence[Member]) -> List[Member]:
-    """Return a member for each empty place. A faulty device has no place any more, and stands for an empty one."""
+    """Return a member for each empty place. A faulty device has no place any more and counts as an empty one."""
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
