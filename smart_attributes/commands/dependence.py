@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 from ..model import Group, Member
 from ..output import replacements
@@ -18,18 +19,26 @@ if TYPE_CHECKING:
 _ASK = "ask the controller's own tool"
 
 
-def with_groups(result: Survey, only_alerting: bool = False, system: System = LINUX) -> Survey:
+def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = (),
+                system: System = LINUX) -> Survey:
     """Return a survey whose verdicts say what depends on each drive, and whether it may be replaced.
 
-    only_alerting: read only the groups on drives that alert. Recorded reports have no groups.
+    only_alerting: read only the groups on drives that alert. asked: programs to ask, each a module of reading.
+    Recorded reports have no groups.
     """
     verdicts = [verdict._replace(place=verdict.place._replace(disks=disks(verdict.device, system)))
                 for verdict in result.verdicts]
     wanted = [name for verdict in verdicts if verdict.state for name in verdict.place.disks] if only_alerting else None
     if not any(verdict.place.disks for verdict in verdicts) or wanted == []:
         return result
-    found = replacements.of_machine(verdicts, (*groups.groups(wanted, system), *_of_controllers(verdicts)), time.time())
-    return result._replace(verdicts=replacements.with_replacements(verdicts, found), machine=found)
+    known, notes = groups.groups(wanted, system), list(result.notes) if asked else []
+    for name in asked:
+        program = import_module(f'..reading.{name}', __package__)
+        known, more = program.completed(known, program.ask, system)
+        notes += more
+    found = replacements.of_machine(verdicts, (*known, *_of_controllers(verdicts)), time.time())
+    told = result._replace(verdicts=replacements.with_replacements(verdicts, found), machine=found)
+    return told._replace(notes=tuple(notes)) if asked else told
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
-    found = _with_lately(_with_unread_logs(person.surveyed(options, runner), options), options, own.since)
+    found = _with_lately(_with_unread_logs(person.surveyed(options, runner, own.asked), options), options, own.since)
     if own.forms:
         _write(dict(own.forms), found, options)
     else:
