@@ -115,8 +115,8 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
 
     assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
     assert survey.verdicts[0].replacement and survey.verdicts[0].replacement.why == (
-        "redundancy of MegaRAID volumes behind /dev/bus/0 (RAID controller) not known: ask the controller's own tool; "
-        'copy the data first')
+        "redundancy of MegaRAID volumes not known: check them with the controller's own tool; copy the data first")
+    assert plugin.first_line(survey.verdicts, '', '').startswith('bus_0_megaraid_6 smart_status: in words; 1 drive')
 
 
 def test_recorded_reports_have_no_groups(machine):

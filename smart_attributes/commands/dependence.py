@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..check.survey import Survey
     from ..model import Device, Verdict
 
-_ASK = "ask the controller's own tool"
+_ASK = "check them with the controller's own tool"
 
 
 def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = (),
@@ -56,5 +56,5 @@ def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
         if controller and verdict.place.disks:
             behind.setdefault((controller.name, verdict.device.path), []).append(verdict.device.address)
     for (name, path), addresses in behind.items():
-        yield Group(f'{name} {path}', f'{name} volumes behind {path}', 'hardware', '', unknown=_ASK, members=tuple(
+        yield Group(f'{name} {path}', f'{name} volumes', 'hardware', '', unknown=_ASK, members=tuple(
             Member(address, 'unknown', None, (address,)) for address in addresses))

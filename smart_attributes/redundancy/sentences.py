@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..model import Group
 
 KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',
-         'hardware': 'RAID controller', 'dm': 'device mapper'}
+         'dm': 'device mapper'}
 BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 'replace': 'replacing a member',
         'check': 'being checked', 'repair': 'being repaired'}
 
