@@ -13,7 +13,7 @@ from ..words import clean
 from .block_devices import MEMBERS, NAME, names_in, number_of, text_of
 
 if TYPE_CHECKING:
-    from typing import AbstractSet, Iterator, List, Optional
+    from typing import List, Optional, Sequence
 
     from .block_devices import Devices
 
@@ -26,10 +26,7 @@ _WORD = 40
 
 
 def array(name: str, devices: Devices) -> Optional[Group]:
-    """Return an md array; None if it was stopped, or holds the disks of other arrays (a container) and no data.
-
-    A faulty device has no place any more, so its place is in the list as well, as a member without a name.
-    """
+    """Return an md array; None if it was stopped, or holds the disks of other arrays (a container) and no data."""
     md = f'{devices.system.sys}/block/{name}/md'
     text = {key: text_of(f'{md}/{key}') for key in
             ('level', 'raid_disks', 'layout', 'array_state', 'sync_action', 'sync_completed', 'metadata_version')}
@@ -41,7 +38,7 @@ def array(name: str, devices: Devices) -> Optional[Group]:
     unknown = _unknown(text['level'], slots, text['layout'], text['array_state'])
     members = [_member(folder, activity, devices) for folder in folders]
     if LEVELS.get(text['level']) and not unknown:
-        members += _empty(slots, {each.slot for each in members})
+        members += _empty(slots, members)
     return Group(name, name, 'md', '' if unknown else text['level'], slots, number_of(text['layout']) or 0,
                  tuple(sorted(members, key=lambda each: (each.slot is None, each.slot or 0))), activity,
                  _progress(text['sync_completed']) if activity else None, devices.used.get(name, ()), unknown=unknown)
@@ -84,8 +81,11 @@ def _state(flags: List[str], is_rebuilding: bool) -> str:
     return 'unknown' if 'spare' not in flags else 'rebuilding' if is_rebuilding else 'spare'
 
 
-def _empty(slots: int, filled: AbstractSet[Optional[int]]) -> Iterator[Member]:
-    return (Member('', 'missing', slot) for slot in range(slots) if slot not in filled)
+def _empty(slots: int, members: Sequence[Member]) -> List[Member]:
+    """Return a member for each empty place. A faulty device has no place any more and counts as an empty one."""
+    filled = {each.slot for each in members}
+    empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
+    return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
 
 
 def _progress(completed: str) -> Optional[float]:
