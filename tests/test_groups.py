@@ -341,7 +341,7 @@ def test_the_weakest_profile_of_btrfs_counts(machine, profiles, level):
     [group] = found(machine).values()
 
     assert group[:6] == (f'btrfs {UUID}', 'pool', 'btrfs', level, 2, 0)
-    assert group.members == (Member('sda1', 'in_sync', None, ('sda',)), Member('sdb1', 'in_sync', None, ('sdb',)))
+    assert group.members == (Member('sda1', 'in_sync', 0, ('sda',)), Member('sdb1', 'in_sync', 1, ('sdb',)))
     assert (group.used_as, group.missing, group.unknown) == (('/data', '/top'), 0, '')
 
 
@@ -368,20 +368,27 @@ def test_a_pulled_disk_is_counted_once(machine):
 
 
 def test_a_disk_that_was_absent_at_mount_has_a_number_only(machine):
+    """It is a member without a name, and counted once."""
     machine.disks('sda')
     machine.btrfs(UUID, {'data/raid1': 9}, ('sda1',), ({}, {'missing': 1}))
-
-    assert found(machine)[f'btrfs {UUID}'][4] == 2
-    assert found(machine)[f'btrfs {UUID}'].missing == 1
-
-
-def test_the_target_of_a_replacement_is_no_place(machine):
-    """It holds no whole copy yet, and the source is still there."""
-    machine.disks('sda', 'sdb', 'sdc')
-    machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1', 'sdc1'), ({}, {}, {'replace_target': 1, 'missing': 1}))
     group = found(machine)[f'btrfs {UUID}']
 
-    assert (group.slots, group.activity, group.missing) == (2, 'replace', 0)
+    assert group.members == (Member('sda1', 'in_sync', 0, ('sda',)), Member('', 'missing', 1))
+    assert (group.slots, group.missing) == (2, 0)
+
+
+@pytest.mark.parametrize('source, names, missing', [
+    ({}, ['sda1', 'sdb1', 'sdc1'], 0), ({'missing': 1}, ['sda1', 'sdc1', ''], 0),
+    ({'error_stats': errors(write=1)}, ['sda1', 'sdb1', 'sdc1'], 1)])
+def test_a_replacement_of_btrfs(machine, source, names, missing):
+    """The target has number 0 and no whole copy; which device it is, /sys does not say."""
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.btrfs(UUID, {'data/raid1': 9}, tuple(filter(None, names)), (
+        {}, source, {'replace_target': 1, 'error_stats': errors(write=1)}))
+    group = found(machine)[f'btrfs {UUID}']
+
+    assert [member.name for member in group.members] == names
+    assert (group.slots, group.activity, group.missing) == (3, 'replace', missing)
 
 
 @pytest.mark.parametrize('profiles, states, reason', [
