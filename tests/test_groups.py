@@ -8,7 +8,7 @@ import pytest
 from block_tree import Machine, errors
 
 from smart_attributes.model import Device, Member
-from smart_attributes.reading.block_devices import System
+from smart_attributes.reading.block_devices import System, text_of
 from smart_attributes.reading.device_mapper import volume_name
 from smart_attributes.reading.groups import DEPTH, disks_of, groups
 from smart_attributes.reading.md_arrays import _progress
@@ -44,6 +44,7 @@ def test_a_healthy_array(machine):
     machine.disks('sda', 'sdb')
     machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync,write_mostly'})
     machine.mounted('/dev/md0', '/srv/my\\040data')
+    machine.udev('sda1', 'linux_raid_member', 'host:0')
     [md0] = found(machine).values()
 
     assert md0[:6] == ('md0', 'md0', 'md', 'raid1', 2, 0)
@@ -266,6 +267,18 @@ def test_an_image_on_two_disks_needs_both(machine):
     assert found(machine)['dm-2'].members[0] == Member('sda1, sdb1', 'missing', 0, ('sda',))
 
 
+def test_images_are_in_their_order_and_whole(machine):
+    """The status of the device mapper has them in this order; LVM may have left out a part of one."""
+    machine.disks('sda', 'sdb')
+    machine.dm('dm-0', 'vg0-home_rimage_1', LV, 'sda1')
+    machine.dm('dm-1', 'vg0-home_rimage_0-missing_1_0', LV + '-missing_1_0')
+    machine.dm('dm-2', 'vg0-home_rimage_0', LV, 'dm-1', 'sdb1')
+    machine.dm('dm-3', 'vg0-home', LV, 'dm-0', 'dm-2')
+
+    assert found(machine)['dm-3'].members == (Member('sdb1', 'missing', 0, ('sdb',)),
+                                              Member('sda1', 'unknown', 1, ('sda',)))
+
+
 def test_a_thin_volume_lies_on_the_disks_of_its_pool(machine):
     """The pool and its parts are nothing that an admin made."""
     machine.disks('sda', 'sdb')
@@ -324,11 +337,12 @@ def test_the_weakest_profile_of_btrfs_counts(machine, profiles, level):
     machine.disks('sda', 'sdb')
     machine.btrfs(UUID, profiles, ('sda1', 'sdb1'), ({}, {}), 'pool')
     machine.mounted('/dev/sdb1', '/data', 'btrfs', '0:40', '/@data')
+    machine.mounted('/dev/sdb1', '/top', 'btrfs', '0:40')
     [group] = found(machine).values()
 
     assert group[:6] == (f'btrfs {UUID}', 'pool', 'btrfs', level, 2, 0)
-    assert group.members == (Member('sda1', 'in_sync', None, ('sda',)), Member('sdb1', 'in_sync', None, ('sdb',)))
-    assert (group.used_as, group.missing, group.unknown) == (('/data',), 0, '')
+    assert group.members == (Member('sda1', 'in_sync', 0, ('sda',)), Member('sdb1', 'in_sync', 1, ('sdb',)))
+    assert (group.used_as, group.missing, group.unknown) == (('/data', '/top'), 0, '')
 
 
 @pytest.mark.parametrize('told, missing', [
@@ -354,20 +368,27 @@ def test_a_pulled_disk_is_counted_once(machine):
 
 
 def test_a_disk_that_was_absent_at_mount_has_a_number_only(machine):
+    """It is a member without a name, and counted once."""
     machine.disks('sda')
     machine.btrfs(UUID, {'data/raid1': 9}, ('sda1',), ({}, {'missing': 1}))
-
-    assert found(machine)[f'btrfs {UUID}'][4] == 2
-    assert found(machine)[f'btrfs {UUID}'].missing == 1
-
-
-def test_the_target_of_a_replacement_is_no_place(machine):
-    """It holds no whole copy yet, and the source is still there."""
-    machine.disks('sda', 'sdb', 'sdc')
-    machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1', 'sdc1'), ({}, {}, {'replace_target': 1}))
     group = found(machine)[f'btrfs {UUID}']
 
-    assert (group.slots, group.activity, group.missing) == (2, 'replace', 0)
+    assert group.members == (Member('sda1', 'in_sync', 0, ('sda',)), Member('', 'missing', 1))
+    assert (group.slots, group.missing) == (2, 0)
+
+
+@pytest.mark.parametrize('source, names, missing', [
+    ({}, ['sda1', 'sdb1', 'sdc1'], 0), ({'missing': 1}, ['sda1', 'sdc1', ''], 0),
+    ({'error_stats': errors(write=1)}, ['sda1', 'sdb1', 'sdc1'], 1)])
+def test_a_replacement_of_btrfs(machine, source, names, missing):
+    """The target has number 0 and no whole copy; which device it is, /sys does not say."""
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.btrfs(UUID, {'data/raid1': 9}, tuple(filter(None, names)), (
+        {}, source, {'replace_target': 1, 'error_stats': errors(write=1)}))
+    group = found(machine)[f'btrfs {UUID}']
+
+    assert [member.name for member in group.members] == names
+    assert (group.slots, group.activity, group.missing) == (3, 'replace', missing)
 
 
 @pytest.mark.parametrize('profiles, states, reason', [
@@ -387,7 +408,9 @@ def test_what_btrfs_does_not_say_makes_the_redundancy_unknown(machine, profiles,
 def test_a_mounted_partition_and_swap(machine):
     """A bind mount is no other use; btrfs is at home in subvolumes."""
     machine.disk('nvme0n1', 'nvme0n1p1', 'nvme0n1p2', 'nvme0n1p3')
-    machine.disk('sda')
+    machine.disk('sda', 'sda1')  # a partition table that a file system has overwritten
+    machine.disk('sdb')
+    machine.mounted('/dev/sdb', '/bound', root='/folder')
     machine.mounted('/dev/root', '/', number=machine.numbers['nvme0n1p2'])
     machine.mounted('/dev/nvme0n1p2', '/etc/hosts', root='/var/hosts')
     machine.mounted('/dev/sda', '/whole')
@@ -396,7 +419,7 @@ def test_a_mounted_partition_and_swap(machine):
 
     assert {group.id: (group.kind, group.level, group.used_as) for group in groups_found.values()} == {
         'partition nvme0n1p2': ('partition', 'single', ('/',)), 'swap nvme0n1p3': ('swap', 'single', ('swap',)),
-        'partition sda': ('partition', 'single', ('/whole',))}
+        'partition sda': ('partition', 'single', ('/whole',)), 'partition sdb': ('partition', 'single', ('/bound',))}
     assert groups_found['partition nvme0n1p2'].members == (Member('nvme0n1p2', 'in_sync', 0, ('nvme0n1',)),)
     assert groups_found['partition sda'].members[0].on == ('sda',)
 
@@ -419,6 +442,7 @@ def test_a_pool_of_zfs(machine):
     for disk in ('sda', 'sdb', 'sdc'):
         machine.disk(disk, f'{disk}1', f'{disk}9')
         machine.udev(f'{disk}1', 'zfs_member', 'tank' if disk < 'sdc' else 'old')
+        machine.udev(disk, 'zfs_member', 'tank')  # it finds the labels at the end of the disk, too
     machine.files(machine.proc, {'spl/kstat/zfs/tank/state': 'DEGRADED'})
     machine.mounted('tank/home', '/home', 'zfs', '0:41', '/')
     groups_found = found(machine)
@@ -535,6 +559,32 @@ def test_a_file_that_blocks_or_cannot_be_read(machine, make, file):
     md0 = found(machine)['md0']
 
     assert md0.unknown or {'sda1': 'unknown'}.items() <= states(md0).items() or md0.members[1].slot is None
+
+
+def test_a_file_system_on_an_array_is_mounted_once(machine):
+    """The array below it is not what is mounted."""
+    machine.disk('sda')
+    machine.md('md0', 'raid1', {'sda': 'in_sync'})
+    machine.btrfs(UUID, {'data/single': 9}, ('md0',), ({},))
+    machine.mounted('/dev/md0', '/data', 'btrfs', '0:40')
+
+    assert [(group.id, group.used_as) for group in groups(['sda'], machine.system)] == [
+        ('md0', ()), (f'btrfs {UUID}', ('/data',))]
+
+
+def test_only_regular_files_are_read(tmp_path):
+    """A long one of /proc comes in pages."""
+    (tmp_path / 'file').write_text('x')
+    (tmp_path / 'link').symlink_to('file')
+
+    assert (text_of(str(tmp_path / 'file')), text_of(str(tmp_path / 'link')), text_of('/dev/zero')) == ('x', '', '')
+    assert len(text_of('/proc/self/maps', 1 << 22)) > 8192
+
+
+def test_the_name_of_a_member_is_cut(machine):
+    machine.md('md0', 'raid1', {'x' * 250: 'in_sync'})
+
+    assert found(machine)['md0'].members[0].name == 'x' * 200
 
 
 def test_files_and_names_without_end(machine):

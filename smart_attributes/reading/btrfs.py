@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..model import Group
+from ..model import Group, Member
 from ..typed import TYPE_CHECKING
 from ..words import clean
 from .block_devices import MEMBERS, NAME, names_in, text_of
@@ -39,17 +39,19 @@ def members_of(group: str, devices: Devices) -> List[str]:
 def _file_system(uuid: str, devices: Devices) -> Group:
     folder = f'{devices.system.sys}/fs/btrfs/{uuid}'
     names = members_of(f'btrfs {uuid}', devices)
-    members = tuple(map(devices.member, names))
     entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MEMBERS]]
     targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
     stale = sum(_is_stale(each) for each in entries if each not in targets)
+    # The target of a replacement counts like the others, since nobody knows which device it is.
+    members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
+    members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
     level, unknown = _level(_profiles(folder), bool(entries))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:NAME] or (used[0] if used else uuid)
     # A device that was pulled out has errors, too, but is already counted as a member.
     missing = max(stale - sum(member.state == 'missing' for member in members), 0)
-    return Group(f'btrfs {uuid}', name, 'btrfs', level, len(entries) - len(targets) or len(members), 0, members,
-                 'replace' if targets else '', None, used, missing, unknown)
+    return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',
+                 None, used, missing, unknown)
 
 
 def _is_stale(entry: str) -> bool:

@@ -116,7 +116,7 @@ def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: De
 def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
     """Yield the devices that no group uses; a disk with partitions only if it is mounted itself."""
     parted = set(devices.parts.values())
-    for name in sorted({*devices.names, *devices.parts} - set(devices.inside) - taken):
+    for name in sorted({*devices.names, *devices.parts} - taken):
         disk = devices.parts.get(name, name)
         # Nor the partitions of a disk in use: of a path to a drive, others are used.
         if disk not in taken and not _NO_DISK.match(disk) and (name not in parted or name in devices.used):
