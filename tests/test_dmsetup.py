@@ -39,6 +39,8 @@ NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
     ('0 8 raid raid0 2 AA 0/0 idle 0 0 -', Status('raid0', 'AA')),
     ('0 8 raid raid0_meta 2 AA 9/4 repair 0 0 -', Status('raid0', 'AA', 'repair', 100.0)),
     ('0 8 raid raid1 2 AA 4/4', Status('', unknown=NOT_UNDERSTOOD)),  # Linux 3.8 and older, or cut off
+    ('0 8 raid raid5_ls 4 AAAA 1/4 reshape 0 0 -',
+     Status('', 'AAAA', 'reshape', 25.0, RESYNC.replace('resync', 'reshape'))),
     # on its way from 3 to 4 members
     ('0 8 raid raid5_ls 3 AAAA 1/4 reshape 0 0 -', Status('', unknown=NOT_UNDERSTOOD)),
     ('0 8 raid raid7 3 AAA 4/4 idle 0', Status('', unknown=NOT_UNDERSTOOD)),

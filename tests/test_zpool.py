@@ -276,6 +276,59 @@ def test_ten_thousand_devices_and_megabytes_take_less_than_seconds():
     assert time.process_time() - begun < 5
 
 
+@pytest.mark.parametrize('name, old, new, group, reason', [
+    ('special.txt', '\nerrors: No known data errors\n', '\nerrors: 1\n\t/file\n', 'zfs rpool', 'of no known form'),
+    ('special.txt', 'special\t\n', 'special\t\n\tspecial\t\n', 'zfs rpool', '"special" occurs twice'),
+    ('special.txt', 'mirror-8                            ONLINE ', 'mirror-8                            FAULTED',
+     'zfs rpool/mirror-8', 'zpool reports the state FAULTED'),
+    ('special.txt', '  scan: scrub repaired', '  scan: resilver (mirror-77) in progress since', 'zfs rpool/mirror-8',
+     RESILVER),
+    ('replacing.json', '"name": "tank",\n   "state"', '"name": "sank",\n   "state"', 'zfs tank', 'is incomplete'),
+    ('replacing.json', '"error_count"', '"error_counter"', 'zfs tank', 'is incomplete'),
+    ('replacing.json', '"special": {', '"extra": {', 'zfs tank', 'an object of no known name'),
+    ('replacing.json', '"slow_ios": "0"', '"slow_ios": {}', 'zfs tank', 'an object of no known name'),
+    ('replacing.json', '"scan_processed": "12.1G"', '"aux": "IO_FAILURE"', 'zfs tank', 'with an unknown remark'),
+    ('replacing.json', '"CANT_OPEN"', '"DEGRADED"', 'zfs tank/raidz1-0', 'a state of a device'),
+    ('sequential.json', '"ACTIVE"', '"PASSIVE"', 'zfs tank', 'a scan is in no known state'),
+])
+def test_an_output_with_one_thing_wrong_is_not_believed(name, old, new, group, reason):
+    assert old in text_of(name)
+
+    assert reason in groups_of(text_of(name).replace(old, new))[group].unknown
+
+
+@pytest.mark.parametrize('rows, reason', [
+    ([(1, 'mirror-0'), (2, '/dev/a')], 'zpool reports 1 of its devices'),
+    ([(1, 'raidz2-0'), (2, '/dev/a'), (2, '/dev/b')], 'zpool reports 2 of its devices'),
+    ([(1, 'draid1:2d:4c:1s-0'), (2, '/dev/a'), (2, '/dev/b'), (2, '/dev/c')], 'zpool reports 3 of its devices'),
+    ([(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')], 'of a kind that this version')])
+def test_a_virtual_device_with_other_devices_than_its_name_says_is_unknown(rows, reason):
+    assert any(reason in group.unknown for group in groups_of(table(rows)).values())
+
+
+@pytest.mark.parametrize('old, new, states, activity', [
+    ('"FINISHED"', '"SCANNING"', 'AA', 'check'),
+    ('"FINISHED"', '"SCANNING", "scrub_pause": "Thu Jan  1"', 'AA', ''),
+    ('"FINISHED"', '"SCANNING", "scrub_pause": "-"', 'AA', 'check'),
+    ('"path": "/dev/sda1"', '"path": "/dev/sda1", "scan_processed": "1G"', 'AA', ''),
+    ('"path": "/dev/sda1"', '"path": "/dev/sda1", "resilver_deferred": "1"', 'rA', '')])
+def test_json_reports_scans_by_state_and_devices_by_what_was_written(old, new, states, activity):
+    """What a scrub has written to a device is a repair."""
+    found = groups_of(text_of('healthy.json').replace(old, new))
+
+    assert shown(found['zfs greenwood/mirror-0']) == ('mirror', states, activity)
+
+
+def test_what_a_resilver_has_written_marks_an_incomplete_device_in_json():
+    text = text_of('healthy.json').replace('"SCRUB"', '"RESILVER"').replace('"FINISHED"', '"SCANNING"')
+
+    assert shown(groups_of(text)['zfs greenwood/mirror-0']) == (RESILVER, 'AA', 'recover')
+    text = text.replace('"path": "/dev/sda1"', '"path": "/dev/sda1", "scan_processed": "1G"')
+    assert shown(groups_of(text)['zfs greenwood/mirror-0']) == ('mirror', 'rA', 'recover')
+    assert shown(groups_of(text)['zfs greenwood/mirror-1']) == ('mirror', 'AA', '')
+    assert groups_of(text.replace('"name": "sda",', '"name": "sda", "name": "sda",')) == {}
+
+
 # --- asking zpool -------------------------------------------------------------------------------------------
 
 def program(folder: Path, script: str) -> str:
