@@ -92,7 +92,7 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], syst
               ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the known groups, with LVM volumes of unknown level completed, and notes.
 
-    ask: returns the output of dmsetup status, or why there is none.
+    ask: returns the output of dmsetup status, or the reason for its absence.
     """
     known = tuple(known)
     if not any(map(_is_incomplete, known)):
@@ -109,6 +109,6 @@ def _is_incomplete(group: Group) -> bool:
 
 
 def ask() -> tuple[str, Coded]:
-    """Return the output of dmsetup status, or '' and why there is none."""
+    """Return the output of dmsetup status, or '' and the reason for its absence."""
     text, why = system_command.output(COMMAND)
     return text, Coded('dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}' if why else '')

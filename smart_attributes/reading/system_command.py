@@ -18,7 +18,7 @@ _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 
 def output(command: tuple[str, ...], folders: str = _FOLDERS,
            time_limit: float = TIME_LIMIT) -> tuple[str, str]:
-    """Return the output of a command and '', or '' and the reason why there is none, as a clause.
+    """Return the output of a command and '', or '' and the reason for its absence, as a clause.
 
     folders: where the program may be, separated by colons. A process that cannot be ended is left to the kernel.
     """

@@ -34,7 +34,7 @@ _CONTRADICTION = 'zpool reports that it is DEGRADED, but all of its devices ONLI
 
 
 class _Kind(NamedTuple):
-    """What the name of a virtual device says about it."""
+    """The kind of a virtual device, as its name shows it."""
 
     level: str           # '' if the name is of no known form
     fewest: int = 1      # devices
@@ -42,7 +42,7 @@ class _Kind(NamedTuple):
 
 
 class _View(NamedTuple):
-    """What a virtual device is converted with."""
+    """The state of the pool that the conversion of its virtual devices needs."""
 
     resilvers: tuple[Scan, ...]
     scrub: Scan | None
@@ -65,7 +65,7 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], syst
               ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the known groups, with the groups that zpool reports in place of their pools, and notes.
 
-    ask: returns the output of zpool status, or why there is none.
+    ask: returns the output of zpool status, or the reason for its absence.
     """
     text, problem = ask()
     before = {group.id: group for group in known}
@@ -82,7 +82,7 @@ def _joined(before: Group, group: Group) -> Group:
 
 
 def ask() -> tuple[str, Coded]:
-    """Return the output of zpool status, or '' and why there is none."""
+    """Return the output of zpool status, or '' and the reason for its absence."""
     text, why = system_command.output(COMMAND)
     return text, Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}' if why else '')
 
@@ -263,7 +263,7 @@ def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
 
 
 def _nested(vdev: Vdev, place: int, parent: str) -> Member:
-    """Return the member that stands for a device and those that replace it: it is as good as the best of them."""
+    """Return the member made of a device and those that replace it, which is as good as the best of them."""
     states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
     best = next((state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states), 'missing')
     return Member(_short(vdev), best, place, (_id(parent, vdev),))

@@ -29,7 +29,7 @@ _CLASS = re.compile('\t(dedup|special|logs|cache|spares)[\t ]*')
 _COUNT = r'[0-9][0-9.]{0,20}[KMGTPEZ]?'
 _STATE = re.compile('(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
                     f'(?:(?<= ){_COUNT} +{_COUNT} +{_COUNT}(?= |$))?(?:  (.*))?')
-# What may follow the counts of a device that works, besides RESILVERING and reasons in words.
+# Remarks after the counts of a device that works, besides RESILVERING and reasons in words.
 _HARMLESS = re.compile(r'\((?:repairing|removing|non-allocating|initializing|trimming)\)'
                        '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native')
 _PERCENT = re.compile(r'\b([0-9]{1,3}\.[0-9]{1,2})% done')
