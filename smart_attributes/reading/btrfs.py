@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PROFILES = {'raid0': 'raid0', 'single': 'single', 'dup': 'dup', 'raid5': 'btrfs-raid5', 'raid1': 'btrfs-raid1',
             'raid10': 'btrfs-raid10', 'raid6': 'btrfs-raid6', 'raid1c3': 'raid1c3', 'raid1c4': 'raid1c4'}
 _SPACES = ('data', 'metadata', 'system', 'mixed')
-_STALE = re.compile('^(?:write|corruption|generation)_errs 0*[1-9]', re.MULTILINE)
+_STALE = re.compile('^(?:write|flush|corruption|generation)_errs 0*[1-9]', re.MULTILINE)
 _FILE_SYSTEMS = 256
 
 

@@ -19,7 +19,7 @@ BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 
 def named(group: Group, *more: str) -> str:
     """Return a group as "md0 (raid1, /srv)"; *more*: further words in the parentheses."""
     kind = KINDS.get(group.kind, '')
-    level = group.level[len('btrfs-'):] if group.level.startswith('btrfs-') else group.level
+    level = group.level.replace('btrfs-', '').replace('-unknown-layout', '')
     words = [' '.join(part for part in (kind, level) if part), *group.used_as[:2], *more]
     told = ', '.join(clean(word, limit=60) for word in words if word)
     return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
