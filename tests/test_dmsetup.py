@@ -14,8 +14,8 @@ import pytest
 from smart_attributes.coded import NOTHING
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import dmsetup, system_command
+from smart_attributes.reading.block_devices import System
 from smart_attributes.reading.dmsetup import Status
-from smart_attributes.reading.location import System
 
 RESYNC = 'a resync is running, and dm-raid does not report which members are complete'
 DIFFERENT = 'dmsetup and /sys report different members'

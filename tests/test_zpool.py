@@ -19,7 +19,7 @@ from conftest import ROOT
 from smart_attributes.coded import NOTHING
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system_command, zpool, zpool_status
-from smart_attributes.reading.location import System
+from smart_attributes.reading.block_devices import System
 
 SAMPLES = {path.name: path.read_text() for path in sorted((ROOT / 'tests' / 'pools').iterdir())}
 LETTERS = {'in_sync': 'A', 'rebuilding': 'r', 'spare': 's', 'faulty': 'F', 'missing': '-', 'unknown': '?'}

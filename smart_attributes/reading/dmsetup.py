@@ -10,13 +10,13 @@ from ..coded import Coded
 from ..model import Member
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import system_command
-from .location import LINUX, text_of
+from .block_devices import LINUX, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ..model import Group
-    from .location import System
+    from .block_devices import System
 
 # --noflush: the state of other targets is not written to disk first.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')

@@ -12,13 +12,13 @@ from ..model import Group, Member
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from . import system_command, zpool_status
-from .location import LINUX
+from .block_devices import LINUX
 from .zpool_status import Pool, Scan, Vdev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from .location import System
+    from .block_devices import System
 
     DisksOf = Callable[[str], tuple[str, ...]]
 
