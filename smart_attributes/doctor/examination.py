@@ -17,7 +17,7 @@ from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import Examination, Finding, Paste
 from ..reading import processes, smartctl_calls
-from . import configuration_lines, daemons, drives, history_state, nrpe, program, site_files, start, user
+from . import configuration_lines, daemons, drives, history_state, nrpe, program, raid, site_files, start, user
 from .sentences import halves
 from .sudo_refusals import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
@@ -52,6 +52,7 @@ class Examiner:
         self._sudoers = _sudoers_facts(options, runner) if name and not how.nosudo else SudoersFacts()
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
+        self._raid = raid.examine(how, self._deadline) if options.own.raid else []
         self._user = ''
         self._unfound = ''       # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
@@ -74,7 +75,8 @@ class Examiner:
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
         self._findings.append(first)
         if first.is_good:
-            return self._sudo, self._state, lambda: site_files.examine(self._options), self._daemons, self._drives
+            return self._sudo, self._state, lambda: site_files.examine(self._options), self._daemons, \
+                self._drives, lambda: self._raid
         self._findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
                                                         f'program first'))
         return ()

@@ -41,7 +41,7 @@ def place(device: Device, system: System = LINUX) -> Place:
     kind = controller(device.type)
     if kind and kind.bay:
         return Place(bay=kind.bay.format(*re.findall('[0-9]+', base(device).partition(',')[2])))
-    disks = [] if device.is_recorded else _disks(os.path.basename(os.path.realpath(device.path)), system)
+    disks = [] if device.is_recorded else disks_of(os.path.basename(os.path.realpath(device.path)), system)
     if not disks:
         return Place()
     bay, light = _bay(disks[0], system)
@@ -49,7 +49,7 @@ def place(device: Device, system: System = LINUX) -> Place:
     return Place(bay, light, tuple(dict.fromkeys(text for text, _ in carried)), any(array for _, array in carried))
 
 
-def _disks(name: str, system: System) -> list[str]:
+def disks_of(name: str, system: System) -> list[str]:
     """Return the block devices of "sda", "sg2" or "nvme0"; an NVMe controller has one for each namespace."""
     if os.path.isdir(f'{system.sys}/block/{name}'):
         return [name]
