@@ -54,7 +54,7 @@ def examine(how: HowRead, deadline: float) -> list[Finding]:
     found = [finding._replace(words=f'member of {clean(arrays[disk.name])}: {finding.words}') for disk in members
              for finding in (*(_answered(disk, answers[disk.name]) if disk.name in answers else ()),
                              *_pcie(disk, root))]
-    return found + [summary(members, list(answers), bool(found))]
+    return [*found, summary(members, list(answers), bool(found))]
 
 
 def _hindrance(how: HowRead) -> Finding | None:
@@ -71,7 +71,8 @@ def _hindrance(how: HowRead) -> Finding | None:
 def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, Answer]:
     """Return the answer of each drive, at the latest after half of the time that is left."""
     now = time.monotonic()
-    commands = {(how.smartctl, *ARGUMENTS, f'/dev/{disk.name}'): disk.name for disk in askable}
+    commands: dict[tuple[str, ...], str] = {
+        (how.smartctl, *ARGUMENTS, f'/dev/{disk.name}'): disk.name for disk in askable}
     runner = processes.Runner()  # a separate one: its locks belong to the monitoring user
     try:
         return {commands[answer.command]: answer for answer in runner.run(
