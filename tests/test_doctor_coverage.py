@@ -6,11 +6,14 @@ from typing import Dict, List, Sequence
 import pytest
 import sys_tree
 
+from smart_attributes.command_line.options import DataFiles, Options, Which
 from smart_attributes.doctor import coverage, daemons, nrpe
 from smart_attributes.doctor.coverage import Uses
 from smart_attributes.errors import SmartError
 from smart_attributes.reading import addresses, controllers
 from smart_attributes.reading.block_devices import disks
+
+NONE = Options(data=DataFiles('/nonexistent'))
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def root(tmp_path, monkeypatch):
 
 def left(*uses: Uses, scanned: Sequence[str] = ()) -> List[str]:
     """Return the names of the disks that are named, and of the only subject that there is."""
-    found = coverage.examine(uses, lambda: [device for text in scanned for device in addresses.parse(text)])
+    found = coverage.examine(uses, NONE, lambda: [device for text in scanned for device in addresses.parse(text)])
     assert len(found) <= 1 and all(each.is_good is False and each.subject == 'unmonitored' for each in found)
     return [each.split(' (')[0] for finding in found
             for each in finding.words.partition(' reads ')[2].replace('),', ')|').split('| ')]
@@ -60,6 +63,14 @@ def test_a_check_with_a_scan_reads_what_the_scan_lists(root):
     assert left(Uses(['/dev/sdc']), scanned=ALL[:0]) == ALL[:3]
 
 
+def test_a_disk_that_an_option_of_the_check_excludes_is_not_missed(root):
+    options = NONE._replace(which=Which(ignore=('sdc', 'by-id/ata-ST4000')))
+
+    [found] = coverage.examine([Uses(['/dev/nvme0'])], options, list)
+
+    assert [name in found.words for name in ('sda', 'sdb', 'sdc')] == [False, True, False]
+
+
 def test_without_known_checks_nothing_is_said(root):
     """Neither where none is found, nor where the addresses of one are not known."""
     def fails():
@@ -67,17 +78,17 @@ def test_without_known_checks_nothing_is_said(root):
 
     assert left() == [] and left(Uses(['/dev/sda']), Uses(is_known=False)) == []
     assert left(Uses(['/dev/sd[a-d]'])) == [] and left(Uses(['/dev/disk/by-id/*'])) == []
-    assert coverage.examine([Uses(is_scan=True)], fails) == []
+    assert coverage.examine([Uses(is_scan=True)], NONE, fails) == []
 
 
 def test_the_finding_names_each_disk_with_its_model_and_what_to_do(root):
     sys_tree.write(root / 'sys/block/sda/device', {'model': 'ACME\x1b[31m X'})
-    [found] = coverage.examine([Uses(['megaraid,0-7@/dev/bus/1'])], list)
+    [found] = coverage.examine([Uses(['megaraid,0-7@/dev/bus/1'])], NONE, list)
 
     assert found.words == 'no check found here reads nvme0n1 (EXAMPLE NVMe), sda (ACME X), sdc (WD Elements 2621)'
     assert found.cure == 'use --scan in the check, or add -d /dev/nvme0n1 -d /dev/sda -d /dev/sdc'
 
-    [found] = coverage.examine([Uses(['/dev/sda'])], list)
+    [found] = coverage.examine([Uses(['/dev/sda'])], NONE, list)
     assert 'sdb (DELL PERC H730P Mini, behind MegaRAID)' in found.words
     assert found.command == 'check_smart_attributes list'
 
@@ -87,7 +98,7 @@ def test_a_hundred_disks_are_counted_after_the_first(tmp_path, monkeypatch):
     for number in range(100):
         sys_tree.disk(tmp_path, f'sd{chr(97 + number // 26)}{chr(97 + number % 26)}', 'M' * 200)
 
-    [found] = coverage.examine([Uses(['/dev/sdzz'])], list)
+    [found] = coverage.examine([Uses(['/dev/sdzz'])], NONE, list)
 
     assert found.words.endswith(' and 88 more disks') and found.words.count('(') == 12
 

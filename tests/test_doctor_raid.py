@@ -15,6 +15,7 @@ import sys_tree
 from conftest import ROOT
 from simulator import Machine, read, why_not
 
+from smart_attributes.command_line.options import DataFiles, Options, Which
 from smart_attributes.doctor import raid
 from smart_attributes.model import Answer, Group, HowRead, Member
 from smart_attributes.output.doctor_findings import Finding
@@ -54,7 +55,9 @@ class Server:
         return (self.root / 'calls').read_text().splitlines()
 
     def examined(self, drive_timeout: float = 20) -> List[Finding]:
-        return raid.examine(HowRead(smartctl=str(self.smartctl), drive_timeout=drive_timeout), time.monotonic() + 60)
+        how = HowRead(smartctl=str(self.smartctl), drive_timeout=drive_timeout)
+        return raid.examine(Options(how_read=how, data=DataFiles(str(self.root / 'etc')), which=Which(ignore=('sdy',))),
+                            time.monotonic() + 60)
 
 
 @pytest.fixture
@@ -87,8 +90,8 @@ def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server)
         ('sdd', False, f'it retries a bad sector for up to 60 s, and the kernel waits 30 s{DROPS}',
          'smartctl -l scterc,70,70 /dev/sdd'),
         ('sdj', None, 'the time that the kernel waits for it is not known', '')]
-    assert summary == Finding('RAID', True, '7 members of redundant arrays asked for error recovery control; not '
-                                            'asked: sdg (USB), sdh (ATA behind RAID), sdi (SCSI)')
+    assert summary == Finding('RAID', True, '10 members of redundant arrays examined; not asked for error recovery '
+                                            'control: sdg (USB), sdh (behind a RAID controller), sdi (SCSI)')
     assert all((server.root / f'drives/{name}/commands').exists() is (name not in ('sdg', 'sdh', 'sdi'))
                for name in MEMBERS)
 
@@ -148,6 +151,24 @@ def test_a_sleeping_and_a_hanging_drive_hide_nothing(server):
     assert not any(command.startswith('ata b0') for command in server.machine.commands(server.root / 'drives/sdb'))
     assert found['/dev/sdc'].words.endswith('it did not report error recovery control: no answer within 3 s')
     assert [found[f'/dev/sd{name}'].is_good for name in 'bcd'] == [None] * 3
+
+
+@needs_root
+def test_a_drive_that_must_not_be_read_is_not_asked(server):
+    """Reading loses data of some drives. The rule may have any of its names; a pattern of --ignore holds, too."""
+    for name in ('sdw', 'sdx', 'sdy', 'sdz'):
+        server.add(name, 'hgst-healthy', {'erc': (0, 0)}, {})
+    server.machine.link('/dev/disk/by-id/ata-HGST_EXAMPLE', '/dev/sdx')
+    sys_tree.array(server.root, 'md0', 'sdw1', 'sdx1', 'sdy1', 'sdz1', level='raid6')
+    rules = [{'for': {'device': device}, 'why': 'Reading harms it.', 'read': False}
+             for device in ('/dev/disk/by-id/ata-HGST_EXAMPLE', '/dev/sdz')]
+    sys_tree.write(server.root / 'etc/thresholds.d', {'site.json': json.dumps({'overrides': rules})})
+
+    *found, summary = server.examined()
+
+    assert [each.subject for each in found] == ['/dev/sdw']
+    assert summary.words.endswith(': sdx (excluded), sdy (excluded), sdz (excluded)')
+    assert [call.split()[-1] for call in server.calls()] == ['/dev/sdw']
 
 
 @needs_root

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ..check import survey
 from ..command_line.options import PROGRAM, Options
 from ..command_line.parsers import Parser
 from ..errors import SmartError, UsageError
@@ -33,7 +34,7 @@ class Uses(NamedTuple):
     is_known: bool = True         # False: at least one address is not known, such as the value of a macro
 
 
-def examine(uses: Sequence[Uses], scan: Callable[[], Sequence[Device]]) -> list[Finding]:
+def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]) -> list[Finding]:
     """Return a finding for the disks that none of the checks reads.
 
     None if the checks are not known: all disks would be in it. scan: returns what smartctl --scan lists.
@@ -44,10 +45,34 @@ def examine(uses: Sequence[Uses], scan: Callable[[], Sequence[Device]]) -> list[
     try:
         devices = [device for use in uses for address in use.addresses for device in addresses.parse(address)]
         devices += scan() if any(use.is_scan for use in uses) else ()
+        wanted = allowed(found, options)
     except SmartError:   # reported with that check, or with the scan
         return []
     read = {name for device in dict.fromkeys(devices) for name in _reached(device, found)}
-    return finding(unread(found, read))
+    return finding(unread(wanted, {disk.drive for disk in found if disk.name in read}))
+
+
+def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
+    """Return the disks that neither the options nor local files exclude, under any of their names below /dev.
+
+    Raises SmartError if the local files cannot be used.
+    """
+    paths: dict[str, list[str]] = {}
+    for folder, _, names in os.walk(os.path.join(controllers.ROOT, 'dev/disk')):
+        for path in (os.path.join(folder, name) for name in names):
+            spelt = f'/{os.path.relpath(path, controllers.ROOT)}'
+            paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
+    spellings = {disk: [device for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ()))
+                        for device in _parsed(path)] for disk in found}
+    planned = {plan.device for plan in survey.plan([each for some in spellings.values() for each in some], options)}
+    return [disk for disk, devices in spellings.items() if planned.issuperset(devices)]
+
+
+def _parsed(path: str) -> list[Device]:
+    try:
+        return addresses.parse(path)
+    except UsageError:  # no check can use this name either
+        return []
 
 
 def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
@@ -97,9 +122,8 @@ def of_icinga(blocks: Sequence[str]) -> list[Uses]:
 # --- what is left; pure -------------------------------------------------------------------
 
 def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
-    """Return each drive that is not read under any of its names, once. read: names of disks."""
-    drives = {disk.drive for disk in found if disk.name in read}
-    return list({disk.drive: disk for disk in reversed(found) if disk.drive not in drives}.values())[::-1]
+    """Return a disk of each drive that is not read. read: drives, as in Disk.drive."""
+    return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[::-1]
 
 
 def finding(left: Sequence[Disk]) -> list[Finding]:

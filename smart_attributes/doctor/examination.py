@@ -66,7 +66,7 @@ class Examiner:
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = _checks(options, self._nrpe, self._unread_nrpe)
-        self._raid = raid.examine(how, self._deadline) if options.own.raid else []
+        self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
         self._unfound = ''       # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
@@ -181,7 +181,7 @@ class Examiner:
         def scan() -> Sequence[Device]:
             return machine.find(machine.DeviceList(()), True, self._options.how_read, self._runner,
                                 self._deadline).devices
-        return coverage.examine([*self._checks, *([coverage.Uses(used)] if used else [])], scan)
+        return coverage.examine([*self._checks, *([coverage.Uses(used)] if used else [])], self._options, scan)
 
     def _unread(self, sentence: str) -> Finding:
         if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..command_line.options import PROGRAM
-from ..errors import DriveError, UsageError
+from ..command_line.options import PROGRAM, Options
+from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import controllers, processes, raid_members, smartctl_calls
@@ -21,6 +21,7 @@ from ..reading.json_values import fraction_of, integer_at, object_of, objects_of
 from ..reading.location import text_of as file_text
 from ..typed import Json
 from ..words import clean, plural
+from .coverage import allowed
 from .drives import KERNEL
 from .sentences import halves
 
@@ -40,32 +41,27 @@ class Recovery(NamedTuple):
     seconds: float | None = None  # the longer one of reading and writing; None: at least one is off
 
 
-def examine(how: HowRead, deadline: float) -> list[Finding]:
+def examine(options: Options, deadline: float) -> list[Finding]:
     """Return the findings for all members of redundant arrays. deadline: time.monotonic() value."""
-    root = controllers.ROOT
+    how, root = options.how_read, controllers.ROOT
     arrays = redundant(raid_members.groups(root))
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:
         return [Finding(SUBJECT, True, 'no drive is a member of a redundant md array, LVM RAID or btrfs')]
-    fault = _hindrance(how)
-    if fault:
-        return [fault]
-    answers = _asked([disk for disk in members if is_askable(disk)], how, deadline)
+    if os.geteuid() != 0:
+        return [Finding(SUBJECT, None, 'only root can ask drives for error recovery control', 'run it as root',
+                        f'{PROGRAM} doctor --raid')]
+    try:
+        smartctl_calls.check_executable(how.smartctl, as_root=True)
+        wanted = allowed(members, options)
+    except SmartError as error:
+        return [Finding(SUBJECT, None, *halves(str(error)))]
+    left = {disk.name: reason for disk in members for reason in [why_not(disk, disk in wanted)] if reason}
+    answers = _asked([disk for disk in members if disk.bus != 'NVMe' and disk.name not in left], how, deadline)
     found = [finding._replace(words=f'member of {clean(arrays[disk.name])}: {finding.words}') for disk in members
              for finding in (*(_answered(disk, answers[disk.name]) if disk.name in answers else ()),
                              *_pcie(disk, root))]
-    return [*found, summary(members, list(answers), bool(found))]
-
-
-def _hindrance(how: HowRead) -> Finding | None:
-    if os.geteuid() != 0:
-        return Finding(SUBJECT, None, 'only root can ask drives for error recovery control', 'run it as root',
-                       f'{PROGRAM} doctor --raid')
-    try:
-        smartctl_calls.check_executable(how.smartctl, as_root=True)
-    except UsageError as error:
-        return Finding(SUBJECT, None, *halves(str(error)))
-    return None
+    return [*found, summary(len(members), left, bool(found))]
 
 
 def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, Answer]:
@@ -100,9 +96,16 @@ def _below(group: Group, by_id: Mapping[str, Group], seen: set[str]) -> Iterator
             yield from _below(by_id[name], by_id, seen)
 
 
-def is_askable(disk: Disk) -> bool:
-    """Return whether a disk may be asked: a SATA drive with neither a USB bridge nor a RAID controller before it."""
-    return disk.bus == 'ATA' and not disk.is_behind_raid
+def why_not(disk: Disk, is_allowed: bool) -> str:
+    """Return why a disk must not be asked for error recovery control, or '' if it may. NVMe drives have none.
+
+    is_allowed: no local file says that reading harms this drive, and no option excludes it.
+    """
+    if disk.bus == 'NVMe':
+        return ''
+    if disk.is_behind_raid:
+        return 'behind a RAID controller'
+    return '' if disk.bus == 'ATA' and is_allowed else 'excluded' if disk.bus == 'ATA' else disk.bus
 
 
 def _answered(disk: Disk, answer: Answer) -> Iterator[Finding]:
@@ -215,10 +218,9 @@ def _link(folder: Mapping[str, str], prefix: str) -> tuple[int, int] | None:
     return _PCIE.index(float(speed[1])), int(width[0]).bit_length() - 1
 
 
-def summary(members: Sequence[Disk], asked: Sequence[str], is_faulty: bool) -> Finding:
-    """Return the finding that counts the members and names those that were not asked. asked: their names."""
-    left = [f'{disk.name} ({disk.bus}{" behind RAID" * disk.is_behind_raid})' for disk in members
-            if disk.name not in asked]
-    words = f'{plural(len(asked), "member")} of redundant arrays asked for error recovery control'
-    fine = '' if is_faulty else '; no problem found'
-    return Finding(SUBJECT, True, f'{words}{fine}{"; not asked: " * bool(left)}{", ".join(left)}')
+def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
+    """Return the finding that counts the members. left: name -> reason of those that were not asked."""
+    names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
+    parts = [f'{plural(count, "member")} of redundant arrays examined', '' if is_faulty else 'no problem found',
+             f'not asked for error recovery control: {names}' if left else '']
+    return Finding(SUBJECT, True, '; '.join(filter(None, parts)))

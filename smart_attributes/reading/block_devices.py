@@ -62,7 +62,8 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     bus = 'USB' if re.search('/usb[0-9]+/', device) else 'ATA' if vendor == 'ATA' else 'SCSI'
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
     timeout = text_of(f'{device}/timeout')
-    found = Disk(name, wwid or name, bus, full, int(unit[1]) if unit else None, driver,
+    is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # bridges invent names
+    found = Disk(name, wwid if is_unique else name, bus, full, int(unit[1]) if unit else None, driver,
                  int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None)
     transport = 'iscsi' if driver.startswith('iscsi') else ''
     is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])
