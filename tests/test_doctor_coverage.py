@@ -11,7 +11,7 @@ from smart_attributes.doctor import coverage, daemons, nrpe
 from smart_attributes.doctor.coverage import Uses
 from smart_attributes.errors import SmartError
 from smart_attributes.reading import addresses, controllers
-from smart_attributes.reading.block_devices import disks
+from smart_attributes.reading.hardware import disks
 
 NONE = Options(data=DataFiles('/nonexistent'))
 

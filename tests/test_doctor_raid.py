@@ -20,7 +20,7 @@ from smart_attributes.doctor import raid
 from smart_attributes.model import Answer, Group, HowRead, Member
 from smart_attributes.output.doctor_findings import Finding
 from smart_attributes.reading import controllers, raid_members, smartctl_calls, sudoers
-from smart_attributes.reading.block_devices import Disk
+from smart_attributes.reading.hardware import Disk
 
 needs_root = pytest.mark.skipif(bool(why_not()) or os.geteuid() != 0, reason=why_not() or 'only root may ask')
 MEMBERS = {  # drive -> description, what it has, what /sys has

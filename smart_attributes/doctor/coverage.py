@@ -13,7 +13,7 @@ from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding
 from ..reading import addresses, controllers
-from ..reading.block_devices import Disk, disks, partitioned
+from ..reading.hardware import Disk, disks, partitioned
 from ..reading.device_types import CONTROLLERS, controller
 from ..reading.location import System, disks_of
 from ..words import clean, plural

@@ -15,7 +15,7 @@ from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import controllers, processes, raid_members, smartctl_calls
-from ..reading.block_devices import Disk, disks
+from ..reading.hardware import Disk, disks
 from ..reading.content import as_text, loaded
 from ..reading.json_values import fraction_of, integer_at, object_of, objects_of, text_of
 from ..reading.location import text_of as file_text

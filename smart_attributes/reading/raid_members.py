@@ -6,7 +6,7 @@ import re
 
 from ..model import Group, Member
 from ..typed import TYPE_CHECKING
-from .block_devices import partitioned
+from .hardware import partitioned
 from .location import names_in, text_of
 
 if TYPE_CHECKING:
