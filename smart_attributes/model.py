@@ -249,7 +249,7 @@ class Member(NamedTuple):
     state: str
     slot: Optional[int] = None    # its place in the group; None: it has none, such as a spare
     on: Tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
-    detail: str = ''              # the system's own word for its state, if that says more
+    detail: str = ''              # the state as the system reports it, if that says more
 
 
 class Group(NamedTuple):
@@ -279,8 +279,24 @@ class Place(NamedTuple):
 
     bay: str = ''                 # "slot 7"
     light: str = ''               # file of the locate LED; 1 switches it on, 0 off
-    carries: Tuple[str, ...] = ()  # "md0 (raid1, /srv, md state: clean, sda1 in_sync, sdb1 in_sync)"
-    is_member: bool = False       # of an array or a pool that the kernel knows
+    disks: Tuple[str, ...] = ()   # kernel names of its block devices: "sda"; its address behind a RAID controller
+
+
+class Dependence(NamedTuple):
+    """A group of which a drive is a member."""
+
+    group: Group
+    member: str                   # name of the member: "sda1"
+    state: str                    # that of the member: "in_sync"
+    tolerates: Optional[int]      # members that may fail beside those that are failing; None: unknown
+    said: str                     # "md0 (raid1, /srv), tolerates no further loss"
+
+
+class Replacement(NamedTuple):
+    """Whether a drive may be replaced at present."""
+
+    label: str                    # "next", "copy first", "last good copy" or "wait"
+    why: Coded
 
 
 class Grown(NamedTuple):
@@ -320,5 +336,7 @@ class Verdict(NamedTuple):
     meaning: str = ''             # how many such drives failed in this state; '' if unknown
     old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
     place: Place = Place()        # looked up for interactive commands, not in a check
+    depends: Tuple[Dependence, ...] = ()  # the groups on the drive
+    replacement: Optional[Replacement] = None  # None: neither to replace nor the last copy of anything
     forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
     past: Mapping[str, Tuple[Tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), from the history

@@ -206,7 +206,7 @@ BROKEN = (
     _of('contrib', 'test_security.py::test_the_command_for_nrpe_takes_nothing_from_outside',
         'nrpe/check-smart-attributes.cfg', '--max-output 8000 -d', '$ARG1$ --max-output 8000 -d'),
     _ours(NETWORK, 'constants.py', '"""\n', '"""\nimport urllib.request\n'),
-    _ours('test_doctor_raid.py::test_nothing_is_ever_set', 'doctor/raid.py', "'-l', 'scterc')", "'-l', 'scterc,70,70')"),
+    _ours('test_doctor_raid.py::test_nothing_is_ever_set', 'doctor/raid.py', "'scterc')", "'scterc,70,70')"),
     _ours('test_doctor_raid.py::test_a_drive_that_must_not_be_read_is_not_asked', 'doctor/coverage.py',
           'planned.issuperset(devices)', 'planned'),
     _ours('test_doctor_raid.py::test_a_smartctl_that_others_can_change_is_not_run', 'doctor/raid.py',

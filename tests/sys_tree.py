@@ -52,19 +52,10 @@ def nvme(root: Path, number: int, namespaces: int = 1, port: Sequence[str] = ('1
         link(root / 'sys/block' / name, drive / name)
 
 
-def array(root: Path, name: str, *members: str, level: str = '', title: str = '', uuid: str = '') -> None:
-    """Add an md array, or a volume of the device mapper with a title, on these block devices."""
+def array(root: Path, name: str, *members: str, level: str) -> None:
+    """Add an md array whose members are in sync."""
     folder = root / 'sys/block' / name
-    write(folder / 'slaves', dict.fromkeys(members, ''))
-    if title:
-        write(folder / 'dm', {'name': title, 'uuid': uuid or 'LVM-x'})
-    else:
-        write(folder / 'md', {'level': level})
-
-
-def btrfs(root: Path, name: str, *members: str, level: str = 'raid1') -> None:
-    """Add a btrfs file system on these block devices."""
-    place = root / 'sys/fs/btrfs' / name
-    write(place / 'devices', dict.fromkeys(members, ''))
-    write(place / 'allocation/data' / level, {})
-    write(place, {'label': ''})
+    write(folder / 'md', {'level': level, 'raid_disks': str(len(members)), 'layout': '0', 'array_state': 'clean',
+                          'sync_action': 'idle', 'sync_completed': 'none', 'metadata_version': '1.2'})
+    for slot, member in enumerate(members):
+        write(folder / f'md/dev-{member}', {'state': 'in_sync', 'slot': str(slot)})

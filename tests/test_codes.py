@@ -20,9 +20,10 @@ from smart_attributes.words import coded, findings, headline
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
           and issubclass(value, errors.SmartError)}
-EVERY = (*codes.REASONS, *codes.FINDINGS, *codes.NOTES, *codes.CAUSES, *codes.FLEET_NOTES)
+EVERY = (*codes.REASONS, *codes.FINDINGS, *codes.NOTES, *codes.REDUNDANCY, *codes.CAUSES, *codes.FLEET_NOTES)
 TREES = {path: ast.parse(path.read_text()) for path in (ROOT / 'smart_attributes').rglob('*.py')
          if path.name != 'codes.py'}
+STATELESS = (*codes.NOTES, *codes.REDUNDANCY, *codes.FLEET_NOTES)
 UNNAMED = '(no code)'   # of a sentence without one
 
 
@@ -94,7 +95,7 @@ def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
 @pytest.mark.parametrize('code', EVERY, ids=[each.name for each in EVERY])
 def test_a_code_is_in_kebab_case_and_comes_with_its_meaning_and_its_remedy(code):
     assert re.fullmatch('[a-z0-9]+([-.][a-z0-9]+)*', code.name)
-    assert code.severity in State.__members__ or (not code.severity and code in (*codes.NOTES, *codes.FLEET_NOTES))
+    assert code.severity in State.__members__ or (not code.severity and code in STATELESS)
     assert code.meaning and not (code.meaning + code.remedy).endswith('.')
     assert code.remedy or not code.severity
 

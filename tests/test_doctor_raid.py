@@ -19,7 +19,8 @@ from smart_attributes.command_line.options import DataFiles, Options, Which
 from smart_attributes.doctor import raid
 from smart_attributes.model import Answer, Group, HowRead, Member
 from smart_attributes.output.doctor_findings import Finding
-from smart_attributes.reading import controllers, raid_members, smartctl_calls, sudoers
+from smart_attributes.reading import controllers, smartctl_calls, sudoers
+from smart_attributes.reading.device_mapper import NO_STATUS
 from smart_attributes.reading.hardware import Disk
 
 needs_root = pytest.mark.skipif(bool(why_not()) or os.geteuid() != 0, reason=why_not() or 'only root may ask')
@@ -216,30 +217,27 @@ def test_a_smartctl_that_others_can_change_is_not_run(server):
 
 # --- members --------------------------------------------------------------------------------------
 
-def test_members_are_found_below_partitions_volumes_and_arrays(tmp_path):
-    """LVM on md, LVM RAID, btrfs; levels without copies are none; a cycle ends."""
-    for name in ('sda', 'sdb', 'sdc', 'sdd', 'sde', 'sdf'):
-        sys_tree.disk(tmp_path, name)
-    sys_tree.array(tmp_path, 'md0', 'sda1', level='raid5')
-    sys_tree.array(tmp_path, 'md1', 'sde1', level='raid0')
-    sys_tree.array(tmp_path, 'md2', 'dm-1', level='raid1')
-    sys_tree.array(tmp_path, 'dm-0', 'sdb1', title='vg0-home_rmeta_0')
-    sys_tree.array(tmp_path, 'dm-1', 'sdc', 'md2', title='luks', uuid='CRYPT-LUKS2-x')
-    sys_tree.btrfs(tmp_path, 'a-b', 'sdd1')
-    sys_tree.btrfs(tmp_path, 'c-d', 'sdf', level='single')
+def group(name, level, *on, unknown=''):
+    return Group(name, name.upper(), 'md', level, members=tuple(Member(each, 'in_sync', on=(each,)) for each in on),
+                 unknown=unknown)
 
-    assert raid.redundant(raid_members.groups(str(tmp_path))) == {
-        'sda': 'md0', 'sdb': 'vg0-home_rmeta_0', 'sdc': 'md2', 'sdd': 'a-b'}
+
+def test_members_are_the_disks_below_a_redundant_group_at_any_depth():
+    """LVM RAID counts, whose level only dmsetup knows; a cycle ends."""
+    found = [group('md0', 'raid5', 'sda', 'dm-0'), group('dm-0', 'single', 'sdb', 'md1'), group('md1', 'raid0', 'md0'),
+             group('dm-1', '', 'sdc', unknown=NO_STATUS), group('dm-2', '', 'sdd', unknown='who knows'),
+             group('sde1', 'single', 'sde')]
+
+    assert raid.redundant(found) == {'sda': 'MD0', 'sdb': 'MD0', 'sdc': 'DM-1'}
 
 
 @pytest.mark.parametrize('level, is_redundant', [
     ('raid1', True), ('raid1c3', True), ('raid10', True), ('raid4', True), ('raid6', True), ('raidz2', True),
-    ('mirror', True), ('draid1', True), ('btrfs-raid1', True), ('raid0', False), ('linear', False), ('single', False),
+    ('mirror', True), ('draid1', True), ('btrfs-raid1', True),
+    ('container', False), ('raid0', False), ('linear', False), ('single', False),
     ('dup', False), ('', False)])
 def test_levels_that_survive_a_failure_are_redundant(level, is_redundant):
-    group = Group('x', 'x', 'md', level, members=(Member('sda1', 'in_sync', on=('sda',)),))
-
-    assert bool(raid.redundant([group])) is is_redundant
+    assert bool(raid.redundant([group('x', level, 'sda')])) is is_redundant
 
 
 # --- reports --------------------------------------------------------------------------------------

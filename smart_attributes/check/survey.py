@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Callable, Dict, List, Optional, Pattern, Sequence, Tuple
 
     from ..command_line.options import Before
+    from ..redundancy.machine import Machine
 
     Address = Tuple[str, str]  # path and type; naming for the output does not change them
     Watch = Callable[[int, Sequence[str]], object]
@@ -47,6 +48,7 @@ class Survey(NamedTuple):
     demands: Tuple[Tuple[State, Coded], ...] = ()  # messages about the run that have their own state
     history: Remembered = Remembered()
     lately: Optional[Lately] = None  # increases, added and removed drives of a period, if requested
+    machine: Optional[Machine] = None  # the groups on the drives and the order of replacement, if they were read
 
 
 class Progress:

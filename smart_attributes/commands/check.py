@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
-    result = survey(options, runner, _load_plugin)
+    result = _with_groups(survey(options, runner, _load_plugin))
     try:
         outcome = rendered(result, options, options.own)
     except alarm.TimeIsOver:  # all drives are judged: only the output is left
@@ -22,6 +22,17 @@ def run(options: Options, runner: Runner) -> int:
     print(outcome.text, end='')
     runner.later.append(lambda: result.history.keep(result.verdicts))
     return int(outcome.state)
+
+
+def _with_groups(result: Survey) -> Survey:
+    """Return the result with what depends on the drives that alert; without an alert nothing is read."""
+    if not any(verdict.state for verdict in result.verdicts):
+        return result
+    from .dependence import with_groups
+    try:
+        return with_groups(result, only_alerting=True)
+    except alarm.TimeIsOver:  # all drives are judged: this only adds to it
+        return result
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:

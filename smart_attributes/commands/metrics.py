@@ -10,15 +10,16 @@ from ..model import State, worst
 from ..reading.processes import Runner
 from ..words import coded, problem, sentence
 from .check import whole
+from .dependence import with_groups
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print or write the metrics; return 0 if at least one drive answered or is in standby, else 3."""
     from ..output import metrics, output_file
     own: MetricsOptions = options.own
-    found = survey(options, runner, metrics.library)
+    found = with_groups(survey(options, runner, metrics.library))
     told = metrics.Run(tuple(map(found.history.told, found.verdicts)), _state_of_the_run(found), time.time(),
-                       options.naming.hide_serial)
+                       options.naming.hide_serial, found.machine.groups if found.machine else ())
     text = metrics.text(metrics.metrics(told, found.judge.database.metrics), own.openmetrics)
     if own.output:
         output_file.write(text, own.output)

@@ -109,6 +109,10 @@ example:
   {PROGRAM} triage --report tickets/ --json''', _JUDGED, (
             _form('--json', _json, help='print JSON'),
             _form('--html', _page, 'FILE', help='write one self-contained page: recommended actions, then all drives'),
+            option('--zpool', dest='asked', action='append_const', const='zpool', default=[],
+                   help='run zpool status, for 5 seconds at most, to know the redundancy of ZFS pools'),
+            option('--dmsetup', dest='asked', action='append_const', const='dmsetup',
+                   help='as root, run dmsetup status, for 5 seconds at most, to know the redundancy of LVM RAID'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
                    help='also list increases, counters set back, and added, removed or moved drives of this period, '
                         'such as 24h or 30d')),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
-    found = _with_lately(_with_unread_logs(person.surveyed(options, runner), options), options, own.since)
+    found = _with_lately(_with_unread_logs(person.surveyed(options, runner, own.asked), options), options, own.since)
     if own.forms:
         _write(dict(own.forms), found, options)
     else:
@@ -43,8 +43,10 @@ def _write(forms: Mapping[Callable[[Json], str], str | None], found: Survey, opt
 
 
 def _print_table(found: Survey, options: Options) -> None:
-    from ..output import table_cells, triage_table
+    from ..output import replacements, table_cells, triage_table
     triage_table.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
+    if found.machine and found.machine.steps:
+        print('replace in this order:', *replacements.lines(found.machine), sep='\n')
     person.print_remarks(found)
     for verdict in found.verdicts if options.verbose else ():
         for note in verdict.notes:
@@ -72,8 +74,10 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 
 
 def _document(found: Survey, options: Options) -> MutableJson:
-    from ..output import json_document
+    from ..output import json_document, replacements
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
+    of_groups = replacements.document(found.machine, found.verdicts) if found.machine else {}
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
-                                     found.demands, found.remarks, found.lately), **of_this_host, 'made': int(now)}
+                                     found.demands, found.remarks, found.lately),
+            **of_groups, **of_this_host, 'made': int(now)}

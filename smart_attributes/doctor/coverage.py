@@ -13,9 +13,9 @@ from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding
 from ..reading import addresses, controllers
-from ..reading.hardware import Disk, disks, partitioned
+from ..reading.block_devices import System, disks_of
 from ..reading.device_types import CONTROLLERS, controller
-from ..reading.location import System, disks_of
+from ..reading.hardware import Disk, disks, partitioned
 from ..words import clean, plural
 from .nrpe import NAMES, Call
 
@@ -83,7 +83,7 @@ def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
         behind = [disk for disk in found if disk.driver in kind.drivers] if kind.drivers else found
         return [disk.name for disk in behind if host in (None, disk.host)]
     name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
-    return disks_of(partitioned(name, root), System(os.path.join(root, 'sys')))
+    return disks_of(Device(f'/dev/{partitioned(name, root)}'), System(os.path.join(root, 'sys')))
 
 
 # --- what the checks read; pure -----------------------------------------------------------

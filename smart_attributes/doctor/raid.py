@@ -14,11 +14,15 @@ from ..command_line.options import PROGRAM, Options
 from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding
-from ..reading import controllers, processes, raid_members, smartctl_calls
-from ..reading.hardware import Disk, disks
+from ..reading import controllers, processes, smartctl_calls
+from ..reading.block_devices import System
+from ..reading.block_devices import text_of as file_text
 from ..reading.content import as_text, loaded
+from ..reading.device_mapper import NO_STATUS
+from ..reading.groups import groups
+from ..reading.hardware import Disk, disks
 from ..reading.json_values import fraction_of, integer_at, object_of, objects_of, text_of
-from ..reading.location import text_of as file_text
+from ..redundancy import levels
 from ..typed import Json
 from ..words import clean, plural
 from .coverage import allowed
@@ -29,7 +33,6 @@ SUBJECT = 'RAID'
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 LONGEST = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
 FEW_STEPS = 2    # 8 % of healthy disks run one step below their maximum
-_REDUNDANT = ('raid1', 'raid4', 'raid5', 'raid6', 'mirror', 'raidz', 'draid', 'btrfs-raid')
 _PCIE = (2.5, 5.0, 8.0, 16.0, 32.0, 64.0)   # GT/s
 _SPEED, _WIDTH = 'link_speed', 'link_width'
 
@@ -44,7 +47,7 @@ class Recovery(NamedTuple):
 def examine(options: Options, deadline: float) -> list[Finding]:
     """Return the findings for all members of redundant arrays. deadline: time.monotonic() value."""
     how, root = options.how_read, controllers.ROOT
-    arrays = redundant(raid_members.groups(root))
+    arrays = redundant(groups(system=System(os.path.join(root, 'sys'), os.path.join(root, 'proc'))))
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:
         return [Finding(SUBJECT, True, 'no drive is a member of a redundant md array, LVM RAID or btrfs')]
@@ -82,8 +85,12 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
 def redundant(groups: Sequence[Group]) -> dict[str, str]:
     """Return the name of a redundant group for each disk below one, at any depth."""
     by_id = {group.id: group for group in groups}
-    return {disk: group.name for group in groups if group.level.startswith(_REDUNDANT)
-            for disk in _below(group, by_id, set())}
+    return {disk: group.name for group in groups if _is_redundant(group) for disk in _below(group, by_id, set())}
+
+
+def _is_redundant(group: Group) -> bool:
+    """Return whether copies exist while all members work. LVM RAID counts, although /sys does not have its level."""
+    return bool(levels.TOLERANCE.get(group.level)) or group.level == levels.BY_SLOT or group.unknown == NO_STATUS
 
 
 def _below(group: Group, by_id: Mapping[str, Group], seen: set[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
-from ..output.advice import MEMBER, ORDER, REPLACE
+from ..output.advice import COPY, LATER, ORDER, REPLACE
 from ..output.forecast_dates import order_by
 from ..typed import Json, MutableJson
 from .plugin_output import FleetDrive
@@ -118,7 +118,7 @@ class Summary:
 
 def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is planned."""
-    if facts['action'] in (REPLACE, MEMBER):
+    if facts['action'] in (REPLACE, COPY, LATER):
         return NOW
     by = order_by((each['left'] for each in facts.get('forecasts', {}).values()), now)
     if by is not None and (by <= now + PLANNED or facts['action'] == ORDER):

@@ -119,7 +119,8 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Fleet
     state, action = _state(given.get('state')), _text(given.get('action')) or ''
     notes, seen = _dicts(given.get('notes')), given.get('last_seen')
     facts: Dict[str, Any] = {
-        'host': origin.host, **{key: _text(given.get(key)) for key in TEXTS}, 'carries': _texts(given.get('carries')),
+        'host': origin.host, **{key: _text(given.get(key)) for key in TEXTS},
+        'depends': [{'text': _text(each.get('text')) or ''} for each in _dicts(given.get('depends'))],
         'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
         'findings': [_finding(each) for each in _dicts(given.get('findings'))],
         'action': action if action in ORDER_OF_ACTIONS else NOTHING if state is State.OK else READ}

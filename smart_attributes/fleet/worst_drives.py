@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 MB if their documents have reasons and sources
 ROW = 32 << 10         # bytes of one drive; 600 are usual
 MEMORY = 64 << 20      # bytes of all drives
-WITHOUT = {'past': {}, 'carries': (), 'notes': (
+WITHOUT = {'past': {}, 'depends': (), 'notes': (
     note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),)}
 _text = json.JSONEncoder(separators=(',', ':')).encode
 

@@ -1,17 +1,23 @@
 """The recommended action for a drive, such as ordering a replacement or checking a cable. Pure."""
 from __future__ import annotations
 
-from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
-
-from ..model import State, Verdict
+from ..model import State
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import findings
 from .forecast_dates import day, lasting, order_by
 
-REPLACE, MEMBER, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHING = (
-    'replace now', 'check the array, then replace one drive at a time', 'order a replacement', 'look at the cable',
+if TYPE_CHECKING:
+    from typing import Iterable, Mapping, Optional, Sequence, Tuple
+
+    from ..model import Verdict
+
+REPLACE, COPY, KEEP, LATER, REJOIN, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHING = (
+    'replace now', 'copy the data, then replace', 'keep in place: last good copy', 'wait, then replace',
+    'replace, or add to its array again', 'order a replacement', 'look at the cable',
     'update the firmware', 'look at the cooling', 'look for the drive',
     'repair the check', 'find out why it cannot be read', 'watch', 'nothing')
-ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, MEMBER, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
+ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, COPY, KEEP, LATER, REJOIN, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE,
+                                     COOL, WATCH, NOTHING)
 # Former name of an action, in documents that an earlier version wrote -> its present name.
 FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
 
@@ -44,9 +50,19 @@ class Advice(NamedTuple):
 def advice(verdict: Verdict, now: float) -> Advice:
     """Return the recommended action for a drive. now: seconds since 1970."""
     action, why = _action_and_why(verdict, now)
-    if action == REPLACE and verdict.place.is_member:
-        action = MEMBER
+    if verdict.replacement:
+        action = _in_its_groups(action, verdict.replacement.label)
+        why = '; '.join(part for part in (why, verdict.replacement.why) if part)
     return Advice(action, why, due(action, [forecast.left for forecast in verdict.forecasts.values()], now))
+
+
+def _in_its_groups(action: str, label: str) -> str:
+    """Return the action for a drive after a look at the groups on it. label: that of its replacement."""
+    if action == REPLACE:
+        return {'next': REPLACE, 'copy first': COPY, 'last good copy': KEEP, 'wait': LATER}[label]
+    if action in (NOTHING, WATCH):
+        return {'next': REJOIN, 'last good copy': KEEP}.get(label, action)
+    return action
 
 
 def due(action: str, left: Sequence[float], now: float) -> Due:

@@ -31,6 +31,8 @@ _DATA = json.loads(files.content(f'{files.PROGRAM}/codes.json', files.LARGEST))
 REASONS = _group('reasons')           # why a drive, or a whole check, is UNKNOWN
 FINDINGS = _group('findings')         # what is wrong with a drive that was read
 NOTES = _group('notes')               # information that does not change the state
+REDUNDANCY = _group('redundancy')   # what the groups on a drive mean for replacing it
 CAUSES = _group('fleet_causes')       # why a fleet lacks drives of a host; only these remedies name the host
 FLEET_NOTES = _group('fleet_notes')   # what a fleet report says besides its drives
-BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *CAUSES, *FLEET_NOTES)}
+BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES,
+                                                            *FLEET_NOTES)}

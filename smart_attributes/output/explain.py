@@ -56,7 +56,8 @@ def print_faults(faults: Sequence[str]) -> None:
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
-    """Return the drive with its state, the action with its reason, and the meaning of the state if that is known.
+    """Return the drive with its state, the action with its reason, what its groups mean for it, and how many such
+    drives failed; the last two only if they are known.
 
     now: seconds since 1970.
     """
@@ -68,6 +69,8 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
     to_do = TO_DO.get(advised.action, advised.due.to_do)
     label = ' Status: ' if advised.action == NOTHING else ' Reason: '
     lines = [f'{drive}  {verdict.state.name}', f'What to do: {to_do}.{label if reason else ""}{reason}']
+    if verdict.replacement:
+        lines.append(f'Redundancy: {sentence(verdict.replacement.why, 300)}')
     return [*lines, sentence(verdict.meaning, 300)] if verdict.meaning else lines
 
 
@@ -109,17 +112,16 @@ def details(verdict: Verdict, hide_serial: bool) -> List[str]:
         lines.append(f'serial      {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
     lines.append(f'entry       {verdict.entry or "none; only metrics that every drive reports in the same way"}')
     return [*lines, *_place(verdict.place),
+            *(f'in use by   {sentence(each.said, 300)}' for each in verdict.depends),
             *(f'wears out   {lasting(metric, each, time.time())}' for metric, each in verdict.forecasts.items())]
 
 
 def _place(place: Place) -> Iterator[str]:
-    """Yield the bay, the locate LED and the users of the drive; unknown ones are omitted."""
+    """Yield the bay and the locate LED of the drive; unknown ones are omitted."""
     if place.bay:
         yield f'bay         {clean(place.bay)}'
     if place.light:
         yield f'locate LED  on: echo 1 > {sentence(place.light, 300)}; off: echo 0'
-    for text in place.carries:
-        yield f'in use by   {sentence(text, 300)}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:

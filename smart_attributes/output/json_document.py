@@ -11,9 +11,10 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 from ..coded import Coded
 from ..constants import DOCUMENT
 from ..knowledge import ranges, severity
-from ..model import Forecast, Judgement, Lately, State, Verdict, worst
+from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
 from ..typed import Json, MutableJson
 from ..words import HEALTH, clean, finding, kind, sentence, statement
+from . import replacements
 from .advice import advice
 
 NOTE = 500  # characters
@@ -34,7 +35,7 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial
              lately: Optional[Lately] = None) -> Json:
     """Return the document, with the verdicts in order of severity; an unknown value is null.
 
-    now: seconds since 1970. The other arguments are messages about the run as a whole, as in survey.Survey.
+    now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
     """
     state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
                    *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
@@ -71,11 +72,15 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'findings': _findings(verdict), **todo.due._asdict()}
     seen = verdict.last_seen
     told = {'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
-            'carries': [sentence(text, NOTE) for text in place.carries],
+            'depends': replacements.depends(verdict), 'replacement': _replacement(verdict.replacement),
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
             'forecasts': _forecasts(verdict.forecasts), 'past': _past(verdict.past)}
     return {**drive, **{key: value for key, value in told.items() if value}}
+
+
+def _replacement(replacement: Optional[Replacement]) -> Json:
+    return {'label': replacement.label, **note(replacement.why)} if replacement else {}
 
 
 def _lately(lately: Lately) -> Json:

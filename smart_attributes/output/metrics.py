@@ -5,11 +5,13 @@ number, and a replacement drive starts again from zero. prometheus_client writes
 """
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ..errors import SmartError, installing
 from ..knowledge.drive_database import Metric
 from ..model import Forecast, Judgement, State, Verdict, worst
+from ..redundancy.machine import Membership
 from ..words import clean, kind
 from .perfdata import is_graphed
 
@@ -21,6 +23,8 @@ STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
 FORECAST: Mapping[str, str] = {'left': 'Predicted time until it is used up', 'earliest': 'Earliest predicted time',
                                'latest': 'Latest predicted time'}
 DRIVE, READING = ('device',), ('device', 'metric')
+GROUP = ('group', 'name', 'kind', 'level')
+PART = (*GROUP, 'state')
 WHO, BASIS = (*DRIVE, 'model', 'serial', 'firmware', 'kind', 'address'), (*READING, 'basis')
 
 Sample = Tuple[Tuple[str, ...], float]  # values of the labels, number
@@ -42,11 +46,13 @@ class Run(NamedTuple):
     state: State              # of the run as a whole: missing drives, errors in the local configuration
     now: float                # seconds since 1970
     hide_serial: bool = False
+    groups: Sequence[Membership] = ()
 
 
 def metrics(run: Run, metrics: Mapping[str, Metric]) -> List[Family]:
     """Return all metrics, except those of graphed readings that no drive has."""
-    return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts)]
+    return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts),
+            *_of_groups(run.groups)]
 
 
 def name(metric: str, unit: str) -> str:
@@ -127,6 +133,21 @@ def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
     for field, meaning in FORECAST.items():
         yield Family(f'{PREFIX}forecast_{field}_seconds', f'{meaning}; the label basis names its source', BASIS,
                      [(labels, round(getattr(forecast, field))) for labels, forecast in told])
+
+
+def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
+    known = [(_group(each), each.tolerates) for each in groups if each.tolerates is not None]
+    yield Family(f'{PREFIX}group_tolerance', 'Members that an array, a volume or a file system can still lose, beside '
+                 'those that are failing; negative if too many are; without redundancy 0; not reported if unknown',
+                 GROUP, known)
+    counts = Counter((*_group(each), member.state) for each in groups for member in each.group.members)
+    yield Family(f'{PREFIX}group_members', 'Members of an array, a volume or a file system by state', PART,
+                 sorted(counts.items()))
+
+
+def _group(found: Membership) -> Tuple[str, ...]:
+    group = found.group
+    return clean(group.id), clean(group.name), group.kind, group.level
 
 
 def _basis(forecast: Forecast) -> str:

@@ -20,7 +20,7 @@
       drive.pairs = drive.readings;
       delete drive.readings;
       drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.action,
-        drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
+        drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.depends || []).map((each) => each.text)].filter(Boolean).join(' ').toLowerCase();
     });
     return packed;
   }
@@ -225,7 +225,7 @@
     const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(shownColumns())}), list = element('dl');
     const facts = [['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
       ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['such drives', drive.meaning], ['bay', drive.bay], ['in Icinga', (drive.handling || []).join(', ')],
-      ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['carries', (drive.carries || []).join('; ')], ['written', written(drive)],
+      ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['holds', (drive.depends || []).map((each) => each.text).join('; ')], ['written', written(drive)],
       ...Object.entries(drive.forecasts || {}).map(([metric, forecast]) => [(LASTING[metric] || readable(metric)) + ' lasts until', between(forecast)])];
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);

@@ -27,7 +27,7 @@ from .table_cells import changed
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 LARGEST = 1 << 20  # bytes of one file
 SHOWN = 12  # drives shown for one action; the others are in the table
-SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'carries', 'is_check', 'code',
+SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'depends', 'is_check', 'code',
         'handling')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
 

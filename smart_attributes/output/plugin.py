@@ -57,7 +57,8 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     if not verdicts:
         return extra or nobody
     first = verdicts[0]
-    told = most_telling(verdicts) if first.state is State.OK else f'{first.device.name} {headline(first)}'
+    told = most_telling(verdicts) if first.state is State.OK else '; '.join(
+        part for part in (f'{first.device.name} {headline(first)}', plugin_lines.clause(first)) if part)
     told = sentence(told, most) if most else told
     return '; '.join(part for part in (extra, told, plugin_lines.count(verdicts)) if part)
 

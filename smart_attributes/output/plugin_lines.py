@@ -10,7 +10,7 @@ from collections import Counter
 from ..coded import Coded
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import clean, coded, findings, plural
+from ..words import clean, coded, findings, plural, sentence
 
 if TYPE_CHECKING:
     from typing import Iterable, List, Optional, Sequence, Tuple
@@ -57,8 +57,20 @@ class PluginText(NamedTuple):
 def line(verdict: Verdict, hide_serial: bool) -> Line:
     """Return the fields of a drive's line."""
     identity = verdict.identity
-    return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60), findings(verdict),
+    return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60), with_clause(verdict),
                 None if hide_serial else clean(identity.serial, limit=40), clean(identity.firmware, limit=20))
+
+
+def with_clause(verdict: Verdict) -> str:
+    """Return the findings of a drive and, if it alerts, whether the groups on it allow to replace it now."""
+    return '; '.join(part for part in (findings(verdict), clause(verdict)) if part)
+
+
+def clause(verdict: Verdict) -> str:
+    """Return whether the groups on a drive that alerts allow to replace it now, with the code; '' if not known."""
+    if verdict.state is State.OK or not verdict.replacement:
+        return ''
+    return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
 
 
 def written(told: Line) -> str:

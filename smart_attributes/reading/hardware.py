@@ -5,8 +5,8 @@ import os
 import re
 
 from ..typed import TYPE_CHECKING, NamedTuple
+from .block_devices import names_in, text_of
 from .device_types import CONTROLLERS
-from .location import names_in, text_of
 from .virtual_devices import not_a_drive, virtual_disk
 
 if TYPE_CHECKING:

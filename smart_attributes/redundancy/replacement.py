@@ -1,0 +1,141 @@
+"""In which order to replace drives, so that no data is lost. Pure.
+
+The order follows from the state of all groups of the machine and from the verdicts on all their drives.
+"""
+from __future__ import annotations
+
+from ..coded import Coded
+from ..typed import TYPE_CHECKING, NamedTuple
+from . import levels, sentences
+from .survival import IN_SYNC, Stack
+
+if TYPE_CHECKING:
+    from typing import AbstractSet, FrozenSet, List, Optional, Sequence, Tuple
+
+    from ..model import Group
+
+NEXT, COPY, LAST, WAIT = 'next', 'copy first', 'last good copy', 'wait'
+LABELS = (NEXT, COPY, LAST, WAIT)     # in the order to act on them
+STRICTEST = (LAST, COPY, WAIT, NEXT)  # the one that counts if the groups on a drive lead to several
+# Activities during which the members of a group do not all hold their part of the data.
+BUSY = ('recover', 'resync', 'reshape', 'replace')
+
+
+class Drive(NamedTuple):
+    """One drive of the machine with what its verdict means for the groups on it."""
+
+    name: str                 # as in all outputs
+    disks: FrozenSet[str]     # its kernel names
+    is_failing: bool = False  # CRITICAL, or it could not be read
+    is_to_replace: bool = False  # its verdict advises to replace it, or to order a replacement
+    is_judged: bool = True    # False: nothing is known about it, because this run did not read it
+
+
+class Step(NamedTuple):
+    """The action for one drive at present, and its reason."""
+
+    drive: Drive
+    label: str                # one of LABELS
+    why: Coded
+    groups: Tuple[str, ...]   # ids of the groups on the drive
+
+
+def order(stack: Stack, drives: Sequence[Drive]) -> Tuple[Step, ...]:
+    """Return a step for each drive that must be replaced, and for each that must stay while another is replaced.
+
+    The data of every group is complete without the drives that are "next", even if all of them are removed.
+    drives: the most severe first. Disks that were not judged count as good, and the sentences name them.
+    """
+    judged = frozenset(disk for drive in drives for disk in drive.disks)
+    others = sorted({disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged)
+    machine = _Machine(stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False)
+                                            for disk in others)))
+    steps: List[Step] = []
+    for drive in machine.to_replace():
+        steps.append(machine.step(drive, steps))
+    known = [step.drive for step in steps]
+    steps += [step for step in (machine.kept(drive) for drive in machine.drives if drive not in known) if step]
+    return tuple(sorted(steps, key=lambda step: LABELS.index(step.label)))
+
+
+class _Machine(NamedTuple):
+    """The groups of a machine, and all drives below them."""
+
+    stack: Stack
+    drives: Sequence[Drive]
+
+    def to_replace(self) -> List[Drive]:
+        """Return the drives to replace: first those that a group has dropped, then by severity."""
+        dropped = [drive for drive in self.drives if any(
+            member.state == 'faulty' and self.stack.is_on(member, drive.disks)
+            for group in self.stack.of(drive.disks) for member in group.members)]
+        return [*dropped, *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped)]
+
+    def step(self, drive: Drive, before: Sequence[Step]) -> Step:
+        """Return the step for a drive to replace. before: the steps for the drives that come first."""
+        used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
+        found = [self._advised(drive, group, before) for group in used] or [(COPY, sentences.use_unknown(drive.name))]
+        return self._step(drive, *min(found, key=lambda each: STRICTEST.index(each[0])))
+
+    def kept(self, drive: Drive) -> Optional[Step]:
+        """Return the step for a drive that must stay because a redundant group has no other copy; else None."""
+        for group in self.stack.of(drive.disks):
+            chain = self.stack.between(drive.disks, group)
+            if (self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False
+                    and any(map(levels.is_redundant, chain))):
+                return self._step(drive, *self._needed(drive, chain))
+        return None
+
+    def _step(self, drive: Drive, label: str, why: Coded) -> Step:
+        return Step(drive, label, why, tuple(group.id for group in self.stack.of(drive.disks)))
+
+    def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Tuple[str, Coded]:
+        """Return the label and the reason for a drive with regard to one group that is used."""
+        chain = self.stack.between(drive.disks, group)
+        if self.stack.survives(group, frozenset()) is False:
+            return LAST, sentences.incomplete(group)
+        survives = self.stack.survives(group, drive.disks)
+        if survives is None:
+            return COPY, sentences.unknown(next((each for each in chain if levels.stripes(each) is None), group))
+        if survives:
+            return self._of_redundant(drive, group, chain, before)
+        if any(map(levels.is_redundant, chain)):
+            return self._needed(drive, chain)
+        return COPY, sentences.no_redundancy(group, [member.name for member in chain[0].members
+                                                     if self.stack.is_on(member, drive.disks)])
+
+    def _needed(self, drive: Drive, chain: Sequence[Group]) -> Tuple[str, Coded]:
+        """Return the label and the reason for a drive whose loss would be that of the data."""
+        weak = self._weakest(chain, frozenset())
+        if weak.activity in BUSY:
+            return WAIT, sentences.busy(weak)
+        return LAST, sentences.last_copy(weak, drive.name, drive.is_failing)
+
+    def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
+                      before: Sequence[Step]) -> Tuple[str, Coded]:
+        """Return the label and the reason for a drive whose data the group also has on others."""
+        holding = [each for each in chain if any(member.state == IN_SYNC and self.stack.is_on(member, drive.disks)
+                                                 for member in each.members)]
+        if not holding:
+            return NEXT, sentences.not_used(chain[0])
+        busy = next((each for each in holding if each.activity in BUSY), None)
+        if busy:
+            return WAIT, sentences.busy(busy)
+        lost = frozenset(disk for each in self.drives if each.is_failing for disk in each.disks).union(
+            drive.disks, *(step.drive.disks for step in before if step.label == NEXT))
+        weak = self._weakest(chain, lost)
+        first = next((step.drive for step in before if step.label in (NEXT, COPY) and any(
+            each.id in step.groups for each in chain if levels.is_redundant(each))), None)
+        if first:
+            left = self.stack.tolerates(weak, frozenset()) if drive.is_failing and first.is_failing else None
+            return WAIT, sentences.other_first(weak, first.name, left)
+        if self.stack.survives(group, lost) is not True:
+            return COPY, sentences.at_risk(weak, drive.name)
+        return NEXT, sentences.may_be_replaced(weak, [each.name for each in self.drives if not each.is_judged
+                                                      and each.disks & self.stack.disks(weak.id)])
+
+    def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
+        """Return the group that tolerates the fewest further losses, among those with redundancy."""
+        left = {group.id: self.stack.tolerates(group, lost) for group in chain}
+        redundant = [each for each in chain if levels.is_redundant(each)] or chain
+        return min(redundant, key=lambda each: left[each.id] or 0)

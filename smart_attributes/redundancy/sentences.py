@@ -1,0 +1,121 @@
+"""Sentences about groups of drives, with the codes of codes.json. Pure."""
+from __future__ import annotations
+
+from ..coded import Coded
+from ..typed import TYPE_CHECKING
+from ..words import clean, plural, sentence
+
+if TYPE_CHECKING:
+    from typing import List, Optional, Sequence
+
+    from ..model import Group
+
+KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',
+         'hardware': 'RAID controller', 'dm': 'device mapper'}
+BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 'replace': 'replacing a member',
+        'check': 'being checked', 'repair': 'being repaired'}
+
+
+def named(group: Group, *more: str) -> str:
+    """Return a group as "md0 (raid1, /srv)"; *more*: further words in the parentheses."""
+    kind = KINDS.get(group.kind, '')
+    level = group.level[len('btrfs-'):] if group.level.startswith('btrfs-') else group.level
+    words = [' '.join(part for part in (kind, level) if part), *group.used_as[:2], *more]
+    told = ', '.join(clean(word, limit=60) for word in words if word)
+    return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
+
+
+def tolerance(group: Group, left: Optional[int]) -> str:
+    """Return a group with how many further members it can lose. left: their number; None if it is not known."""
+    if left is None:
+        return f'{named(group, *_faults(group))}, redundancy not known'
+    loses = f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}' if left >= 0 else (
+        'has more failing or missing members than it tolerates')
+    doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
+    return f'{named(group, *_faults(group))}{doing}, {loses}'
+
+
+def busy(group: Group) -> Coded:
+    """Return that a group is not complete until its activity ends."""
+    done = '' if group.progress is None else f' {group.progress:.0f} %'
+    return Coded('group-rebuilding', f'{named(group)} is {BUSY.get(group.activity, group.activity)} '
+                                     f'({group.activity}{done}): wait', group=group.id)
+
+
+def last_copy(group: Group, drive: str, is_failing: bool) -> Coded:
+    """Return that a group has no other copy of the data on a drive."""
+    bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
+    first = f'replace {", ".join(bad)}' if bad else 'add a new member'
+    todo = f'copy the data first, then {first}' if is_failing else f'{first} first'
+    return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull {drive}',
+                 group=group.id)
+
+
+def _is_bad(state: str) -> bool:
+    return state not in ('in_sync', 'spare')
+
+
+def _faults(group: Group) -> List[str]:
+    """Return the members that are not in sync, each with its state: "sdb1 faulty", "1 member missing"."""
+    told = [f'{clean(member.name, limit=40)} {member.state}' for member in group.members
+            if member.name and _is_bad(member.state)]
+    gone = group.missing + sum(not member.name for member in group.members)
+    return [*told[:3], *([f'{plural(gone, "member")} missing'] if gone else [])]
+
+
+def other_first(group: Group, first: str, left: Optional[int]) -> Coded:
+    """Return that another drive comes first. left: further losses that the group tolerates, if both are failing."""
+    if left is None:
+        return Coded('other-drive-first', f'{named(group)} has another member to replace: replace {first} first',
+                     group=group.id, first=first)
+    return Coded('second-failing-member', f'second failing member of {named(group, f"tolerates {left} more")}: '
+                                          f'replace {first} first', group=group.id, first=first)
+
+
+def at_risk(group: Group, drive: str) -> Coded:
+    """Return that a group cannot lose all its failing members."""
+    return Coded('data-at-risk', f'{named(group)} has more failing members than it tolerates: copy the data first, '
+                                 f'then replace {drive}', group=group.id)
+
+
+def may_be_replaced(group: Group, unchecked: Sequence[str] = ()) -> Coded:
+    """Return that a group has the data on other members. unchecked: those of its drives that were not read."""
+    if unchecked:
+        others = ', '.join(unchecked[:3]) + (f' and {len(unchecked) - 3} more' if len(unchecked) > 3 else '')
+        return Coded('replace-next', f'{named(group)} has its data on other members, but {others} '
+                                     f'{"was" if len(unchecked) == 1 else "were"} not checked: check all members '
+                                     'first, then replace it', group=group.id, unchecked=list(unchecked))
+    return Coded('replace-next', f'{named(group)} has its data on other members, too: replace it, then wait until '
+                                 f'{clean(group.name, limit=60)} is rebuilt', group=group.id)
+
+
+def not_used(group: Group) -> Coded:
+    """Return that a group has dropped a drive."""
+    return Coded('member-not-used', f'{named(group, *_faults(group))} no longer uses it: replace it, or '
+                                    'add it again if only its cable was at fault', group=group.id)
+
+
+def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
+    """Return that data is on one drive only. members: the partitions of the drive."""
+    use = clean(group.used_as[0], limit=60) if group.used_as else clean(group.name, limit=60)
+    where = ', '.join(clean(name, limit=40) for name in members if name != use)
+    return Coded('no-redundancy', f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data '
+                                  'first', group=group.id)
+
+
+def unknown(group: Group) -> Coded:
+    """Return that the redundancy of a group is not known, and why."""
+    why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
+    return Coded('redundancy-unknown', f'redundancy of {named(group)} not known{why}; copy the data first',
+                 group=group.id)
+
+
+def incomplete(group: Group) -> Coded:
+    """Return that a group has lost too many members already."""
+    return Coded('group-incomplete', f'{named(group, *_faults(group))} lacks more members than it tolerates: keep all '
+                                     'its drives until the data is recovered', group=group.id)
+
+
+def use_unknown(drive: str) -> Coded:
+    """Return that it is not known what is on a drive."""
+    return Coded('use-unknown', f'use of {drive} not known: look for data on it, and copy it first')

@@ -1,0 +1,109 @@
+"""Whether data survives the loss of disks, through all groups that are built on each other. Pure.
+
+The answer has three values: True, False, and None where the redundancy of a group is not known.
+"""
+from __future__ import annotations
+
+from ..typed import TYPE_CHECKING
+from . import levels
+
+if TYPE_CHECKING:
+    from typing import AbstractSet, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Set
+
+    from ..model import Group, Member
+
+IN_SYNC = 'in_sync'
+
+
+class Stack:
+    """All groups of a machine, and which of them are built on which disk."""
+
+    def __init__(self, groups: Iterable[Group]) -> None:
+        self.groups: Mapping[str, Group] = {group.id: group for group in groups}
+        self._disks: Dict[str, FrozenSet[str]] = {}
+
+    def disks(self, name: str) -> FrozenSet[str]:
+        """Return the disks below a group, or the disk itself. A group that contains itself counts once."""
+        if name not in self._disks:
+            self._disks[name] = frozenset((name,)) if name not in self.groups else frozenset()
+            if name in self.groups:
+                self._disks[name] = frozenset().union(*(self.disks(each) for member in self.groups[name].members
+                                                        for each in member.on))
+        return self._disks[name]
+
+    def of(self, disks: AbstractSet[str]) -> List[Group]:
+        """Return the groups that are built on any of these disks, directly or through other groups."""
+        return [group for group in self.groups.values() if self.disks(group.id) & disks]
+
+    def between(self, disks: AbstractSet[str], group: Group) -> List[Group]:
+        """Return the groups from these disks up to *group*, the lowest first."""
+        inside = self._inside(group.id, set())
+        return sorted((each for each in self.of(disks) if each.id in inside),
+                      key=lambda each: len(self._inside(each.id, set())))
+
+    def _inside(self, name: str, found: Set[str]) -> Set[str]:
+        """Return the ids of a group and of all groups below it."""
+        if name in self.groups and name not in found:
+            found.add(name)
+            for member in self.groups[name].members:
+                for each in member.on:
+                    self._inside(each, found)
+        return found
+
+    def is_on(self, member: Member, disks: AbstractSet[str]) -> bool:
+        """Return whether any of these disks is below a member."""
+        return any(self.disks(each) & disks for each in member.on)
+
+    def carries_data(self, group: Group) -> bool:
+        """Return whether a group is used itself, and not only as a member of another group."""
+        return bool(group.used_as) or not any(group.id in member.on for other in self.groups.values()
+                                              for member in other.members)
+
+    def survives(self, group: Group, lost: AbstractSet[str]) -> Optional[bool]:
+        """Return whether the data of a group can still be read without these disks, with its members as they are."""
+        return self._survives(group.id, lost, frozenset())
+
+    def _survives(self, name: str, lost: AbstractSet[str], above: FrozenSet[str]) -> Optional[bool]:
+        group = self.groups.get(name)
+        if group is None:
+            return name not in lost
+        if name in above:  # a loop, which no system builds
+            return None
+        members = [self._member(member, lost, above | {name}) for member in group.members]
+        stripes = levels.stripes(group)
+        if stripes is None:
+            return True if all(members) else None
+        return _all(_stripe(stripe, group, members) for stripe in stripes)
+
+    def _member(self, member: Member, lost: AbstractSet[str], above: FrozenSet[str]) -> Optional[bool]:
+        """Return whether a member holds its part of the data."""
+        if member.state == 'unknown':
+            return None
+        return member.state == IN_SYNC and _all(self._survives(each, lost, above) for each in member.on)
+
+    def tolerates(self, group: Group, lost: AbstractSet[str]) -> Optional[int]:
+        """Return how many further members may fail, whichever they are; negative if too many are lost already."""
+        stripes = levels.stripes(group)
+        if stripes is None:
+            return None
+        members = [self._member(member, lost, frozenset((group.id,))) for member in group.members]
+        return min(_left(stripe, group, members) for stripe in stripes)
+
+
+def _all(answers: Iterable[Optional[bool]]) -> Optional[bool]:
+    """Return False if any answer is False, else None if any is None, else True."""
+    found = set(answers)
+    return False if False in found else None if None in found else True
+
+
+def _stripe(stripe: levels.Stripe, group: Group, members: Sequence[Optional[bool]]) -> Optional[bool]:
+    if _left(stripe, group, members) >= 0:
+        return True
+    hopeful = [True if each is None else each for each in members]
+    return None if _left(stripe, group, hopeful) >= 0 else False
+
+
+def _left(stripe: levels.Stripe, group: Group, members: Sequence[Optional[bool]]) -> int:
+    """Return how many more slots of a stripe may be lost. Members of unknown state count as lost."""
+    good = {member.slot for member, is_good in zip(group.members, members) if is_good}
+    return stripe.tolerance - len(stripe.slots - good) - group.missing

@@ -1,0 +1,310 @@
+"""The order of replacement against an oracle that removes drives and asks whether the data can still be read."""
+from __future__ import annotations
+
+import itertools
+import random
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+import pytest
+
+from smart_attributes.model import Group, Member
+from smart_attributes.redundancy import levels
+from smart_attributes.redundancy.replacement import BUSY, COPY, LAST, NEXT, WAIT, Drive, Step, order
+from smart_attributes.redundancy.survival import Stack
+
+PRIME = 257          # of the field in which the oracle computes parity
+# Level -> how many data members of n there are; the others hold parity.
+PARITY: Dict[str, int] = {'raid0': 0, 'linear': 0, 'single': 0, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raidz1': 1,
+                          'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
+MIRRORS = ('raid1', 'mirror')
+# Copies on any of the devices, wherever there is room: profile of btrfs -> number of copies.
+ANYWHERE = {'btrfs-raid1': 2, 'raid1c3': 3, 'raid1c4': 4, 'btrfs-raid10': 2, 'btrfs-raid5': 2, 'btrfs-raid6': 3}
+RAID10 = {0x102: 'near 2', 0x103: 'near 3', 0x201: 'far 2', 0x10201: 'offset 2', 0x40201: 'far 2 in sets of 2'}
+FEWEST = {'raid5': 2, 'raid4': 2, 'raid6': 4, 'raidz1': 2, 'raidz2': 3, 'raidz3': 4, 'raid1c3': 3, 'raid1c4': 4,
+          'btrfs-raid6': 3}
+STATES = ('in_sync', 'rebuilding', 'faulty', 'missing')
+KINDS = tuple(itertools.product(STATES, (False, True)))  # state of the member, whether its drive is failing
+LEVELS: List[Tuple[str, int]] = [*((name, 0) for name in (*PARITY, *MIRRORS, *ANYWHERE) if 'draid' not in name),
+                                 *(('raid10', layout) for layout in RAID10)]
+
+
+# --- the oracle -------------------------------------------------------------------------------------
+
+def shares(data: Sequence[int], parity: int) -> List[int]:
+    """Return data and parity of a stripe: values of the polynomial through the data at further places."""
+    return [interpolated(dict(enumerate(data)), place) for place in range(len(data) + parity)]
+
+
+def interpolated(points: Dict[int, int], place: int) -> int:
+    """Return the value at a place of the polynomial through some points."""
+    total = 0
+    for x, y in points.items():
+        for other in points:
+            if other != x:
+                y = y * (place - other) * pow(x - other, -1, PRIME) % PRIME
+        total += y
+    return total % PRIME
+
+
+@lru_cache(maxsize=None)
+def is_readable(level: str, layout: int, slots: int, left: FrozenSet[int]) -> bool:
+    """Write data to an array, keep only the slots that are left, and tell whether all of it can be read back."""
+    if level in MIRRORS:
+        return bool(left)
+    if level in ANYWHERE:
+        return all(left & set(places) for places in itertools.combinations(range(slots), ANYWHERE[level]))
+    if level == 'raid10':
+        return all(left & places for places in raid10_places(layout, slots))
+    data = [17 + 31 * slot for slot in range(slots - PARITY[level])]
+    written = shares(data, PARITY[level])
+    kept = dict(itertools.islice(((slot, written[slot]) for slot in sorted(left)), len(data)))
+    return len(kept) == len(data) and [interpolated(kept, place) for place in range(len(data))] == [
+        each % PRIME for each in data]
+
+
+def raid10_places(layout: int, slots: int) -> Iterator[FrozenSet[int]]:
+    """Yield the slots of each chunk: near copies follow each other, far copies are shifted by one slot."""
+    near, far = layout & 255, layout >> 8 & 255
+    if far == 1:
+        row = [chunk for chunk in range(slots) for _ in range(near)]
+        return (frozenset(place % slots for place, what in enumerate(row) if what == chunk) for chunk in range(slots))
+    if layout >> 17 == 2:   # pairs; an odd one makes the last set a triple
+        sets = [list(range(first, first + 2)) for first in range(0, slots - 1, 2)]
+        sets[-1] = list(range(sets[-1][0], slots))
+        return (frozenset((each, own[(own.index(each) + 1) % len(own)])) for own in sets for each in own)
+    return (frozenset(((chunk + shift) % slots) for shift in range(far)) for chunk in range(slots))
+
+
+# --- one array -----------------------------------------------------------------------------------
+
+def disk(slot: int) -> str:
+    return f'sd{chr(97 + slot)}'
+
+
+def array(level: str, layout: int, kinds: Sequence[Tuple[str, bool]], activity: str = '') -> Group:
+    """Return an array of partitions; a member that is missing has no disk, a faulty one no slot, as in md."""
+    return Group('md0', 'md0', 'md', level, len(kinds), layout, tuple(
+        Member('' if state == 'missing' else f'{disk(slot)}1', state, None if state == 'faulty' else slot,
+               () if state == 'missing' else (disk(slot),)) for slot, (state, _) in enumerate(kinds)),
+        activity=activity, used_as=('/srv',))
+
+
+def drives(kinds: Sequence[Tuple[str, bool]]) -> List[Drive]:
+    """Return the drives of an array, those that are failing first."""
+    found = [Drive(disk(slot), frozenset((disk(slot),)), failing, failing) for slot, (state, failing)
+             in enumerate(kinds) if state != 'missing']
+    return sorted(found, key=lambda drive: not drive.is_failing)
+
+
+def disks(steps: Sequence[Step], label: str) -> FrozenSet[str]:
+    return frozenset(name for step in steps if step.label == label for name in step.drive.disks)
+
+
+def examine(level: str, layout: int, kinds: Sequence[Tuple[str, bool]], activity: str = '') -> None:
+    """Compare the order for one array with what the oracle can still read."""
+    group = array(level, layout, kinds, activity)
+    stack, steps = Stack([group]), order(Stack([group]), drives(kinds))
+    good = frozenset(slot for slot, (state, _) in enumerate(kinds) if state == 'in_sync')
+    failing = frozenset(slot for slot, (_, fails) in enumerate(kinds) if fails)
+
+    def readable(without: FrozenSet[str]) -> bool:
+        return is_readable(level, layout, len(kinds),
+                           frozenset(slot for slot in good if disk(slot) not in without))
+
+    case = (level, layout, kinds, activity, steps)
+    assert stack.survives(group, frozenset()) is readable(frozenset()), case
+    if not readable(frozenset()):
+        assert not disks(steps, NEXT) & {disk(slot) for slot in good}, case
+        return
+    assert readable(disks(steps, NEXT)), case
+    assert not any(readable(step.drive.disks) for step in steps if step.label == LAST), case
+    told = {step.drive.name: step.label for step in steps}
+    assert all(told.get(disk(slot), '') for slot in failing if kinds[slot][0] != 'missing'), case
+    for slot in good:   # whoever holds the last copy is named, and never as one to replace
+        assert readable(frozenset((disk(slot),))) or told.get(disk(slot)) in (
+            WAIT if activity in BUSY else LAST, COPY) or not levels.is_redundant(group), case
+    if len(failing & good) == 1 == len(failing | set(range(len(kinds))) - good) and not activity:
+        one, = failing
+        expected = NEXT if readable(frozenset((disk(one),))) else COPY
+        assert told[disk(one)] == expected, case   # not more careful than needed
+
+
+def tolerated(level: str, layout: int, slots: int, good: FrozenSet[int]) -> int:
+    """Return how many of the good slots may be lost, whichever they are; below 0 if none is left to lose."""
+    if not is_readable(level, layout, slots, good):
+        return -1
+    return next(number - 1 for number in range(1, slots + 2) if number > len(good) or not all(
+        is_readable(level, layout, slots, good - set(lost)) for lost in itertools.combinations(sorted(good), number)))
+
+
+def fits(level: str, layout: int, number: int) -> bool:
+    least = FEWEST.get(level, ANYWHERE.get(level, max((layout & 255) * (layout >> 8 & 255), 1)))
+    return least <= number
+
+
+@pytest.mark.parametrize(('level', 'layout'), LEVELS)
+def test_all_states_of_up_to_four_members(level, layout):
+    for number in range(1, 5):
+        if fits(level, layout, number):
+            for kinds in itertools.product(KINDS, repeat=number):
+                examine(level, layout, kinds)
+
+
+@pytest.mark.parametrize(('level', 'layout'), LEVELS)
+def test_states_of_five_and_six_members_up_to_symmetry(level, layout):
+    """Of raid10, whose slots differ, a random order of each."""
+    chance = random.Random(6)
+    for number in (5, 6):
+        for kinds in itertools.combinations_with_replacement(KINDS, number):
+            mixed = list(kinds)
+            chance.shuffle(mixed)
+            examine(level, layout, tuple(mixed), chance.choice(('', '', 'recover', 'check')))
+
+
+@pytest.mark.long
+def test_random_states_of_seven_and_eight_members():
+    chance = random.Random(78)
+    for _ in range(100_000):
+        level, layout = chance.choice(LEVELS)
+        kinds = tuple(chance.choice(KINDS if chance.random() < 0.5 else KINDS[:1])
+                      for _ in range(chance.choice((7, 8))))
+        examine(level, layout, kinds, chance.choice(('', '', '', 'recover', 'resync', 'reshape', 'check')))
+
+
+@pytest.mark.parametrize(('level', 'layout'), LEVELS)
+def test_tolerates_as_many_losses_as_the_oracle(level, layout):
+    for number in range(1, 7):
+        if fits(level, layout, number):
+            for states in itertools.product(('in_sync', 'faulty'), repeat=number):
+                group = array(level, layout, [(state, False) for state in states])
+                good = frozenset(slot for slot, state in enumerate(states) if state == 'in_sync')
+                found: Optional[int] = Stack([group]).tolerates(group, frozenset())
+                assert found is not None
+                assert max(found, -1) == min(tolerated(level, layout, number, good), number - 1), (states, found)
+
+
+# --- arrays on arrays, and what is not known -----------------------------------------------------------
+
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def group(name: str, level: str, *members: str, used: str = '', states: Mapping[str, str] = NONE,
+          **more: object) -> Group:
+    """Return a group of these disks and groups; all members are in sync but for *states*."""
+    return Group(name, name, 'md', level, len(members), 0, tuple(
+        Member(each, states.get(each, 'in_sync'), slot, (each,)) for slot, each in enumerate(members)),
+        used_as=(used,) if used else ())._replace(**more)  # type: ignore[arg-type]
+
+
+MIRRORED = [group('md0', 'raid1', 'sda', 'sdb'), group('md1', 'raid1', 'sdc', 'sdd'),
+            group('md2', 'raid0', 'md0', 'md1', used='/srv')]
+STRIPED = [group('md0', 'raid0', 'sda', 'sdb'), group('md1', 'raid0', 'sdc', 'sdd'),
+           group('md2', 'raid1', 'md0', 'md1', used='/srv')]
+UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run triage --zpool')
+
+
+@pytest.mark.parametrize(('groups', 'failing', 'labels'), [
+    (MIRRORED, 'a', {'sda': NEXT}),
+    (MIRRORED, 'ac', {'sda': NEXT, 'sdc': NEXT}),         # of two mirrors, one half each
+    (MIRRORED, 'ab', {'sda': COPY, 'sdb': WAIT}),
+    (STRIPED, 'a', {'sda': NEXT}),
+    (STRIPED, 'ab', {'sda': NEXT, 'sdb': WAIT}),
+    (STRIPED, 'ac', {'sda': COPY, 'sdc': WAIT}),          # half of each copy
+    ([group('sda1', 'single', 'sda', used='/')], 'a', {'sda': COPY}),
+    ([group('sda1', 'single', 'sda', used='/')], '', {}),
+    ([], 'a', {'sda': COPY}),                             # nobody knows what is on it
+    ([UNKNOWN], 'a', {'sda': COPY}),
+    ([UNKNOWN, group('md0', 'raid1', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
+    ([group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'unknown'})], 'a', {'sda': COPY}),
+    ([group('md0', 'raid9', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}),
+    # one drive is in two arrays: it is what the stricter one says
+    ([group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
+      group('md1', 'raid1', 'sda', 'sdb', used='/srv')], 'a', {'sdb': COPY, 'sda': LAST}),
+    ([group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
+      group('md1', 'raid1', 'sda', 'sdb', used='/srv')], '', {'sdb': NEXT, 'sda': LAST}),
+    ([group('md0', 'raid1', 'sda', 'sdb', used='/'),
+      group('md1', 'raid1', 'sda', 'sdb', used='/srv', activity='recover', states={'sdb': 'rebuilding'})], 'b',
+     {'sdb': NEXT, 'sda': WAIT}),
+    ([group('fs', 'btrfs-raid1', 'sda', 'sdb', 'sdc', used='/srv', missing=1)], '',
+     {'sda': LAST, 'sdb': LAST, 'sdc': LAST}),
+    ([group('fs', 'raid1c3', 'sda', 'sdb', 'sdc', used='/srv', missing=1)], 'a', {'sda': NEXT}),
+    ([group('a', 'raid1', 'b', used='/'), group('b', 'raid1', 'a', 'sda')], 'a', {'sda': COPY})])   # a loop
+def test_groups_on_groups(groups, failing, labels):
+    found = order(Stack(groups), [Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing])
+
+    assert {step.drive.name: step.label for step in found} == labels
+
+
+def test_a_worn_drive_waits_for_a_failing_one():
+    """Its replacement is ordered, but that of the failing one is urgent."""
+    found = order(Stack([group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')]), [
+        Drive('worn', frozenset(('sda',)), False, True), Drive('failing', frozenset(('sdb',)), True, True)][::-1])
+
+    assert [(step.drive.name, step.label, step.why.code) for step in found] == [
+        ('failing', NEXT, 'replace-next'), ('worn', WAIT, 'other-drive-first')]
+
+
+def test_two_worn_drives_of_one_mirror_are_not_replaced_together():
+    found = order(Stack([group('md0', 'raid1', 'sda', 'sdb', used='/')]), [
+        Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdb')])
+
+    assert [(step.drive.name, step.label) for step in found] == [('sda', NEXT), ('sdb', WAIT)]
+
+
+RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
+
+
+@pytest.mark.parametrize(('groups', 'failing', 'said'), [
+    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, but sdb was not checked: check all members '
+                   'first, then replace it'),
+    ([RAID1], 'ab', 'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then replace '
+                    'sda'),
+    ([group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})], '',
+     'md0 (raid1, /srv, sdb faulty) no longer uses it: replace it, or add it again if only its cable was at fault'),
+    ([group('md0', 'raid1', 'sda', 'sdb', states={'sdb': 'rebuilding'}, activity='recover', progress=37.2)], 'a',
+     'md0 (raid1) is rebuilding (recover 37 %): wait'),
+    ([group('sdd1', 'single', 'sda', used='/srv')], 'a', 'no redundancy known for /srv (sda): copy the data first'),
+    ([UNKNOWN], 'a', 'redundancy of tank not known: run triage --zpool; copy the data first'),
+    ([group('md0', 'raid5', 'sda', 'sdb', 'sdc', states={'sdb': 'missing', 'sdc': 'missing'})], 'a',
+     'md0 (raid5, sdb missing, sdc missing) lacks more members than it tolerates: keep all its drives until the data '
+     'is recovered'),
+    ([], 'a', 'use of sda not known: look for data on it, and copy it first')])
+def test_the_first_step_says(groups, failing, said):
+    found = order(Stack(groups), [Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing])
+
+    assert found[0].why == said
+
+
+@pytest.mark.parametrize(('states', 'failing', 'said'), [
+    ({'sdb': 'faulty'}, False, 'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull sda'),
+    ({'sdb': 'faulty'}, True, 'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace sdb, '
+                              'do not pull sda')])
+def test_the_last_good_copy_says(states, failing, said):
+    found = order(Stack([RAID1._replace(members=group('', '', 'sda', 'sdb', states=states).members)]),
+                  [Drive('sda', frozenset(('sda',)), failing, failing)])
+
+    assert {step.drive.name: step.why for step in found}['sda'] == said
+
+
+def test_the_others_were_checked():
+    found = order(Stack([RAID1]), [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))])
+
+    assert [step.why for step in found] == [
+        'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt']
+
+
+def test_a_second_failing_member_names_the_first():
+    found = order(Stack([group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')]), [
+        Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')])
+
+    assert found[1].why == 'second failing member of md0 (raid6, /, tolerates 2 more): replace sdc first'
+
+
+def test_nothing_calls_a_drive_safe_to_pull():
+    from conftest import ROOT
+    texts = ''.join(path.read_text().lower() for path in (ROOT / 'smart_attributes').rglob('*')
+                    if path.suffix in ('.py', '.json', '.html', '.js'))
+
+    assert [words for words in ('safe to pull', 'safe to remove', 'safe to replace', 'safely') if words in texts] == []
