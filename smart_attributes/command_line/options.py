@@ -175,6 +175,7 @@ class DoctorOptions(NamedTuple):
     """Which user runs the checks, and how doctor prints."""
 
     user: str
+    raid: bool                          # also ask members of redundant arrays what only root may ask
     as_json: bool
 
 
