@@ -347,8 +347,8 @@ def test_the_weakest_profile_of_btrfs_counts(machine, profiles, level):
 
 @pytest.mark.parametrize('told, missing', [
     ({'missing': 1}, 1), ({'error_stats': errors(write=3)}, 1), ({'error_stats': errors(generation=1)}, 1),
-    ({'error_stats': errors(corruption=10)}, 1), ({'error_stats': errors(read=5, flush=1)}, 0),
-    ({'error_stats': 'invalid'}, 0), ({'missing': 1, 'error_stats': errors(write=3)}, 1)])
+    ({'error_stats': errors(corruption=10)}, 1), ({'error_stats': errors(read=5)}, 0),
+    ({'error_stats': errors(flush=1)}, 1), ({'missing': 1, 'error_stats': errors(write=3)}, 1)])
 def test_stale_copies_are_counted_without_a_name(machine, told, missing):
     """/sys does not say which device has which number."""
     machine.disks('sda', 'sdb')
@@ -393,7 +393,8 @@ def test_a_replacement_of_btrfs(machine, source, names, missing):
 
 @pytest.mark.parametrize('profiles, states, reason', [
     ({'data/raid1c9': 9, 'metadata/raid1': 9}, ({},), 'this version does not know profile "raid1c9" of btrfs'),
-    ({'data/raid1': 9}, (), 'its missing devices could not be read from /sys'),
+    ({'data/raid1': 9}, (), 'the states of its devices could not be read from /sys'),
+    ({'data/raid1': 9}, ({'error_stats': 'invalid'},), 'the states of its devices could not be read from /sys'),
     ({}, ({},), 'its profiles could not be read from /sys')])
 def test_what_btrfs_does_not_say_makes_the_redundancy_unknown(machine, profiles, states, reason):
     machine.disks('sda')

@@ -45,7 +45,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     # The target of a replacement counts like the others, since nobody knows which device it is.
     members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
-    level, unknown = _level(_profiles(folder), bool(entries))
+    level, unknown = _level(_profiles(folder), bool(entries) and all(map(_has_counters, entries)))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:NAME] or (used[0] if used else uuid)
     # A device that was pulled out has errors, too, but is already counted as a member.
@@ -57,6 +57,10 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 def _is_stale(entry: str) -> bool:
     """Return whether a device is missing, or has failed to store something that it should hold."""
     return text_of(f'{entry}/missing') != '0' or bool(_STALE.search(text_of(f'{entry}/error_stats')))
+
+
+def _has_counters(entry: str) -> bool:
+    return text_of(f'{entry}/error_stats').startswith('write_errs ')
 
 
 def _profiles(folder: str) -> Set[str]:
@@ -73,10 +77,10 @@ def _listed(folder: str) -> Iterator[Tuple[str, str]]:
 
 
 def _level(profiles: Set[str], has_states: bool) -> Tuple[str, str]:
-    """Return the weakest level, or '' and why it is not known. has_states: the kernel reports missing devices."""
+    """Return the weakest level, or '' and why it is not known. has_states: /sys has the states of all devices."""
     unheard = sorted(profiles - set(PROFILES))
     if unheard:
         return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'
     if not has_states or not profiles:
-        return '', f'its {"missing devices" if profiles else "profiles"} could not be read from /sys'
+        return '', f'{"the states of its devices" if profiles else "its profiles"} could not be read from /sys'
     return next(level for profile, level in PROFILES.items() if profile in profiles), ''
