@@ -152,6 +152,7 @@ def test_all_states_of_up_to_four_members(level, layout):
                 examine(level, layout, kinds)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(('level', 'layout'), LEVELS)
 def test_states_of_five_and_six_members_up_to_symmetry(level, layout):
     """Of raid10, whose slots differ, a random order of each."""
