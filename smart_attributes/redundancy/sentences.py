@@ -116,6 +116,17 @@ def incomplete(group: Group) -> Coded:
                                      'its drives until the data is recovered', group=group.id)
 
 
+def only_swap() -> Coded:
+    """Return that a drive holds swap space and nothing else."""
+    return Coded('only-swap', 'it holds only swap space: replace it')
+
+
+def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
+    """Return a reason with the commands that end the use of swap space on a drive. swaps: its partitions."""
+    told = ''.join(f'; before that, run: swapoff /dev/{clean(name, limit=40)}' for name in swaps)
+    return Coded(why.code, why + told, **why.fields) if swaps else why
+
+
 def use_unknown(drive: str) -> Coded:
     """Return that it is not known what is on a drive."""
     return Coded('use-unknown', f'use of {drive} not known: look for data on it, and copy it first')
