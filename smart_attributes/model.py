@@ -249,7 +249,7 @@ class Member(NamedTuple):
     state: str
     slot: Optional[int] = None    # its place in the group; None: it has none, such as a spare
     on: Tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
-    detail: str = ''              # the system's own word for its state, if that says more
+    detail: str = ''              # the state as the system reports it, if that says more
 
 
 class Group(NamedTuple):

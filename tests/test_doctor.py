@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterator, List, Sequence
 
 import nagiosplugin
 import pytest
+import sys_tree
 from conftest import NOBODY, ROOT, Result, run
 from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
@@ -101,7 +102,8 @@ class Installation:
         return 'setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups'
 
     def doctor(self, *more: str, **how: Any) -> Result:
-        return started('doctor', '--user', self.user, *self.options, *more, **how)
+        # the disks of the machine that runs these tests are not those of the installation
+        return started('doctor', '--user', self.user, *self.options, *more, **{'root': str(self.machine.folder), **how})
 
     def findings(self, *more: str, **how: Any) -> List[Dict[str, Any]]:
         told: List[Dict[str, Any]] = json.loads(self.doctor('--json', *more, **how).text)['findings']
@@ -742,6 +744,47 @@ def test_a_drive_that_a_scan_finds_no_more_is_missed(installed):
     assert told['words'].startswith('INTEL SSDSC2KB240G8 EXAMPLE0001 is gone from /dev/sdb')
     assert told['command'].endswith('history --forget EXAMPLE0001')
     assert installed.to_do() == []
+
+
+def test_arrays_are_examined_as_root_before_the_user_is_tried(installed):
+    """The rule of the user does not admit the question."""
+    root = installed.machine.folder
+    sys_tree.disk(root, 'sda')
+    sys_tree.array(root, 'md0', 'sda1', level='raid1')
+
+    as_root = installed.findings('--raid')[-1]
+    own = json.loads(started('doctor', '--raid', *installed.options, '--json', around=installed.as_user,
+                             root=str(root)).text)['findings'][-1]
+
+    assert (as_root['subject'], as_root['good']) == ('RAID', True)
+    assert (own['good'], own['command']) == (None, 'check_smart_attributes doctor --raid')
+
+
+def test_a_disk_that_no_check_has_read_is_named(installed):
+    """The history tells which ones checks read, however they are configured; after a scan, it is all of them."""
+    for name in ('sda', 'sdb'):
+        sys_tree.disk(installed.machine.folder, name)
+    assert installed.to_do() == []
+
+    installed.check('-d', '/dev/sda')
+    [missed] = installed.to_do()
+    installed.check('--scan')
+
+    assert missed['subject'] == 'unmonitored' and missed['words'].endswith(' reads sdb (ST4000NM0035-1V4)')
+    assert installed.to_do() == []
+
+
+def test_a_disk_that_the_commands_of_nrpe_leave_out_is_named(private):
+    """root reads the configuration, the user tries the commands."""
+    for name in ('sda', 'sdb'):
+        sys_tree.disk(private.installed.machine.folder, name)
+    program = ROOT / 'check_smart_attributes'
+    private.run(f"mkdir -p /etc/nagios && echo 'command[smart]={program} -d /dev/sdb' > /etc/nagios/nrpe.cfg && "
+                f"chmod 600 /etc/nagios/nrpe.cfg")
+
+    missed = [each for each in private.to_do() if each['subject'] == 'unmonitored']
+
+    assert [each['words'] for each in missed] == ['no check found here reads sda (ST4000NM0035-1V4)']
 
 
 def test_a_rule_that_was_asked_for_more_types_is_of_this_version(installed):

@@ -9,16 +9,20 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
+from smart_attributes.coded import Coded
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import (
     AttributeRow,
+    Dependence,
     Device,
     Forecast,
+    Group,
     Identity,
     Judgement,
     Place,
     Reading,
+    Replacement,
     Report,
     Source,
     State,
@@ -50,7 +54,9 @@ READINGS = (WORN, CRC, Judgement(reading('self_test', 0, verdict='passed', state
             Judgement(reading('pending', None, judged=False, unknown='255 means no value'), State.OK),
             Judgement(reading('pending', 2), State.OK, critical='8'))
 VERDICT = Verdict(SDA, X1, State.WARNING, READINGS, notes=('a note',), entry='ACME X1',
-                  place=Place('slot 7', '/sys/x/locate', ('md0', 'vg0')))
+                  place=Place('slot 7', '/sys/x/locate', ('sda',)), depends=(
+                      Dependence(Group('md0', 'md0', 'md', 'raid1'), 'sda1', 'in_sync', 1, 'md0'),
+                      Dependence(Group('dm-0', 'vg0', 'lvm', 'single'), 'sda2', 'in_sync', 0, 'vg0')))
 REPORT = Report(X1, attributes=(AttributeRow(5, 'Reallocated_Sector_Ct', 100, 100, 10, True, '', '0'),
                                 AttributeRow(250, 'Odd_Thing', None, None, None, None, '', '1 (2 3)')))
 PLACED = ['bay         slot 7', 'locate LED  on: echo 1 > /sys/x/locate; off: echo 0', 'in use by   md0',
@@ -132,8 +138,12 @@ def test_no_text_of_an_alert_or_a_place_is_longer_than_its_limit():
     shown, grown, reason = explain._alerts(VERDICT._replace(judgements=(alert,)))
     assert shown == f'self_test  {LONG[:297]}...  warning  log'
     assert (grown, reason) == (f'  {LONG[:297]}...', f'  {LONG[:497]}...')
-    assert list(explain._place(Place('slot 7', LONG, (LONG,)))) == [
-        'bay         slot 7', f'locate LED  on: echo 1 > {LONG[:297]}...; off: echo 0', f'in use by   {LONG[:297]}...']
+    assert list(explain._place(Place('slot 7', LONG))) == [
+        'bay         slot 7', f'locate LED  on: echo 1 > {LONG[:297]}...; off: echo 0']
+    long = VERDICT._replace(depends=(VERDICT.depends[0]._replace(said=LONG),), replacement=Replacement(
+        'next', Coded('replace-next', LONG)))
+    assert f'in use by   {LONG[:297]}...' in explain.details(long, False)
+    assert explain.head(long, False, 0)[2] == f'Redundancy: {LONG[:297]}...'
 
 
 def test_a_drive_without_alerts_has_no_lines_about_them():

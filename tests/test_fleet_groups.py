@@ -43,8 +43,9 @@ def made(**facts: Any) -> Dict[str, Any]:
     verdicts = [Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}'),
                         State.OK, place=Place(disks=(name,))) for name in ('sda', 'sdb', 'sdc', 'sdd')]
     found = replacements.of_machine(verdicts, GROUPS, NOW)
-    document = json_document.document(replacements.with_replacements(verdicts, found), (), False, NOW, machine=found)
-    return json.loads(json.dumps({**document, 'made': round(NOW), **facts}))
+    document = json_document.document(replacements.with_replacements(verdicts, found), (), False, NOW)
+    of_groups = replacements.document(found, verdicts)
+    return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
 
 
 def saved(folder: Path, name: str, document: Any) -> None:

@@ -44,7 +44,7 @@ def test_an_even_use_goes_on_evenly():
 
 def test_without_a_history_power_on_time_gives_an_estimate():
     """Half used in two years: two more, if all stays as it was."""
-    assert forecast([], NOW, 50, 2 * YEAR) == Forecast(2 * YEAR, pytest.approx(2 * YEAR / 4.2), 2 * YEAR * 6, True)
+    assert forecast([], NOW, 50, 2 * YEAR) == Forecast(2 * YEAR, pytest.approx(2 * YEAR / 12), 2 * YEAR * 6, True)
 
 
 @pytest.mark.parametrize('used, age, why', [
@@ -111,7 +111,7 @@ def test_a_drive_is_used_up_at_a_hundred_per_cent_and_not_before():
 
 def test_the_least_that_tells_of_a_life_tells_of_it():
     """2 % used, 90 days of age: neither is too little any more."""
-    assert told([], 2, 90 * DAY) == (4410, 1050, 26460, True)
+    assert told([], 2, 90 * DAY) == (4410, 367, 26460, True)
     assert told([], 2, None) == 'the power-on time is not known'
 
 
@@ -124,7 +124,7 @@ def test_fifty_years_are_a_date_and_more_are_none():
 
 def test_no_latest_end_is_beyond_a_hundred_years():
     """It would be read as a promise."""
-    assert told([], 50, 44 * YEAR) == (44 * 365, round(44 * 365 / 4.2), 36525, True)
+    assert told([], 50, 44 * YEAR) == (44 * 365, round(44 * 365 / 12), 36525, True)
 
 
 @pytest.mark.parametrize(('days', 'grown', 'is_estimate'), [

@@ -46,7 +46,7 @@ def test_it_warns_where_a_site_asks_and_says_that_it_is_an_estimate(machine):
     result = machine.check(START, '-w', 'endurance_time_left=200d:', '-c', 'endurance_time_left=5w:')
 
     assert result.code == 1
-    assert ('sda endurance_time_left 160 days (38 to 960, estimated from use and age) (warning below 200d)'
+    assert ('sda endurance_time_left 160 days (13 to 960, estimated from use and age) (warning below 200d)'
             in result.first_line)
     assert perfdata(result.text)[LABEL] == (160 * DAY, 's', '17280000:', '3024000:', '0', '')
 

@@ -176,7 +176,7 @@ def of_groups(*groups, verdict=SDA):
     """Return the document of a machine with one drive and its groups."""
     placed = verdict._replace(place=Place(disks=('sda',)))
     found = replacements.of_machine([placed], groups, NOW)
-    return made(*replacements.with_replacements([placed], found), machine=found)
+    return {**made(*replacements.with_replacements([placed], found)), **replacements.document(found, [placed])}
 
 
 def test_the_groups_of_a_machine_have_their_members_and_drives():
@@ -206,7 +206,6 @@ def test_a_group_of_unknown_level_has_its_reason():
     [told] = of_groups(Group('osd', 'osd', 'ceph', '', members=MIRROR.members[:1], unknown='u' * 900))['groups']
 
     assert (told['level'], told['tolerates'], len(told['unknown'])) == (None, None, 500)
-    assert 'groups' not in made(SDA) and 'replace_order' not in made(SDA)
 
 
 def test_forecasts_and_history_are_whole_seconds():

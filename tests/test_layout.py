@@ -25,7 +25,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'reading': set(), 'knowledge': set(), 'history': set(), 'redundancy': set(),
     'v1_6': {'knowledge', 'reading'},
     'command_line': {'v1_6'},
-    'check': {'command_line', 'reading', 'knowledge', 'history', 'v1_6'},
+    'check': {'command_line', 'reading', 'knowledge', 'history', 'v1_6', 'redundancy'},
     'output': {'knowledge', 'redundancy'},
     'devtools': {'check', 'reading', 'knowledge'},
     'fleet': {'output', 'knowledge', 'redundancy'},
@@ -113,7 +113,8 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     assert {'smart_attributes.output.plugin', 'smart_attributes.history.store'} <= loaded
     assert [name for name in loaded if name in HEAVY or name.startswith(HEAVY_SUBPACKAGES)] == []
     assert {name for name in loaded if name.startswith('smart_attributes.commands.')} == {
-        'smart_attributes.commands.table', 'smart_attributes.commands.check'}
+        'smart_attributes.commands.table', 'smart_attributes.commands.check',
+        *(['smart_attributes.commands.dependence'] if drive == '/dev/silent' else [])}   # it alerts
 
 
 def test_no_model_name_is_in_the_code():

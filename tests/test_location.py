@@ -1,4 +1,4 @@
-"""Which drive is it: bay, light, and what it carries, as Linux tells everybody."""
+"""Which drive is it: its bay and its light, as Linux tells everybody."""
 from __future__ import annotations
 
 import os
@@ -6,7 +6,8 @@ import os
 import pytest
 
 from smart_attributes.model import Device, Place
-from smart_attributes.reading.location import System, place
+from smart_attributes.reading.block_devices import System
+from smart_attributes.reading.location import place
 
 
 @pytest.fixture
@@ -40,68 +41,6 @@ def test_the_bay_and_the_light_of_an_enclosure(system):
     found = on(system)
     assert found.bay == 'slot 7'
     assert found.light.endswith('enclosure_device:Slot 07/locate')
-
-
-def array(level='raid1', members=None, **told):
-    """Return what sysfs holds of md0, on sda1 or sda and others."""
-    states = {f'sys__block__md0__md__dev-{name}__state': state for name, state in (members or {}).items()}
-    own = {f'sys__block__md0__md__{key}': text for key, text in {'level': level, **told}.items()}
-    return {f'sys__block__sda__{"sda1__" if "sda1" in states else ""}holders__md0': '', **states, **own}
-
-
-@pytest.mark.parametrize('told, words', [
-    pytest.param(array(members={'sda1': 'in_sync', 'sdb1': 'in_sync'}, array_state='clean', degraded='0',
-                       sync_action='idle'),
-                 'md0 (raid1, md state: clean, sda1 in_sync, sdb1 in_sync)', id='whole'),
-    pytest.param(array(members={'sda': 'in_sync', 'sdb': 'faulty'}, array_state='active', degraded='1',
-                       sync_action='idle'),
-                 'md0 (raid1, md state: active, degraded, sda in_sync, sdb faulty)', id='other-half-lost'),
-    pytest.param(array('raid5', {'sda': 'in_sync', 'sdb': 'in_sync', 'sdc': 'spare'}, array_state='clean', degraded='1',
-                       sync_action='recover'),
-                 'md0 (raid5, md state: clean, degraded, recovering, sda in_sync, sdb in_sync, sdc spare)',
-                 id='rebuilding'),
-    pytest.param(array(members={'sda': 'in_sync'}, degraded='1', sync_action='delayed'),
-                 'md0 (raid1, md state: unknown, degraded, delayed, sda in_sync)', id='words-that-nobody-knows'),
-    pytest.param(array(members={'sda': 'in_sync,write_mostly', 'sdb': ''}, array_state='clean'),
-                 'md0 (raid1, md state: clean, sda in_sync,write_mostly, sdb unknown)', id='member-that-says-nothing')])
-def test_an_array_is_described_by_the_state_that_md_reports(system, told, words):
-    """The word OK beside a drive was read as a verdict on its health; a degraded array was not called so."""
-    tells(system, **told)
-    found = on(system)
-
-    assert found.carries == (words,)
-    assert found.is_member
-    assert 'OK' not in words
-
-
-def test_an_array_names_its_mount(system):
-    """A mount point is what an admin knows an array by."""
-    tells(system, **array(members={'sda1': 'in_sync'}, array_state='clean'), sys__block__sda__sda1__dev='8:1',
-          proc__self__mounts='/dev/md0 /srv/my\\040data ext4 rw 0 0')
-
-    assert on(system).carries == ('md0 (raid1, /srv/my data, md state: clean, sda1 in_sync)',)
-
-
-def test_a_volume_and_its_mount(system):
-    """LVM and LUKS by the name an admin gave them."""
-    tells(system, **{'sys__block__sda__sda2__holders__dm-0': '', 'sys__block__dm-0__dm__name': 'vg0-root'},
-          proc__self__mounts='/dev/mapper/vg0-root / ext4 rw 0 0')
-
-    assert on(system).carries == ('vg0-root on /',)
-
-
-def test_a_member_of_a_pool_is_known_from_udev(system):
-    """ZFS shows no holder."""
-    tells(system, **{'sys__block__sda__sda1__dev': '8:1', 'udev__b8:1': 'E:ID_FS_TYPE=zfs_member\nE:ID_FS_LABEL=tank'})
-
-    assert on(system) == Place(carries=('ZFS pool tank',), is_member=True)
-
-
-def test_a_mounted_partition(system):
-    """With its name: the drive has others."""
-    tells(system, sys__block__sda__sda1__dev='8:1', proc__self__mounts='/dev/sda1 /boot ext4 rw 0 0')
-
-    assert on(system) == Place(carries=('sda1 on /boot',))
 
 
 @pytest.mark.parametrize('path, folder', [

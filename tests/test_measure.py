@@ -34,7 +34,7 @@ def measured(*drives):
 
 def lines(*drives, documented=()):
     said = []
-    measure.report(measured(*drives), documented, said.append)
+    measure.report(measured(*drives), documented, {}, said.append)
     return '\n'.join(said)
 
 
@@ -108,12 +108,38 @@ def test_what_only_one_fifth_shows_counts_as_wrong_where_that_fifth_is_left_out(
     elsewhere = next(f'ACME SSD {n}' for n in range(99) if measure.fifth_of(f'ACME SSD {n}') != fifth)
 
     def left_out(*drives, documented=()):
-        return list(measure.fifths(measured(*drives).comparisons, documented))[fifth][:3]
+        return list(measure.fifths(measured(*drives).comparisons, documented, {}))[fifth][:3]
 
     assert left_out(*alone) == (3, 2, 0)
     assert left_out(*alone, documented=['Acme']) == (3, 2, 2)
     assert left_out(*alone, drive(elsewhere)) == (3, 2, 2)
     assert left_out(*alone, drive(elsewhere, statistic=90)) == (3, 2, 0)
+
+
+def test_a_shared_set_that_other_fifths_confirm_counts_where_an_entry_is_left_out():
+    """The reading of another entry of the set is the same reading; one of a third entry says nothing about it."""
+    [known], [other] = (measured(drive(model)).comparisons for model in ('ACME SSD 1', 'ACME SSD 10'))
+    elsewhere = next(f'{n}' for n in range(99) if measure.fifth_of(f'{n}') != measure.fifth_of(known.model))
+    both = [known, other._replace(family='B', model=elsewhere)]
+
+    def left_out(*families, source='attribute 233'):
+        sets = {(family, source): 'acme-ssd' for family in families}
+        return list(measure.fifths(both, (), sets))[measure.fifth_of(known.model)].left_out
+
+    assert left_out('Acme', 'B') == 1
+    assert (left_out(), left_out('Acme'), left_out('B'), left_out('Acme', 'B', source='attribute 231')) == (0, 0, 0, 0)
+
+
+def test_the_first_set_that_an_entry_uses_defines_its_wear_unless_the_entry_does():
+    """Only attributes that give a reading of wear count."""
+    wear = {'readings': {'endurance_used': {'from': 'raw'}}}
+    data = {'sets': {'one': {'attributes': {'173': wear, '9': {'name': 'Hours'}, '202': None}},
+                     'two': {'attributes': {'173': wear, '231': wear}}}, 'entries': [
+        {'family': 'A', 'uses': ['one', 'two']}, {'family': 'B', 'uses': ['two'], 'attributes': {'173': {}}},
+        {'family': 'C'}]}
+
+    assert measure.wear_sets(data) == {('A', 'attribute 173'): 'one', ('A', 'attribute 231'): 'two',
+                                       ('B', 'attribute 231'): 'two'}
 
 
 def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():

@@ -27,15 +27,15 @@ def measured(folder: Path, *drives: Any) -> dict[str, Any]:
     return dict(found.get('nvme', {'outcomes': {}, 'ends': {}}))
 
 
-# The first report: half used in 1000 days, so the range begins after 238 days and ends after 6000.
+# The first report: half used in 1000 days, so the range begins after 83 days and ends after 6000.
 @pytest.mark.parametrize(('later', 'outcome'), [
     pytest.param((1100, 55), 'within', id='as-fast-as-before'),
-    pytest.param((1100, 72), 'within', id='rounding-above-the-fast-end'),
-    pytest.param((1100, 73), 'faster', id='faster'),
+    pytest.param((1060, 87), 'within', id='rounding-above-the-fast-end'),
+    pytest.param((1060, 88), 'faster', id='faster'),
     pytest.param((1360, 52), 'within', id='rounding-below-the-slow-end'),
     pytest.param((1361, 52), 'slower', id='slower'),
-    pytest.param((1239, 100), 'within', id='worn-out-after-the-beginning'),
-    pytest.param((1200, 255), 'faster', id='worn-out-before-the-beginning'),
+    pytest.param((1084, 100), 'within', id='worn-out-after-the-beginning'),
+    pytest.param((1070, 255), 'faster', id='worn-out-before-the-beginning'),
     pytest.param((7100, 99), 'within', id='a-counter-that-stops-at-99'),
     pytest.param((1060, 53), 'within', id='sixty-days')])
 def test_the_wear_of_a_later_report_is_within_the_range_or_not(tmp_path, later, outcome):
@@ -67,8 +67,8 @@ def test_a_hard_disk_is_left_out(tmp_path):
 
 
 def test_history_is_used_up_to_the_second_to_last_report(tmp_path):
-    """10 points in 100 days, after five in a hundred: the estimate says too little, the history does not."""
-    found = measured(tmp_path, drive((1000, 10), (1100, 20), (1200, 30), (1300, 40)))
+    """20 points in 100 days, after ten in a thousand: the estimate says too little, the history does not."""
+    found = measured(tmp_path, drive((1000, 10), (1100, 30), (1200, 50), (1300, 70)))
 
     assert found['outcomes'] == {'first report': {'within': 0, 'faster': 1, 'slower': 0},
                                  'history': {'within': 1, 'faster': 0, 'slower': 0}}
@@ -91,10 +91,28 @@ def test_the_speed_is_compared_with_the_estimate(tmp_path):
     assert measured(tmp_path, *drives)['speed_percentiles']['50'] == 1
 
 
+def test_speeds_are_shown_by_age_and_use_at_the_first_report(tmp_path):
+    """Whether little evidence makes a forecast worse. A band includes its lower edge and excludes its upper one."""
+    file = tmp_path / 'history.jsonl'
+    drives = [drive((1000, used), (1200, used * 6 // 5)) for used in (45, 50, 50)]
+    file.write_text('\n'.join(map(json.dumps, drives)))
+    text = run_tool('tools.measure', '--forecasts', str(file)).text
+
+    assert '2 to 3 years          3 1.0, 1.0, 1.0, 1.0, 1.0' in text and '1 to 2 years          0 -' in text
+    assert '50 to 100 % used      2 1.0, 1.0, 1.0, 1.0, 1.0' in text and '20 to 50 % used       1 -' in text
+
+
+def test_the_speed_of_a_drive_that_wore_out_is_that_until_its_end(tmp_path):
+    """Half used in 1000 days, the rest in 500: twice as fast, whatever the counter says later."""
+    worn = drive((1000, 50), (1250, 75), (1500, 100), (2500, 100))
+
+    assert measured(tmp_path, worn, worn)['speed_percentiles']['50'] == 2
+
+
 def test_the_tables_name_kind_basis_and_shares(tmp_path):
     """Without --json."""
     file = tmp_path / 'history.jsonl'
-    file.write_text('\n'.join(json.dumps(drive((1000, 50), later)) for later in ((1100, 55), (1100, 90))))
+    file.write_text('\n'.join(json.dumps(drive((1000, 50), later)) for later in ((1100, 55), (1060, 95))))
     text = run_tool('tools.measure', '--forecasts', str(file)).text
 
     assert 'nvme  first report                     2       1 (50.0 %)       1 (50.0 %)        0 (0.0 %)' in text

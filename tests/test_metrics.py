@@ -16,9 +16,21 @@ from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
 
 from smart_attributes.knowledge.drive_database import Metric, SpecDatabase
-from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Forecast,
+    Group,
+    Identity,
+    Judgement,
+    Member,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.output import metrics
 from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.redundancy.machine import Membership
 
 REPORTS = str(ROOT / 'tests/reports')
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
@@ -308,8 +320,13 @@ SDA = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 
 SDB = Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, problem='cannot be opened')
 
 
+MD0 = Membership(Group('md0', 'md0', 'md', 'raid1', 2, members=(
+    Member('sda1', 'in_sync', 0, ('sda',)), Member('sdb1', 'in_sync', 1, ('sdb',)))), 0, (('sda',), ('sdb',)))
+UNKNOWN = Membership(Group('zfs tank', 'tank', 'zfs', ''), None, ())
+
+
 def families(hide_serial: bool = False) -> Dict[str, Tuple[str, Tuple[str, ...], Any]]:
-    found = metrics.metrics(metrics.Run([SDA, SDB], State.WARNING, 1000.6, hide_serial), METRICS)
+    found = metrics.metrics(metrics.Run([SDA, SDB], State.WARNING, 1000.6, hide_serial, [MD0, UNKNOWN]), METRICS)
     return {family.name: (family.help, family.labels, list(family.samples)) for family in found}
 
 
@@ -337,7 +354,14 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             (('sda', 'endurance_left', 'readings'), second), (('sda', 'endurance_used', 'use and age'), first)])
            for field, meaning, first, second in (
                ('left', 'Predicted time until it is used up', 10, 1), ('earliest', 'Earliest predicted time', 5, 2),
-               ('latest', 'Latest predicted time', 20, 3))}}
+               ('latest', 'Latest predicted time', 20, 3))},
+        'smart_group_tolerance': (
+            'Members that an array, a volume or a file system can still lose, beside those that are failing; negative '
+            'if too many are; without redundancy 0; not reported if unknown', ('group', 'name', 'kind', 'level'),
+            [(('md0', 'md0', 'md', 'raid1'), 0)]),
+        'smart_group_members': ('Members of an array, a volume or a file system by state',
+                                ('group', 'name', 'kind', 'level', 'state'),
+                                [(('md0', 'md0', 'md', 'raid1', 'in_sync'), 2)])}
 
 
 def test_a_hidden_serial_number_is_an_empty_label():

@@ -152,6 +152,7 @@ def test_all_states_of_up_to_four_members(level, layout):
                 examine(level, layout, kinds)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(('level', 'layout'), LEVELS)
 def test_states_of_five_and_six_members_up_to_symmetry(level, layout):
     """Of raid10, whose slots differ, a random order of each."""
@@ -270,6 +271,11 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
     ([group('md0', 'raid5', 'sda', 'sdb', 'sdc', states={'sdb': 'missing', 'sdc': 'missing'})], 'a',
      'md0 (raid5, sdb missing, sdc missing) lacks more members than it tolerates: keep all its drives until the data '
      'is recovered'),
+    ([RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
+     'md0 (raid1, /srv) has its data on other members, but sdb was not checked: check all members first, then replace '
+     'it; before that, run: swapoff /dev/sda2'),
+    ([group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
+     'it holds only swap space: replace it; before that, run: swapoff /dev/sda2'),
     ([], 'a', 'use of sda not known: look for data on it, and copy it first')])
 def test_the_first_step_says(groups, failing, said):
     found = order(Stack(groups), [Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing])

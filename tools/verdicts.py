@@ -84,9 +84,9 @@ def values(found: Rates) -> Iterator[str]:
         yield f'| `{metric}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
 
 
-def fifths(comparisons: Sequence[measure.Comparison], documented: Collection[str]) -> Iterator[str]:
+def fifths(comparisons: Sequence[measure.Comparison], documented: Collection[str], sets: measure.Sets) -> Iterator[str]:
     """Yield the fifths of the models and their sum as rows of a table."""
-    found = list(measure.fifths(comparisons, documented))
+    found = list(measure.fifths(comparisons, documented, sets))
     for name, fifth in (*enumerate(found, 1), ('all', measure.Fifth(*map(sum, zip(*found))))):
         shares = (measure.percent(fifth.agree, fifth.drives), measure.percent(fifth.left_out, fifth.drives),
                   f'{fifth.believed:,}', measure.percent(fifth.agree_believed, fifth.believed))
@@ -157,7 +157,7 @@ def of_collection(path: str) -> Dict[str, Iterable[str]]:
         comparisons += [measure.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
         alarming.append(of_drives.alarm(drive, database, limits_of))
     return {**of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
-            'wear': fifths(comparisons, measure.documented_families(data))}
+            'wear': fifths(comparisons, measure.documented_families(data), measure.wear_sets(data))}
 
 
 def of_outcomes(drives: str, history: str, failures: str) -> Dict[str, Iterable[str]]:

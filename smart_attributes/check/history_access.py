@@ -160,6 +160,14 @@ class Remembered:
         record = drive_tracking.seen(self._whereabouts, device.address)
         return record.identity if record else None
 
+    def in_use(self, seconds: int) -> List[str]:
+        """Return the addresses where a check has read a drive within this time."""
+        if self._history is None:
+            return []
+        known, now = self._history, self._history.now
+        recent = {record.number for record in known.records if now - record.last_read <= seconds}
+        return [place.address for place in known.places if place.drive in recent and not place.gone]
+
     def last_seen(self, device: Device, hide_serial: bool) -> str:
         """Return a phrase that names the drive last seen at an address, or '' if that is unknown."""
         if self._whereabouts is None:

@@ -106,6 +106,7 @@ class TriageOptions(NamedTuple):
 
     forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; with a file, or printed
     since: int                          # seconds to look back; 0: not at all
+    asked: tuple[str, ...] = ()         # programs to ask for the state of groups: "zpool", "dmsetup"
 
 
 class ListOptions(NamedTuple):
@@ -174,6 +175,7 @@ class DoctorOptions(NamedTuple):
     """Which user runs the checks, and how doctor prints."""
 
     user: str
+    raid: bool                          # also ask members of redundant arrays what only root may ask
     as_json: bool
 
 

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 from ..model import Group, Member
 from ..output import replacements
 from ..reading import device_types, groups
+from ..reading.block_devices import LINUX, System
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,28 +16,36 @@ if TYPE_CHECKING:
     from ..check.survey import Survey
     from ..model import Device, Verdict
 
-_ASK = "ask the controller's own tool"
+_ASK = "check them with the controller's own tool"
 
 
-def with_groups(result: Survey, only_alerting: bool = False) -> Survey:
+def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = (),
+                system: System = LINUX) -> Survey:
     """Return a survey whose verdicts say what depends on each drive, and whether it may be replaced.
 
-    only_alerting: read only the groups on drives that alert. Recorded reports have no groups.
+    only_alerting: read only the groups on drives that alert. asked: programs to ask, each a module of reading.
+    Recorded reports have no groups.
     """
-    verdicts = [verdict._replace(place=verdict.place._replace(disks=disks(verdict.device)))
+    verdicts = [verdict._replace(place=verdict.place._replace(disks=disks(verdict.device, system)))
                 for verdict in result.verdicts]
     wanted = [name for verdict in verdicts if verdict.state for name in verdict.place.disks] if only_alerting else None
     if not any(verdict.place.disks for verdict in verdicts) or wanted == []:
         return result
-    found = replacements.of_machine(verdicts, (*groups.groups(wanted), *_of_controllers(verdicts)), time.time())
-    return result._replace(verdicts=replacements.with_replacements(verdicts, found), machine=found)
+    known, notes = groups.groups(wanted, system), list(result.notes) if asked else []
+    for name in asked:
+        program = import_module(f'..reading.{name}', __package__)
+        known, more = program.completed(known, program.ask, system)
+        notes += more
+    found = replacements.of_machine(verdicts, (*known, *_of_controllers(verdicts)), time.time())
+    told = result._replace(verdicts=replacements.with_replacements(verdicts, found), machine=found)
+    return told._replace(notes=tuple(notes)) if asked else told
 
 
-def disks(device: Device) -> tuple[str, ...]:
+def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
     """Return the kernel names of a drive's block devices; behind a RAID controller, its address instead."""
     if device.is_recorded:
         return ()
-    return (device.address,) if device_types.is_raid(device) else tuple(groups.disks_of(device))
+    return (device.address,) if device_types.is_raid(device) else tuple(groups.disks_of(device, system))
 
 
 def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
@@ -46,5 +56,5 @@ def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
         if controller and verdict.place.disks:
             behind.setdefault((controller.name, verdict.device.path), []).append(verdict.device.address)
     for (name, path), addresses in behind.items():
-        yield Group(f'{name} {path}', f'{name} volumes behind {path}', 'hardware', '', unknown=_ASK, members=tuple(
+        yield Group(f'{name} {path}', f'{name} volumes', 'hardware', '', unknown=_ASK, members=tuple(
             Member(address, 'unknown', None, (address,)) for address in addresses))

@@ -1,6 +1,8 @@
 """Functions shared by interactive commands: surveys with details of each drive, notes, addresses, exit statuses."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
@@ -12,15 +14,18 @@ from ..words import sentence
 from .dependence import with_groups
 
 
-def surveyed(options: Options, runner: Runner) -> Survey:
-    """Return a survey with the place, the users and the forecasts of each drive; show the progress on a terminal."""
+def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:
+    """Return a survey with the place, the forecasts and the groups of each drive; show the progress on a terminal.
+
+    asked: the programs to ask for the state of groups, "zpool" or "dmsetup".
+    """
     line = ProgressLine()
     try:
         result = survey(options, runner, watch=line)
     finally:
         line.end()
-    return with_groups(result._replace(verdicts=tuple(
-        result.history.told(verdict)._replace(place=place(verdict.device)) for verdict in result.verdicts)))
+    told = (result.history.told(verdict)._replace(place=place(verdict.device)) for verdict in result.verdicts)
+    return with_groups(result._replace(verdicts=tuple(told)), asked=asked)
 
 
 def nobody(result: Survey) -> dict[str, str]:

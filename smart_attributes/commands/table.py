@@ -109,6 +109,10 @@ example:
   {PROGRAM} triage --report tickets/ --json''', _JUDGED, (
             _form('--json', _json, help='print JSON'),
             _form('--html', _page, 'FILE', help='write one self-contained page: recommended actions, then all drives'),
+            option('--zpool', dest='asked', action='append_const', const='zpool', default=[],
+                   help='run zpool status, for 5 seconds at most, to know the redundancy of ZFS pools'),
+            option('--dmsetup', dest='asked', action='append_const', const='dmsetup',
+                   help='as root, run dmsetup status, for 5 seconds at most, to know the redundancy of LVM RAID'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
                    help='also list increases, counters set back, and added, removed or moved drives of this period, '
                         'such as 24h or 30d')),
@@ -246,9 +250,10 @@ exit status: 0 metrics written and at least one drive answered or is in standby,
         values.MetricsOptions, history='writes', has_time_limit=True, takes_old_options=False, run=_module('metrics')),
     Command(
         'doctor', 'Diagnose the installation as the monitoring user sees it, with a remedy for each problem.',
-        '[--user NAME] [options]', f'''\
+        '[--user NAME] [--raid] [options]', f'''\
 example:
   {PROGRAM} doctor --user {USER}
+  {PROGRAM} doctor --user {USER} --raid
   {PROGRAM} doctor --user icinga -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0
 
 Give it the options of your check. It opens the state directory as a check does, changes nothing else, and stops after
@@ -256,7 +261,10 @@ the time of -t.
 
 exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed''', _NAMED, (
             option('--user', default='', metavar='NAME',
-                   help='as root, diagnose as this monitoring user (default: the current user)'), groups.JSON),
+                   help='as root, diagnose as this monitoring user (default: the current user)'),
+            option('--raid', action='store_true',
+                   help='as root, compare the error recovery of drives in redundant arrays with the kernel timeout, '
+                        'and check for slow links'), groups.JSON),
         values.DoctorOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_module('doctor')),
     Command(
         'fleet', 'Show the drives of many hosts, worst first, from Icinga 2 or from directories.',

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
-    found = _with_lately(_with_unread_logs(person.surveyed(options, runner), options), options, own.since)
+    found = _with_lately(_with_unread_logs(person.surveyed(options, runner, own.asked), options), options, own.since)
     if own.forms:
         _write(dict(own.forms), found, options)
     else:
@@ -74,8 +74,10 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 
 
 def _document(found: Survey, options: Options) -> MutableJson:
-    from ..output import json_document
+    from ..output import json_document, replacements
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
+    of_groups = replacements.document(found.machine, found.verdicts) if found.machine else {}
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
-                                     found.demands, found.remarks, found.lately, found.machine), **of_this_host, 'made': int(now)}
+                                     found.demands, found.remarks, found.lately),
+            **of_groups, **of_this_host, 'made': int(now)}

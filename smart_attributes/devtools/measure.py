@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..check import judging
@@ -27,6 +27,7 @@ COLLECTION = 'linuxhw-enterprisedrive'  # a document with measurements, which is
 WORST_SHOWN = 3
 
 Print = Callable[[str], None]
+Sets = Mapping[tuple[str, str], str]   # family and source of a reading of wear -> the shared set that defines it
 
 
 class Comparison(NamedTuple):
@@ -125,10 +126,10 @@ def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
                       str(vendor.source) if vendor else '', ENDURANCE not in spec.untrusted_statistics)
 
 
-def report(measured: Measurement, documented: Collection[str], write: Print) -> None:
+def report(measured: Measurement, documented: Collection[str], sets: Sets, write: Print) -> None:
     """Print the tables: per entry, totals, fifths, alerts. documented: the families supported by a document."""
     for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '',
-                 *fifth_lines(measured.comparisons, documented), '', *state_lines(measured.states)):
+                 *fifth_lines(measured.comparisons, documented, sets), '', *state_lines(measured.states)):
         write(line)
 
 
@@ -175,29 +176,44 @@ def _listed(title: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
     yield from (f'    {count} x {model}' for model, count in models.most_common(20))
 
 
-def fifth_lines(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[str]:
+def fifth_lines(comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets) -> Iterator[str]:
     """Yield the agreement by fifths of the models; an outlier was overfitted or neglected."""
-    for number, fifth in enumerate(fifths(comparisons, documented), 1):
+    for number, fifth in enumerate(fifths(comparisons, documented, sets), 1):
         yield (f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; left out, '
                f'{share(fifth.left_out, fifth.drives)}; where the entry believes the statistic, '
                f'{share(fifth.agree_believed, fifth.believed)}')
 
 
-def fifths(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[Fifth]:
+def fifths(comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets) -> Iterator[Fifth]:
     """Yield the five fifths of the models, which are assigned by hash."""
     worn = [(c, fifth_of(c.model)) for c in comparisons if c.is_worn]
     for number in range(FIFTHS):
         drives = [c for c, fifth in worn if fifth == number]
         believed = [c for c in drives if c.is_believed]
-        evident = {*documented, *(c.family for c, fifth in worn if fifth != number and c.agrees)}
-        yield Fifth(len(drives), sum(c.agrees for c in drives), sum(c.agrees and c.family in evident for c in drives),
+        evident = set(documented).union(*(_bases(c, sets) for c, fifth in worn if fifth != number and c.agrees))
+        yield Fifth(len(drives), sum(c.agrees for c in drives),
+                    sum(c.agrees and not evident.isdisjoint(_bases(c, sets)) for c in drives),
                     len(believed), sum(c.agrees for c in believed))
+
+
+def _bases(comparison: Comparison, sets: Sets) -> set[str]:
+    """Return what the reading of wear is based on: the entry, and the shared set that defines it, if one does."""
+    family = comparison.family or ''
+    return {family, sets.get((family, comparison.source), family)} - {''}
 
 
 def documented_families(data: Json) -> frozenset[str]:
     """Return the families whose entry cites a document, not only measurements."""
     keys = set(data['documents']) - {COLLECTION}
     return frozenset(entry['family'] for entry in data['entries'] if any(key in entry['source'] for key in keys))
+
+
+def wear_sets(data: Json) -> Sets:
+    """Return the shared set that defines a reading of wear, unless the entry itself defines the attribute."""
+    return {(entry['family'], f'attribute {number}'): name
+            for entry in data['entries'] for name in reversed(entry.get('uses', ()))
+            for number, row in data['sets'][name]['attributes'].items()
+            if number not in entry.get('attributes', {}) and row and ENDURANCE in row.get('readings', {})}
 
 
 def fifth_of(model: str) -> int:
@@ -251,7 +267,7 @@ def main(path: str, is_written: bool, write: Print = print) -> int:
     data = data_file.load(database_path)
     thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
     measured = measure(read(path), SpecDatabase(data), thresholds)
-    report(measured, documented_families(data), write)
+    report(measured, documented_families(data), wear_sets(data), write)
     if is_written:
         path = os.path.join(os.path.dirname(database_path), USUAL)
         with open(path, 'w', encoding='utf-8') as file:

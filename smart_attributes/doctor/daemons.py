@@ -63,6 +63,13 @@ def unread_nrpe(root: str = '/') -> str:
     return f'/{path}' if path and not os.access(os.path.join(root, path), os.R_OK) else ''
 
 
+def icinga_host(name: str, root: str = '/') -> list[str]:
+    """Return the objects in Icinga's configuration that describe this host. name: its host name."""
+    head = re.compile(rf'object\s+Host\s+(?:NodeName\b|"{re.escape(name.partition(".")[0])}[".])')
+    return [block for path in _below(root, ICINGA[-1], '.conf')
+            for block in blocks(files.text(os.path.join(root, path), LARGEST), head)]
+
+
 def limits(root: str = '/') -> list[DaemonLimit]:
     """Return the time limits of the installed daemons whose configuration is readable."""
     return [*_nrpe(root), *_nagios(root), *_icinga(root)]
@@ -201,8 +208,8 @@ def _of_block(block: str, file: str) -> Iterator[DaemonLimit]:
                           _seconds(own[1]) if own else None)
 
 
-def blocks(text: str) -> Iterator[str]:
-    """Yield the objects, templates and rules of an Icinga configuration that mention this plugin."""
+def blocks(text: str, about: re.Pattern[str] = _OURS) -> Iterator[str]:
+    """Yield the objects, templates and rules of an Icinga configuration that mention this plugin, or match *about*."""
     plain = re.sub(r'/\*.*?\*/|//[^\n]*|^\s*#[^\n]*', '', text, flags=re.DOTALL | re.MULTILINE)
     for start in re.finditer(r'\b(?:object|template|apply)\s[^{}]*\{', plain):
         depth, end = 1, start.end()
@@ -212,5 +219,5 @@ def blocks(text: str) -> Iterator[str]:
             if not depth:
                 break
         block = plain[start.start():end]
-        if _OURS.search(block):
+        if about.search(block):
             yield block

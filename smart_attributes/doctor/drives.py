@@ -19,7 +19,7 @@ from .sentences import halves
 SHOWN = 8          # drives that answer and get a line each; if there are more, all share one
 MOST_GONE = 3      # missing drives that get a line each; the rest share one
 _ANSWERED = 'an earlier check read it here, so the drive, cable or controller is failing: check the kernel log'
-_KERNEL = 'dmesg -T | tail -50'
+KERNEL = 'dmesg -T | tail -50'
 CHECK = 'drives'   # subject of findings about all drives together
 
 
@@ -72,7 +72,7 @@ def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool
     is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
     earlier = history.seen(verdict.device) if is_reached else None
     if earlier:
-        return Finding(address, False, f'was {_who(earlier, hide_serial)}: {words}', _ANSWERED, _KERNEL)
+        return Finding(address, False, f'was {_who(earlier, hide_serial)}: {words}', _ANSWERED, KERNEL)
     return Finding(address, False, words, advice)
 
 

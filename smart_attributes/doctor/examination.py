@@ -10,19 +10,32 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from .. import alarm
 from ..check import survey
 from ..command_line.options import PROGRAM, Options
-from ..constants import SMARTCTL
+from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
 from ..files import CONFIG
 from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import Examination, Finding, Paste
-from ..reading import processes, smartctl_calls
-from . import configuration_lines, daemons, drives, history_state, nrpe, program, site_files, start, user
+from ..reading import machine, processes, smartctl_calls
+from . import (
+    configuration_lines,
+    coverage,
+    daemons,
+    drives,
+    history_state,
+    nrpe,
+    program,
+    raid,
+    site_files,
+    start,
+    user,
+)
 from .sentences import halves
 from .sudo_refusals import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
 
+RECENT = 7 * DAY   # seconds; a drive in standby is not read for days, although a check asks for it
 Addresses = Callable[[survey.Survey], Sequence[str]]
 Printed = Callable[[survey.Survey], str]
 
@@ -52,6 +65,8 @@ class Examiner:
         self._sudoers = _sudoers_facts(options, runner) if name and not how.nosudo else SudoersFacts()
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
+        self._checks = _checks(options, self._nrpe, self._unread_nrpe)
+        self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
         self._unfound = ''       # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
@@ -74,7 +89,8 @@ class Examiner:
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
         self._findings.append(first)
         if first.is_good:
-            return self._sudo, self._state, lambda: site_files.examine(self._options), self._daemons, self._drives
+            return self._sudo, self._state, lambda: site_files.examine(self._options), self._daemons, \
+                self._drives, lambda: self._raid
         self._findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
                                                         f'program first'))
         return ()
@@ -154,10 +170,18 @@ class Examiner:
         printed = self._printed(survey_of_all)
         if any(not verdict.problem for verdict in survey_of_all.verdicts):
             yield daemons.output(len(printed.encode()), budget.WHY in printed)
+        yield from self._unmonitored(survey_of_all.history.in_use(RECENT))
         watched = drives.to_watch(survey_of_all)
         addresses = [address for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
                      if verdict.device in watched]
         self._pastes = configuration_lines.pastes(addresses, self._path, self._timeout, more)
+
+    def _unmonitored(self, used: Sequence[str]) -> list[Finding]:
+        """Return the finding for disks that no check reads. used: addresses where checks have read lately."""
+        def scan() -> Sequence[Device]:
+            return machine.find(machine.DeviceList(()), True, self._options.how_read, self._runner,
+                                self._deadline).devices
+        return coverage.examine([*self._checks, *([coverage.Uses(used)] if used else [])], self._options, scan)
 
     def _unread(self, sentence: str) -> Finding:
         if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):
@@ -170,6 +194,14 @@ class Examiner:
         own = self._options.how_read.timeout
         shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
         return own if own < shortest else daemons.fitting(shortest)
+
+
+def _checks(options: Options, commands: Sequence[daemons.NrpeCommand], unread: str) -> list[coverage.Uses]:
+    """Return what the known checks of this machine read. unread: a configuration that could not be read."""
+    calls = [coverage.of_call(nrpe.call(each)) for each in commands]
+    hidden = [coverage.Uses(is_known=False)] if unread else []
+    return [*coverage.of_options(options), *calls, *hidden,
+            *coverage.of_icinga(daemons.icinga_host(socket.gethostname()))]
 
 
 def _sudoers_facts(options: Options, runner: processes.Runner) -> SudoersFacts:

@@ -1,11 +1,15 @@
 """The recommended action for a drive, such as ordering a replacement or checking a cable. Pure."""
 from __future__ import annotations
 
-from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
-
-from ..model import State, Verdict
+from ..model import State
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import findings
 from .forecast_dates import day, lasting, order_by
+
+if TYPE_CHECKING:
+    from typing import Iterable, Mapping, Optional, Sequence, Tuple
+
+    from ..model import Verdict
 
 REPLACE, COPY, KEEP, LATER, REJOIN, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHING = (
     'replace now', 'copy the data, then replace', 'keep in place: last good copy', 'wait, then replace',

@@ -2,10 +2,14 @@
 from __future__ import annotations
 
 import time
-from typing import Iterable, Optional
 
 from ..constants import DAY, YEAR
-from ..model import Forecast
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Iterable, Optional
+
+    from ..model import Forecast
 
 FAR = 10 * YEAR           # later dates are too uncertain to plan with
 LEAD_TIME = 90 * DAY      # time to order, receive and install a drive

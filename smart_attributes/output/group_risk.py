@@ -27,7 +27,7 @@ class Risk(IntEnum):
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 # Code of a reason (codes.REDUNDANCY) -> the label of the replacement that it is for, and the risk of the group.
 OF_CODE: Mapping[str, Tuple[str, Risk]] = {
-    'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED),
+    'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED), 'only-swap': (NEXT, Risk.PLAIN),
     'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
     'redundancy-unknown': (COPY, Risk.UNSURE), 'use-unknown': (COPY, Risk.UNKNOWN),
     'last-good-copy': (LAST, Risk.LAST), 'group-incomplete': (LAST, Risk.BEYOND),

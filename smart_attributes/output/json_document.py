@@ -12,7 +12,6 @@ from ..coded import Coded
 from ..constants import DOCUMENT
 from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
-from ..redundancy.machine import Machine
 from ..typed import Json, MutableJson
 from ..words import HEALTH, clean, finding, kind, sentence, statement
 from . import replacements
@@ -33,7 +32,7 @@ STATUS = 'status-reported'   # for a metric that the local configuration defines
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
              faults: Sequence[Coded] = (), demands: Sequence[Tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
-             lately: Optional[Lately] = None, machine: Optional[Machine] = None) -> Json:
+             lately: Optional[Lately] = None) -> Json:
     """Return the document, with the verdicts in order of severity; an unknown value is null.
 
     now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
@@ -46,8 +45,6 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial
              for state, text in (*((State.CRITICAL, each) for each in failures), *demands,
                                  *((State.UNKNOWN, each) for each in faults))]
     data.update((key, each) for key, each in (('notes', notes), ('remarks', list(map(note, remarks)))) if each)
-    if machine:
-        data.update(groups=replacements.groups(machine, verdicts), replace_order=replacements.order(machine))
     return {**data, 'lately': _lately(lately)} if lately else data
 
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 # Metrics that the first line shows if all drives are OK; a zero is not shown.
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
 
+# Codes of a clause that only the line of the drive needs.
+NOT_KNOWN = ('redundancy-unknown', 'use-unknown')
+
 
 class Face(NamedTuple):
     """The level of detail of the output."""
@@ -57,10 +60,16 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     if not verdicts:
         return extra or nobody
     first = verdicts[0]
-    told = most_telling(verdicts) if first.state is State.OK else '; '.join(
-        part for part in (f'{first.device.name} {headline(first)}', plugin_lines.clause(first)) if part)
+    told = most_telling(verdicts) if first.state is State.OK else _worst(first)
     told = sentence(told, most) if most else told
     return '; '.join(part for part in (extra, told, plugin_lines.count(verdicts)) if part)
+
+
+def _worst(verdict: Verdict) -> str:
+    """Return the worst finding of a drive, and whether to replace it now if that is known."""
+    is_known = verdict.replacement and verdict.replacement.why.code not in NOT_KNOWN
+    clause = plugin_lines.clause(verdict) if is_known else ''
+    return '; '.join(part for part in (f'{verdict.device.name} {headline(verdict)}', clause) if part)
 
 
 def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Face, whole: Whole = NOTHING_MORE,

@@ -63,9 +63,9 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
 
 def with_clause(verdict: Verdict) -> str:
     """Return the findings of a drive and, if it alerts, whether the groups on it allow to replace it now."""
-    found = findings(verdict)
-    text = '; '.join(part for part in (found, clause(verdict)) if part)
-    return Coded(found.code, text) if isinstance(found, Coded) else text
+    told, more = findings(verdict), clause(verdict)
+    joined = '; '.join(part for part in (told, more) if part)
+    return Coded(told.code, joined) if isinstance(told, Coded) else joined
 
 
 def clause(verdict: Verdict) -> str:

@@ -1,16 +1,22 @@
-"""What the groups of a machine mean for each of its drives: what depends on it, and whether to replace it now. Pure."""
+"""Apply the groups of a machine to its drives: the groups on each drive, and whether to replace it now. Pure."""
 from __future__ import annotations
 
-from typing import Iterator, List, Sequence, Tuple
-
 from ..knowledge import severity
-from ..model import Dependence, Group, Replacement, State, Verdict
-from ..redundancy.machine import Machine, Membership, machine
+from ..model import Dependence, Replacement, State
+from ..redundancy.machine import machine
 from ..redundancy.replacement import Drive
 from ..redundancy.sentences import tolerance
-from ..typed import Json
+from ..typed import TYPE_CHECKING
 from ..words import clean, sentence
 from .advice import ORDER, REPLACE, advice
+
+if TYPE_CHECKING:
+    from typing import Iterator, List, Sequence, Tuple
+
+    from ..model import Group, Verdict
+    from ..redundancy.machine import Machine, Membership
+    from ..redundancy.replacement import Step
+    from ..typed import Json
 
 TEXT = 500  # characters
 
@@ -49,10 +55,10 @@ def lines(found: Machine) -> List[str]:
 
 # --- in the JSON document -------------------------------------------------------------------------------
 
-def groups(found: Machine, verdicts: Sequence[Verdict]) -> List[Json]:
-    """Return the groups, each with its members and their drives."""
+def document(found: Machine, verdicts: Sequence[Verdict]) -> Json:
+    """Return the groups, each with its members and their drives, and the order of replacement."""
     states = {verdict.device.name: verdict.state.name for verdict in verdicts}
-    return [_group(each, states) for each in found.groups]
+    return {'groups': [_group(each, states) for each in found.groups], 'replace_order': list(map(_step, found.steps))}
 
 
 def _group(found: Membership, states: Json) -> Json:
@@ -69,10 +75,9 @@ def _group(found: Membership, states: Json) -> Json:
                     for member, drives in zip(group.members, found.drives)]}
 
 
-def order(found: Machine) -> List[Json]:
-    """Return the order of replacement: for each drive the label, the reason with its code, and the groups on it."""
-    return [{'name': step.drive.name, 'label': step.label, 'code': step.why.code, 'why': sentence(step.why, TEXT),
-             'disks': sorted(step.drive.disks), 'groups': list(step.groups)} for step in found.steps]
+def _step(step: Step) -> Json:
+    return {'name': step.drive.name, 'label': step.label, 'code': step.why.code, 'why': sentence(step.why, TEXT),
+            'disks': sorted(step.drive.disks), 'groups': list(step.groups)}
 
 
 def depends(verdict: Verdict) -> List[Json]:

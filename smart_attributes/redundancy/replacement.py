@@ -32,7 +32,7 @@ class Drive(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What to do with one drive at present, and why."""
+    """The action for one drive at present, and its reason."""
 
     drive: Drive
     label: str                # one of LABELS
@@ -74,8 +74,11 @@ class _Machine(NamedTuple):
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the drives that come first."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
-        found = [self._advised(drive, group, before) for group in used] or [(COPY, sentences.use_unknown(drive.name))]
-        return self._step(drive, *min(found, key=lambda each: STRICTEST.index(each[0])))
+        swaps = [group.name for group in used if _is_swap(group)]
+        found = [self._advised(drive, group, before) for group in used if not _is_swap(group)] or [
+            (NEXT, sentences.only_swap()) if swaps else (COPY, sentences.use_unknown(drive.name))]
+        label, why = min(found, key=lambda each: STRICTEST.index(each[0]))
+        return self._step(drive, label, sentences.with_swap(why, swaps))
 
     def kept(self, drive: Drive) -> Optional[Step]:
         """Return the step for a drive that must stay because a redundant group has no other copy; else None."""
@@ -116,6 +119,8 @@ class _Machine(NamedTuple):
         """Return the label and the reason for a drive whose data the group also has on others."""
         holding = [each for each in chain if any(member.state == IN_SYNC and self.stack.is_on(member, drive.disks)
                                                  for member in each.members)]
+        if not holding:
+            return NEXT, sentences.not_used(chain[0])
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
             return WAIT, sentences.busy(busy)
@@ -129,8 +134,6 @@ class _Machine(NamedTuple):
             return WAIT, sentences.other_first(weak, first.name, left)
         if self.stack.survives(group, lost) is not True:
             return COPY, sentences.at_risk(weak, drive.name)
-        if weak not in holding:
-            return NEXT, sentences.not_used(weak)
         return NEXT, sentences.may_be_replaced(weak, [each.name for each in self.drives if not each.is_judged
                                                       and each.disks & self.stack.disks(weak.id)])
 
@@ -139,3 +142,8 @@ class _Machine(NamedTuple):
         left = {group.id: self.stack.tolerates(group, lost) for group in chain}
         redundant = [each for each in chain if levels.is_redundant(each)] or chain
         return min(redundant, key=lambda each: left[each.id] or 0)
+
+
+def _is_swap(group: Group) -> bool:
+    """Return whether a group is swap space without redundancy: nothing must be copied, but the system uses it."""
+    return group.used_as == ('swap',) and group.level == 'single'

@@ -1,9 +1,9 @@
-"""What is said about groups of drives, with the codes of codes.json. Pure."""
+"""Sentences about groups of drives, with the codes of codes.json. Pure."""
 from __future__ import annotations
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING
-from ..words import clean, plural
+from ..words import clean, plural, sentence
 
 if TYPE_CHECKING:
     from typing import List, Optional, Sequence
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..model import Group
 
 KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',
-         'hardware': 'RAID controller', 'dm': 'device mapper'}
+         'dm': 'device mapper'}
 BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 'replace': 'replacing a member',
         'check': 'being checked', 'repair': 'being repaired'}
 
@@ -25,7 +25,7 @@ def named(group: Group, *more: str) -> str:
 
 def of_level(kind: str, level: str) -> str:
     """Return the kind and the level of a group in words: "LVM raid1", "raid5"."""
-    level = level[len('btrfs-'):] if level.startswith('btrfs-') else level
+    level = level.replace('btrfs-', '').replace('-unknown-layout', '')
     return ' '.join(part for part in (KINDS.get(kind, ''), level) if part)
 
 
@@ -114,7 +114,7 @@ def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
 
 def unknown(group: Group) -> Coded:
     """Return that the redundancy of a group is not known, and why."""
-    why = f': {clean(group.unknown, limit=200)}' if group.unknown else ''
+    why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
     return Coded('redundancy-unknown', f'redundancy of {named(group)} not known{why}; copy the data first',
                  group=group.id)
 
@@ -123,6 +123,17 @@ def incomplete(group: Group) -> Coded:
     """Return that a group has lost too many members already."""
     return Coded('group-incomplete', f'{named(group, *_faults(group))} lacks more members than it tolerates: keep all '
                                      'its drives until the data is recovered', group=group.id)
+
+
+def only_swap() -> Coded:
+    """Return that a drive holds swap space and nothing else."""
+    return Coded('only-swap', 'it holds only swap space: replace it')
+
+
+def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
+    """Return a reason with the commands that end the use of swap space on a drive. swaps: its partitions."""
+    told = ''.join(f'; before that, run: swapoff /dev/{clean(name, limit=40)}' for name in swaps)
+    return Coded(why.code, why + told, **why.fields) if swaps else why
 
 
 def use_unknown(drive: str) -> Coded:

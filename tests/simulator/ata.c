@@ -4,7 +4,9 @@
 #include <string.h>
 
 enum { READ_LOG_EXT = 0x2f, SMART = 0xb0, CHECK_POWER_MODE = 0xe5, IDENTIFY_DEVICE = 0xec };
-enum { SMART_READ_DATA = 0xd0, SMART_READ_THRESHOLDS = 0xd1, SMART_READ_LOG = 0xd5, SMART_RETURN_STATUS = 0xda };
+enum { SMART_READ_DATA = 0xd0, SMART_READ_THRESHOLDS = 0xd1, SMART_READ_LOG = 0xd5, SMART_WRITE_LOG = 0xd6 };
+enum { SMART_RETURN_STATUS = 0xda };
+enum { SCT_LOG = 0xe0, ERROR_RECOVERY_CONTROL = 3, RETURN_TIME_LIMIT = 2 };
 enum { SECTOR = 512, DRIVE_READY = 0x50, DRIVE_ERROR = 0x51, ABORTED = 0x04 };
 
 /* Registers on their way to the drive, and back. */
@@ -15,7 +17,7 @@ struct registers {
 };
 
 struct outcome {
-    uint8_t status, error, count, lba_mid, lba_high;
+    uint8_t status, error, count, lba_low, lba_mid, lba_high;
 };
 
 /* SAT-4, 12.2.2.2 and 12.2.2.3: where the registers stand in the 12 and the 16 byte form. */
@@ -25,6 +27,20 @@ static struct registers registers_of(const uint8_t *cdb)
         return (struct registers){.command = cdb[9], .feature = cdb[3], .count = cdb[4], .log = cdb[5], .page = cdb[6]};
     return (struct registers){.command = cdb[14], .feature = cdb[4], .count = (uint16_t)(cdb[5] << 8 | cdb[6]),
                               .log = cdb[8], .page = (uint16_t)(cdb[9] << 8 | cdb[10])};
+}
+
+/* ACS-4, 8.3.3: an SCT command is written to log E0h. Only the time limits of error recovery can be asked for: the drive
+ * aborts what would change anything. The file "erc" has the limits for reading and for writing. */
+static long sct(const struct drive *drive, struct outcome *out, const uint8_t *data, size_t room)
+{
+    uint8_t limit[2];
+    if (room < SECTOR || data[0] != ERROR_RECOVERY_CONTROL || data[2] != RETURN_TIME_LIMIT || data[4] < 1 || data[4] > 2)
+        return NEVER;
+    if (drive_answer(drive, limit, sizeof limit, 2 * (data[4] - 1), "erc") != sizeof limit)
+        return NEVER;
+    out->count = limit[0];
+    out->lba_low = limit[1];
+    return SECTOR;
 }
 
 /* Returns the length of the data, 0 for a command without any, NEVER for one that this drive aborts. */
@@ -37,6 +53,8 @@ static long smart(struct drive *drive, const struct registers *in, struct outcom
         return drive_answer(drive, data, room, 0, "smart-thresholds");
     case SMART_READ_LOG:
         return drive_answer(drive, data, room, 0, "smart-log-%02x", in->log);
+    case SMART_WRITE_LOG:
+        return in->log == SCT_LOG ? sct(drive, out, data, room) : NEVER;
     case SMART_RETURN_STATUS:  /* ATA8-ACS, 7.52.8: SMART RETURN STATUS */
         out->lba_mid = drive->failed ? 0xf4 : 0x4f;
         out->lba_high = drive->failed ? 0x2c : 0xc2;
@@ -77,6 +95,7 @@ static void hand_back_registers(struct command *command, const struct outcome *o
     descriptor[1] = 12;
     descriptor[3] = out->error;
     descriptor[5] = out->count;
+    descriptor[7] = out->lba_low;
     descriptor[9] = out->lba_mid;
     descriptor[11] = out->lba_high;
     descriptor[13] = out->status;

@@ -19,6 +19,7 @@ _KINDS = {'Offline': 0, 'Short offline': 1, 'Extended offline': 2, 'Conveyance o
 
 # Logs: SMART ones are read by SMART READ LOG, general purpose ones by READ LOG EXT.
 SUMMARY_ERRORS, EXTENDED_ERRORS, STATISTICS, SELF_TESTS, EXTENDED_SELF_TESTS, SELECTIVE = 1, 3, 4, 6, 7, 9
+SCT = 0xe0
 
 
 def answers(drive: Description, is_enabled: bool = True) -> Answers:
@@ -34,6 +35,9 @@ def answers(drive: Description, is_enabled: bool = True) -> Answers:
     found.update({'smart-data': data, 'smart-thresholds': thresholds})
     smart_logs = {SUMMARY_ERRORS: summary_error_log(drive.errors), SELF_TESTS: self_test_log(drive.self_tests),
                   SELECTIVE: selective_log()}
+    if drive.erc:
+        smart_logs[SCT] = sct_status()
+        found['erc'] = b''.join(little(limit, 2) for limit in drive.erc)
     long_logs = {EXTENDED_ERRORS: extended_error_log(drive.errors),
                  EXTENDED_SELF_TESTS: extended_self_test_log(drive.self_tests)}
     if drive.statistics:
@@ -57,7 +61,7 @@ def identify(drive: Description, is_enabled: bool = True) -> bytes:
     words = {
         49: 0x0300,                                                  # LBA, DMA
         60: min(sectors, 0x0fffffff) & 0xffff, 61: min(sectors, 0x0fffffff) >> 16,
-        76: 0x000e, 77: 0x0006,                                      # SATA: up to 6 Gb/s, and at that now
+        76: 0x000e, 77: 2 * drive.link,                              # SATA: up to 6 Gb/s, and at `link` now
         80: 0x07f0,                                                  # ATA/ATAPI-4 to ACS-3
         # supported: SMART, 48 bit; its logs and tests, GPL, WWN
         82: 0x0001, 83: 0x4400, 84: 0x4023 | has_wwn,
@@ -65,6 +69,7 @@ def identify(drive: Description, is_enabled: bool = True) -> bytes:
         100: sectors & 0xffff, 101: sectors >> 16 & 0xffff, 102: sectors >> 32 & 0xffff,
         106: {512: 0x4000, 4096: 0x6003}[drive.physical_block_size],  # 1 or 8 logical sectors in a physical one
         108: wwn >> 48 & 0xffff, 109: wwn >> 32 & 0xffff, 110: wwn >> 16 & 0xffff, 111: wwn & 0xffff,
+        206: 0x0009 if drive.erc else 0,                             # SCT, with error recovery control
         217: {None: 0, 0: 1}.get(drive.rotation, drive.rotation or 0),
         222: 0x107e,                                                 # SATA 2.5 to 3.2
         255: 0x00a5,                                                 # there is a checksum
@@ -218,6 +223,14 @@ def _failing_lba(test: SelfTest) -> int:
 def selective_log() -> bytes:
     """Return the selective self-test log: never used. Source: ATA8-ACS, A.11."""
     return summed(bytes([1]).ljust(SECTOR, b'\0'))
+
+
+def sct_status() -> bytes:
+    """Return the SCT status after a successful question for a time limit of error recovery. Source: ACS-4, 8.2.5."""
+    block = bytearray(SECTOR)
+    for offset, value in ((0, 3), (16, 3), (18, 2)):  # format version; action and function of the last command
+        put(block, offset, little(value, 2))
+    return bytes(block)
 
 
 def statistics_log(entries: Sequence[Statistic]) -> bytes:

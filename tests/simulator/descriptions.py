@@ -70,6 +70,8 @@ class Description(NamedTuple):
     statistics: Tuple[Statistic, ...] = ()
     errors: int = 0           # of the ATA error log
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
+    erc: Tuple[int, ...] = ()  # ATA: limits of error recovery for reading and writing, 0.1 s; 0 off; () unsupported
+    link: int = 3             # SATA: 1, 2 or 3 for 1.5, 3 or 6 Gb/s
     log: Mapping[str, Any] = {}           # NVMe: health log; SCSI: see pages.py
     temperature_limits: Tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
     expect: Mapping[str, Any] = {}        # what the plugin must make of it: see tests/test_simulated_machines.py

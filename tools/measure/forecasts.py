@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from smart_attributes.check.forecasts import AGE, ALL, ENDURANCE, time_left
-from smart_attributes.constants import DAY
+from smart_attributes.constants import DAY, YEAR
 from smart_attributes.devtools import collection, measure
 from smart_attributes.history.past import Past, key
 from smart_attributes.history.series import History, Point
@@ -28,6 +28,7 @@ SHORTEST = 60 * DAY      # of power-on time from a forecast to the last report; 
 STOPPED = 99             # %; normalized values never show more
 LEAST_EXPECTED = 2       # percentage points by the estimate; below it, the speed is mostly rounding
 PERCENTILES = (5, 25, 50, 75, 95)
+AGES, USED = (0.25, 1, 2, 3, 4, 6, 100), (2, 3, 5, 10, 20, 50, 100)  # years and % at the first report; bands of speeds
 FIRST, WITH_HISTORY, LAST = 'first report', 'history', 'last report before the end'
 OUTCOMES = WITHIN, FASTER, SLOWER = 'within', 'faster', 'slower'
 
@@ -68,7 +69,7 @@ class Results(NamedTuple):
 
     outcomes: Mapping[str, Counter[str]]        # by basis of the forecast
     ends: Mapping[str, list[bool]]              # by report: whether each known end came before the range began
-    speeds: list[float]                         # real wear divided by the estimate of the first report
+    speeds: list[tuple[Seen, float]]            # first report, and real wear divided by its estimate
 
 
 def lives(drives: Iterable[collection.FollowedDrive], judged: Callable[[collection.CollectedDrive], Verdict]
@@ -117,13 +118,15 @@ def results(all_lives: Iterable[Life]) -> Mapping[str, Results]:
                 of_kind.outcomes[basis][outcome(forecast, now, last)] += 1
                 expected = now.used / now.time * passed
                 if basis == FIRST and expected >= LEAST_EXPECTED and last.used < STOPPED:
-                    of_kind.speeds.append((last.used - now.used) / expected)
+                    of_kind.speeds.append((now, (last.used - now.used) / expected))
         end = next((place for place, each in enumerate(life.seen) if each.used >= ALL), 0)
         for report, place in ((FIRST, 0), (LAST, end - 1)) if end else ():
             forecast = life.forecast(place)
             if forecast:
                 left = _end(*life.seen[end - 1:end + 1]) - life.seen[place].time
                 of_kind.ends[report].append(left < forecast.earliest)
+                if report == FIRST:
+                    of_kind.speeds.append((life.seen[0], forecast.left / left))
     return found
 
 
@@ -138,8 +141,17 @@ def as_data(found: Mapping[str, Results]) -> dict[str, Any]:
                                 for basis, counts in sorted(of_kind.outcomes.items())},
                    'ends': {report: {'known': len(early), 'before_the_range': sum(early)}
                             for report, early in sorted(of_kind.ends.items())},
-                   'speed_percentiles': dict(zip(map(str, PERCENTILES), _percentiles(of_kind.speeds)))}
+                   'speed_percentiles': dict(zip(map(str, PERCENTILES),
+                                                 _percentiles([speed for _, speed in of_kind.speeds])))}
             for kind, of_kind in sorted(found.items())}
+
+
+def bands(speeds: Sequence[tuple[Seen, float]]) -> Iterator[tuple[str, list[float]]]:
+    """Yield the name and the speeds of each band of the age and of the percentage used at the first report."""
+    for unit, edges in (('years', AGES), ('% used', USED)):
+        for low, high in zip(edges, edges[1:]):
+            yield f'{low:g} to {high:g} {unit}', [speed for seen, speed in speeds if low <= (
+                seen.time / YEAR if edges is AGES else seen.used) < high]
 
 
 def _percentiles(numbers: Sequence[float]) -> list[float]:
@@ -149,7 +161,7 @@ def _percentiles(numbers: Sequence[float]) -> list[float]:
 
 
 def lines(found: Mapping[str, Results]) -> Iterator[str]:
-    """Yield the results as three tables."""
+    """Yield the results as four tables."""
     yield f'{"kind":<5} {"forecast from":<27} {"lives":>6} ' + ' '.join(f'{name:>16}' for name in OUTCOMES)
     data = as_data(found)
     for kind, of_kind in data.items():
@@ -163,6 +175,9 @@ def lines(found: Mapping[str, Results]) -> Iterator[str]:
     yield f'\n{"kind":<5} real speed divided by the estimate, percentiles {", ".join(map(str, PERCENTILES))}'
     for kind, of_kind in data.items():
         yield f'{kind:<5} {", ".join(map(str, of_kind["speed_percentiles"].values())) or "-"}'
+    yield '\nthe same for all kinds by age and use at the first report'
+    for band, speeds in bands([speed for of_kind in found.values() for speed in of_kind.speeds]):
+        yield f'{band:<16} {len(speeds):6} {", ".join(map(str, _percentiles(speeds))) or "-"}'
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,0 +1,145 @@
+"""Find the disks that no check on this machine reads: compare /sys with the addresses that its checks use."""
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..check import survey
+from ..command_line.options import PROGRAM, Options
+from ..command_line.parsers import Parser
+from ..errors import SmartError, UsageError
+from ..model import Device
+from ..output.doctor_findings import Finding
+from ..reading import addresses, controllers
+from ..reading.block_devices import System, disks_of
+from ..reading.device_types import CONTROLLERS, controller
+from ..reading.hardware import Disk, disks, partitioned
+from ..words import clean, plural
+from .nrpe import NAMES, Call
+
+SUBJECT = 'unmonitored'
+SHOWN = 12       # disks that are named; the others are counted
+_DEVICES = re.compile(r'\bsmart_(?:attributes_device|drives)\s*=\s*(\[(?:"[^"]*"|[^]"])*\]|"[^"]*")')
+_SCAN = re.compile(r'\bsmart(?:_attributes_scan)?\s*=\s*true\b')
+_MACRO = re.compile('[$`]')
+
+
+class Uses(NamedTuple):
+    """The addresses that a check uses."""
+
+    addresses: Sequence[str] = ()
+    is_scan: bool = False
+    is_known: bool = True         # False: at least one address is not known, such as the value of a macro
+
+
+def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]) -> list[Finding]:
+    """Return a finding for the disks that none of the checks reads.
+
+    None if the checks are not known: all disks would be in it. scan: returns what smartctl --scan lists.
+    """
+    found = [disk for disk in disks(controllers.ROOT) if disk.is_drive]
+    if not found or not uses or not all(use.is_known for use in uses):
+        return []
+    try:
+        devices = [device for use in uses for address in use.addresses for device in addresses.parse(address)]
+        devices += scan() if any(use.is_scan for use in uses) else ()
+        wanted = allowed(found, options)
+    except SmartError:   # reported with that check, or with the scan
+        return []
+    read = {name for device in dict.fromkeys(devices) for name in _reached(device, found)}
+    return finding(unread(wanted, {disk.drive for disk in found if disk.name in read}))
+
+
+def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
+    """Return the disks that neither the options nor local files exclude, under any of their names below /dev.
+
+    Raises SmartError if the local files cannot be used.
+    """
+    paths: dict[str, list[str]] = {}
+    for folder, _, names in os.walk(os.path.join(controllers.ROOT, 'dev/disk')):
+        for path in (os.path.join(folder, name) for name in names):
+            spelt = f'/{os.path.relpath(path, controllers.ROOT)}'
+            paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
+    spellings = {disk: [device for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ()))
+                        for device in _parsed(path)] for disk in found}
+    planned = {plan.device for plan in survey.plan([each for some in spellings.values() for each in some], options)}
+    return [disk for disk, devices in spellings.items() if planned.issuperset(devices)]
+
+
+def _parsed(path: str) -> list[Device]:
+    try:
+        return addresses.parse(path)
+    except UsageError:  # no check can use this name either
+        return []
+
+
+def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
+    """Return the names of the disks that an address leads to; of a RAID controller, all its disks."""
+    root, kind = controllers.ROOT, controller(device.type)
+    if kind:
+        host = controllers.host_of(device)  # None for a node that only its driver creates, such as /dev/twa0
+        behind = [disk for disk in found if disk.driver in kind.drivers] if kind.drivers else found
+        return [disk.name for disk in behind if host in (None, disk.host)]
+    name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
+    return disks_of(Device(f'/dev/{partitioned(name, root)}'), System(os.path.join(root, 'sys')))
+
+
+# --- what the checks read; pure -----------------------------------------------------------
+
+def of_options(options: Options) -> list[Uses]:
+    """Return the drives that these options name, if they name any."""
+    which = options.which
+    if options.before or not (which.devices or which.scan):
+        return []
+    return [Uses(which.devices, which.scan)]
+
+
+def of_call(call: Call) -> Uses:
+    """Return what a command of NRPE reads."""
+    parser = Parser(add_help=False)
+    parser.add_argument('-d', '--device', action='append', default=[])
+    parser.add_argument('-r', '--regex')   # of version 1.6
+    parser.add_argument('--scan', action='store_true')
+    try:
+        values = parser.parse_known_args([*call.words])[0]
+    except UsageError:
+        return Uses(is_known=False)
+    is_ours = os.path.basename(call.program) in NAMES
+    is_known = is_ours and values.regex is None and not any(map(_MACRO.search, call.words))
+    return Uses(values.device, values.scan or not values.device, is_known)
+
+
+def of_icinga(blocks: Sequence[str]) -> list[Uses]:
+    """Return what the checks of this host read by its objects of type Host in Icinga's configuration."""
+    named = [text.replace('$$', '$') for block in blocks for found in _DEVICES.finditer(block)
+             for text in re.findall('"([^"]*)"', found[1])]
+    is_scan = not named and any(map(_SCAN.search, blocks))
+    return [Uses(named, is_scan)] if named or is_scan else []
+
+
+# --- what is left; pure -------------------------------------------------------------------
+
+def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
+    """Return a disk of each drive that is not read. read: drives, as in Disk.drive."""
+    return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[::-1]
+
+
+def finding(left: Sequence[Disk]) -> list[Finding]:
+    """Return the finding that names these disks; none without any."""
+    if not left:
+        return []
+    more = f' and {plural(len(left) - SHOWN, "more disk")}' if len(left) > SHOWN else ''
+    words = f'no check found here reads {", ".join(map(_named, left[:SHOWN]))}{more}'
+    if any(disk.is_behind_raid for disk in left):
+        return [Finding(SUBJECT, False, words, 'add the drives with -d; root gets their addresses, also behind a '
+                                               'controller, from this', f'{PROGRAM} list')]
+    options = ' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN])
+    return [Finding(SUBJECT, False, words, f'use --scan in the check, or add {options}')]
+
+
+def _named(disk: Disk) -> str:
+    kinds = [kind.name for kind in CONTROLLERS.values() if disk.driver in kind.drivers]
+    about = [clean(disk.model)] * bool(disk.model) + [f'behind {kinds[0]}' for _ in kinds[:1]]
+    return f'{disk.name} ({", ".join(about)})' if about else disk.name

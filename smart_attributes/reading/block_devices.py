@@ -1,0 +1,173 @@
+"""Describe block devices by /sys and /proc: what each lies on, where it is mounted, and the text of small files.
+
+Every user may read all of this. No device is opened, and data that cannot be read counts as absent.
+Sources: Linux, Documentation/ABI/stable/sysfs-block and filesystems/proc.rst (mountinfo).
+"""
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from ..model import Member
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Dict, FrozenSet, List, Mapping, Optional, Tuple
+
+    from ..model import Device
+
+FILE = 1 << 16            # bytes of a small file that are read
+_TABLE = 1 << 22          # of mountinfo: a host of containers has thousands of mounts
+NAME = 200                # characters of a name that somebody has chosen
+MEMBERS = 1024            # of one group
+_POINTS = 8               # mount points of one device
+_FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
+_is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds to that of its disk: sda1, md0p1
+
+
+class System(NamedTuple):
+    """The folders in which Linux describes the system; tests use other ones."""
+
+    sys: str = '/sys'
+    proc: str = '/proc'
+    udev: str = '/run/udev/data'
+
+
+LINUX = System()
+
+
+class Devices(NamedTuple):
+    """All block devices of a machine without partitions, and how those in use are used."""
+
+    system: System
+    names: FrozenSet[str]                       # disks, arrays and volumes, as in /sys/block
+    parts: Mapping[str, str] = {}               # partition -> its disk
+    inside: Mapping[str, Tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it lies on
+    used: Mapping[str, Tuple[str, ...]] = {}    # device -> mount points, "swap"; "zfs tank" for a pool
+    titles: Mapping[str, str] = {}              # volume -> what people call it: "vg0/home"
+
+    def below(self, name: str) -> Tuple[str, ...]:
+        """Return the disks and groups that a member lies on, or () if the device is gone."""
+        found = (each if each in self.names else self.parts.get(each, '') for each in self.inside.get(name, (name,)))
+        return tuple(dict.fromkeys(each for each in found if each))
+
+    def member(self, name: str, state: str = 'in_sync', slot: Optional[int] = None) -> Member:
+        """Return a member of a group, in state missing if its device is gone."""
+        below = self.below(name)
+        return Member(self.titles.get(name, name)[:NAME], state if below else 'missing', slot, below)
+
+
+def listed(system: System) -> Devices:
+    """Return the block devices of a machine; nothing is known of their use yet."""
+    names = names_in(f'{system.sys}/block')
+    # A volume of the device mapper has no partitions: these are volumes, too.
+    parts = {part: name for name in names if not name.startswith('dm-')
+             for part in names_in(f'{system.sys}/block/{name}') if part.startswith(name) and _is_part(part[len(name):])}
+    return Devices(system, frozenset(names), parts)
+
+
+def disks_of(device: Device, system: System = LINUX) -> List[str]:
+    """Return the kernel's names of a drive's disks; an NVMe controller has one for each namespace, a report none."""
+    name = os.path.basename(os.path.realpath(device.path))
+    if device.is_recorded:
+        return []
+    if os.path.isdir(f'{system.sys}/block/{name}'):
+        return [name]
+    if name.startswith('sg'):
+        return names_in(f'{system.sys}/class/scsi_generic/{name}/device/block')
+    # A namespace behind two controllers is named nvme0n1, although both reach it; nvme0c0n1 is a path, not a disk.
+    return sorted({re.sub('c[0-9]+', '', each) for each in names_in(f'{system.sys}/class/nvme/{name}')
+                   if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)})
+
+
+# --- mounts and swap --------------------------------------------------------------------------------------
+
+def uses(system: System, mapped: Mapping[str, str]) -> Dict[str, Tuple[str, ...]]:
+    """Return the mount points of each device, and "swap" for swap space. mapped: name of a volume -> "dm-3".
+
+    The mounts of a ZFS pool are under "zfs" and its name. Bind mounts count only where nothing else is mounted.
+    """
+    found: Dict[str, List[str]] = {}
+    bound: Dict[str, List[str]] = {}
+    numbers: Dict[str, str] = {}
+    for line in text_of(f'{system.proc}/self/mountinfo', _TABLE).splitlines():
+        fields, _, rest = (part.split(' ') for part in line.partition(' - '))
+        if len(fields) > 4 and len(rest) > 1:
+            if fields[2] not in numbers:
+                numbers[fields[2]] = _by_number(fields[2], system)
+            # The number names a device in whatever way it was mounted (/dev/root, by-uuid); btrfs and ZFS have none.
+            name = numbers[fields[2]] or _by_path(rest[1], rest[0], mapped)
+            is_bind = fields[3] != '/' and rest[0] != 'btrfs'
+            (bound if is_bind else found).setdefault(name, []).append(fields[4])
+    for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
+        found.setdefault(_by_path(re.split('[ \t]', line)[0], '', mapped), []).append('swap')
+    return {name: tuple(dict.fromkeys(_unescaped(point)[:NAME] for point in points[:_POINTS]))
+            for name, points in {**bound, **found}.items() if name}
+
+
+def _by_number(number: str, system: System) -> str:
+    try:
+        # Major number 0 has no device: btrfs, tmpfs, the network.
+        return '' if number.startswith('0:') else os.path.basename(os.readlink(f'{system.sys}/dev/block/{number}'))
+    except (OSError, ValueError):
+        return ''
+
+
+def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
+    if kind == 'zfs':
+        return f'zfs {_unescaped(source).partition("/")[0]}'
+    name = os.path.basename(_unescaped(source))
+    return mapped.get(name, name) if source.startswith('/dev/') else ''
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
+
+
+# --- small files ------------------------------------------------------------------------------------------
+
+def names_in(folder: str) -> List[str]:
+    """Return the sorted names in a folder; none if it cannot be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except (OSError, ValueError):
+        return []
+
+
+def text_of(path: str, limit: int = FILE) -> str:
+    """Return the text of a small file without surrounding whitespace, or '' if it cannot be read.
+
+    Only a regular file is read, and no link to a device is followed, so no device and no pipe can delay the caller.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            content = _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else b''
+        finally:
+            os.close(file)
+    except (OSError, ValueError):
+        return ''
+    return content.decode(errors='replace').strip()
+
+
+def _content(file: int, limit: int) -> bytes:
+    content = more = os.read(file, limit)
+    while more and limit > FILE and len(content) < limit:  # /proc returns a long file page by page
+        more = os.read(file, limit - len(content))
+        content += more
+    return content
+
+
+def number_of(text: str) -> Optional[int]:
+    """Return the number at the start of a text, of at most nine digits: 4 of "4 (3)"; None if it has none."""
+    found = re.match('[0-9]{1,9}(?![0-9])', text)
+    return int(found[0]) if found else None
+
+
+def udev_values(name: str, devices: Devices) -> Dict[str, str]:
+    """Return ID_FS_TYPE and ID_FS_LABEL of a device from the udev database; {} if it has neither."""
+    folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
+    number = text_of(f'{devices.system.sys}/block/{folder}/dev')
+    notes = text_of(f'{devices.system.udev}/b{number}') if number else ''
+    return dict(_FS.findall(notes))

@@ -1,0 +1,86 @@
+"""Read mounted btrfs file systems from /sys/fs/btrfs: their devices, profiles and stale copies.
+
+/sys does not have the number of each device, so errors and missing devices are counted but not named.
+Source: Linux, fs/btrfs/sysfs.c (devinfo since 5.6, error_stats since 5.14).
+"""
+from __future__ import annotations
+
+import re
+
+from ..model import Group, Member
+from ..typed import TYPE_CHECKING
+from ..words import clean
+from .block_devices import MEMBERS, NAME, names_in, text_of
+
+if TYPE_CHECKING:
+    from typing import Iterator, List, Set, Tuple
+
+    from .block_devices import Devices
+
+# Profile -> its level, weakest first. RAID1 and RAID10 of btrfs lose data with any second device.
+PROFILES = {'raid0': 'raid0', 'single': 'single', 'dup': 'dup', 'raid5': 'btrfs-raid5', 'raid1': 'btrfs-raid1',
+            'raid10': 'btrfs-raid10', 'raid6': 'btrfs-raid6', 'raid1c3': 'raid1c3', 'raid1c4': 'raid1c4'}
+_SPACES = ('data', 'metadata', 'system', 'mixed')
+_STALE = re.compile('^(?:write|flush|corruption|generation)_errs 0*[1-9]', re.MULTILINE)
+_FILE_SYSTEMS = 256
+
+
+def file_systems(devices: Devices) -> List[Group]:
+    """Return each mounted btrfs file system, named by its label, else by a mount point, else by its UUID."""
+    every = [each for each in names_in(f'{devices.system.sys}/fs/btrfs') if re.fullmatch('[0-9a-f-]{36}', each)]
+    return [_file_system(uuid, devices) for uuid in every[:_FILE_SYSTEMS]]
+
+
+def members_of(group: str, devices: Devices) -> List[str]:
+    """Return the kernel's names of the devices of a file system. group: its id, "btrfs UUID"."""
+    return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')[:MEMBERS]
+
+
+def _file_system(uuid: str, devices: Devices) -> Group:
+    folder = f'{devices.system.sys}/fs/btrfs/{uuid}'
+    names = members_of(f'btrfs {uuid}', devices)
+    entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MEMBERS]]
+    targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
+    stale = sum(_is_stale(each) for each in entries if each not in targets)
+    # The target of a replacement counts like the others, since nobody knows which device it is.
+    members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
+    members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
+    level, unknown = _level(_profiles(folder), bool(entries) and all(map(_has_counters, entries)))
+    used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
+    name = text_of(f'{folder}/label')[:NAME] or (used[0] if used else uuid)
+    # A device that was pulled out has errors, too, but is already counted as a member.
+    missing = max(stale - sum(member.state == 'missing' for member in members), 0)
+    return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',
+                 None, used, missing, unknown)
+
+
+def _is_stale(entry: str) -> bool:
+    """Return whether a device is missing, or has failed to store something that it should hold."""
+    return text_of(f'{entry}/missing') != '0' or bool(_STALE.search(text_of(f'{entry}/error_stats')))
+
+
+def _has_counters(entry: str) -> bool:
+    return text_of(f'{entry}/error_stats').startswith('write_errs ')
+
+
+def _profiles(folder: str) -> Set[str]:
+    """Return the profiles that hold data or metadata: several during a conversion. An empty one is left from mkfs."""
+    return {profile for space, profile in _listed(folder)
+            if text_of(f'{folder}/allocation/{space}/{profile}/used_bytes') != '0'}
+
+
+def _listed(folder: str) -> Iterator[Tuple[str, str]]:
+    for space in _SPACES:
+        for name in names_in(f'{folder}/allocation/{space}'):
+            if name in PROFILES or names_in(f'{folder}/allocation/{space}/{name}'):  # else it is a file
+                yield space, name
+
+
+def _level(profiles: Set[str], has_states: bool) -> Tuple[str, str]:
+    """Return the weakest level, or '' and why it is not known. has_states: /sys has the states of all devices."""
+    unheard = sorted(profiles - set(PROFILES))
+    if unheard:
+        return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'
+    if not has_states or not profiles:
+        return '', f'{"the states of its devices" if profiles else "its profiles"} could not be read from /sys'
+    return next(level for profile, level in PROFILES.items() if profile in profiles), ''

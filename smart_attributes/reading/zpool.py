@@ -1,0 +1,269 @@
+"""Convert the ZFS pools that zpool reports into groups: a pool needs its virtual devices, these need their devices.
+
+`zpool status` blocks on some suspended pools, so it runs only where a person asks for it, with a time limit.
+"""
+from __future__ import annotations
+
+import os
+import re
+
+from ..coded import Coded
+from ..model import Group, Member
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import clean
+from . import system_command, zpool_status
+from .block_devices import LINUX
+from .zpool_status import Pool, Scan, Vdev
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from .block_devices import System
+
+    DisksOf = Callable[[str], tuple[str, ...]]
+
+COMMAND = ('zpool', 'status', '-P')
+_LONGEST = 200     # characters of a name
+_STATES = {'ONLINE': 'in_sync', 'DEGRADED': 'in_sync', 'FAULTED': 'faulty', 'OFFLINE': 'faulty', 'UNAVAIL': 'missing',
+           'REMOVED': 'missing'}
+_WORKS = ('ONLINE', 'DEGRADED')
+_ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
+_NESTED = re.compile('(replacing|spare)-[0-9]+')
+_TWICE = 'zpool reports a device twice'
+_CONTRADICTION = 'zpool reports that it is DEGRADED, but all of its devices ONLINE'
+
+
+class _Kind(NamedTuple):
+    """The kind of a virtual device, as its name shows it."""
+
+    level: str           # '' if the name is of no known form
+    fewest: int = 1      # devices
+    most: int = 100_000
+
+
+class _View(NamedTuple):
+    """The state of the pool that the conversion of its virtual devices needs."""
+
+    resilvers: tuple[Scan, ...]
+    scrub: Scan | None
+    is_marked: bool      # zpool shows for at least one device of the pool that it lacks data
+    disks_of: DisksOf
+
+
+def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
+    """Return the groups of all pools in the output of zpool status, text or JSON; none if it is neither. Pure.
+
+    disks_of: returns the disks, or ids of groups, below the path of a device.
+    """
+    found: dict[str, Group] = {}
+    for group in (group for pool in zpool_status.pools(text) for group in _groups_of_pool(pool, disks_of)):
+        found[group.id] = group if group.id not in found else group._replace(level='', unknown=_TWICE)
+    return tuple(found.values())
+
+
+def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
+              ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return the known groups, with the groups that zpool reports in place of their pools, and notes.
+
+    ask: returns the output of zpool status, or the reason for its absence.
+    """
+    text, problem = ask()
+    before = {group.id: group for group in known}
+    found = {group.id: _joined(before.get(group.id, group), group)
+             for group in groups(text, lambda path: below(path, system))}
+    if text.strip() and not found:
+        problem = Coded('zpool-status-missing', 'the redundancy of ZFS pools is unknown: zpool status reports no pool')
+    return (*(group for key, group in before.items() if key not in found), *found.values()), (problem,) * bool(problem)
+
+
+def _joined(before: Group, group: Group) -> Group:
+    """Return a pool with what is known besides: its use and, if zpool's output was not understood, its disks."""
+    return group._replace(used_as=before.used_as, members=group.members or before.members)
+
+
+def ask() -> tuple[str, Coded]:
+    """Return the output of zpool status, or '' and the reason for its absence."""
+    text, why = system_command.output(COMMAND)
+    return text, Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}' if why else '')
+
+
+def below(path: str, system: System = LINUX) -> tuple[str, ...]:
+    """Return the disk below the path of a device or partition, or the id of a group such as "dm-3"; none for a file."""
+    if not path.startswith('/dev/'):
+        return ()
+    try:
+        folder = os.path.realpath(f'{system.sys}/class/block/{os.path.basename(os.path.realpath(path))}')
+    except (OSError, ValueError):
+        return ()
+    name = os.path.basename(os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder)
+    return (name,) if os.path.isdir(f'{system.sys}/block/{name}') else ()
+
+
+# --- pools --------------------------------------------------------------------------------------------
+
+def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
+    """Yield the group of a pool, and those of its virtual devices, at each level."""
+    unknown = pool.unknown or _doubt(pool)
+    names = {vdev.name for vdev in (*pool.vdevs, *pool.others)}
+    # A resilver of a virtual device that is not listed may concern each of them.
+    resilvers = tuple(scan if scan.vdev in names else scan._replace(vdev='') for scan in pool.scans
+                      if scan.function == 'resilver')
+    vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
+    is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *pool.others) for leaf in _leaves(vdev))
+    view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of)
+    name = clean(pool.name, _LONGEST)
+    members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
+                      (_id(f'zfs {name}', vdev),)) for place, vdev in enumerate(vdevs)]
+    spares = [_member(vdev, None, disks_of)._replace(state='spare') for vdev in pool.spares if vdev.state == 'AVAIL']
+    yield Group(f'zfs {name}', name, 'zfs', '' if unknown else 'raid0', len(members), members=(*members, *spares),
+                unknown=unknown)
+    for vdev in vdevs:
+        for group in _groups_of_vdev(vdev, f'zfs {name}', view):
+            yield group._replace(level='', unknown=unknown) if unknown else group
+
+
+def _doubt(pool: Pool) -> str:
+    """Return why nothing is known about the redundancy of a whole pool, or ''."""
+    if pool.state not in _WORKS:
+        return f'zpool reports the state {clean(pool.state)}' if pool.state else 'zpool reports no state of it'
+    if not pool.vdevs:
+        return 'zpool reports no device of it'
+    names = [name for vdev in (*pool.vdevs, *pool.others) for name in _names(vdev, '')]
+    if len(set(names)) < len(names):
+        return _TWICE
+    is_contradiction = pool.state == 'DEGRADED' and all(vdev.state == 'ONLINE' for vdev in (*pool.vdevs, *pool.others))
+    return _CONTRADICTION if is_contradiction else ''
+
+
+def _names(vdev: Vdev, parent: str) -> Iterator[str]:
+    """Yield the names below a virtual device: of devices as they are, of groups with the group above."""
+    name = vdev.path or f'{parent} {vdev.name}'
+    yield name
+    for child in vdev.children:
+        yield from _names(child, name)
+
+
+def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
+    """Return a virtual device in which those that replace others are marked as incomplete.
+
+    zpool marks a device only after something was written to it. A replacement exists until it is complete, a spare
+    stays after that.
+    """
+    children = [_marked(child, is_resilver) for child in vdev.children]
+    match = _NESTED.fullmatch(vdev.name)
+    if match and (is_resilver or match[1] == 'replacing'):
+        children[1:] = map(_incomplete, children[1:])
+    return vdev._replace(children=tuple(children))
+
+
+def _incomplete(vdev: Vdev) -> Vdev:
+    """Return a virtual device with all of its devices marked as incomplete."""
+    return vdev._replace(is_resilvering=True, children=tuple(map(_incomplete, vdev.children)))
+
+
+# --- virtual devices ----------------------------------------------------------------------------------
+
+def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
+    """Yield the group of a virtual device, and those below it."""
+    own = _id(parent, vdev)
+    members = tuple(_nested(child, place, own) if child.children else _member(child, place, view.disks_of)
+                    for place, child in enumerate(vdev.children or (vdev,)))
+    unknown = _doubt_about(vdev, view)
+    scan = _running(vdev, view)
+    yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level,
+                len(members), members=members, activity=_ACTIVITIES[scan.function] if scan else '',
+                progress=scan.progress if scan else None, unknown=unknown)
+    for child in vdev.children:
+        if child.children:
+            yield from _groups_of_vdev(child, own, view)
+
+
+def _short(vdev: Vdev) -> str:
+    """Return the name of a virtual device for people: the path of a device without its folder in /dev."""
+    return clean(os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name, _LONGEST)
+
+
+def _id(parent: str, vdev: Vdev) -> str:
+    return f'{parent}/{clean(vdev.name, _LONGEST)}'.replace('//dev/', '/')
+
+
+def _kind(vdev: Vdev) -> _Kind:
+    """Return the kind of a virtual device by its name, such as "raidz2-0" or "draid1:4d:8c:1s-0".
+
+    A device has a path, the number of a missing device, or the name of a distributed spare: space on a dRAID's devices.
+    """
+    if not vdev.children:
+        return _Kind('single' if vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name) else '')
+    if re.fullmatch('(mirror|replacing|spare)-[0-9]+', vdev.name):
+        return _Kind('mirror', 2)
+    raidz = re.fullmatch('(raidz([123]))-[0-9]+', vdev.name)
+    if raidz:
+        return _Kind(raidz[1], int(raidz[2]) + 1)
+    draid = re.fullmatch('(draid[123]):[0-9]+d:([0-9]{1,5})c:[0-9]+s-[0-9]+', vdev.name)
+    return _Kind(draid[1], int(draid[2]), int(draid[2])) if draid else _Kind('')
+
+
+def _doubt_about(vdev: Vdev, view: _View) -> str:
+    """Return why the redundancy of a virtual device is not known, or ''."""
+    kind, leaves, is_nested = _kind(vdev), list(_leaves(vdev)), bool(_NESTED.fullmatch(vdev.name))
+    is_odd = any(child.children and not _NESTED.fullmatch(child.name) for child in vdev.children)
+    if is_odd or not all(_kind(each).level for each in (vdev, *leaves)):
+        return 'it is of a kind that this version does not know'
+    if vdev.children and not kind.fewest <= len(vdev.children) <= kind.most:
+        return f'zpool reports {len(vdev.children)} of its devices'
+    # zpool status -j of 2.3 omits the state of a dRAID.
+    if not is_nested and vdev.state not in _WORKS and (vdev.state or kind.level[:5] != 'draid'):
+        return f'zpool reports the state {clean(vdev.state)}'
+    if any(leaf.state not in _STATES or (leaf.state in _WORKS and leaf.detail.startswith('was ')) for leaf in leaves):
+        return 'zpool reports a state of a device that this version does not know'
+    if vdev.children and vdev.state == 'DEGRADED' and all(leaf.state == 'ONLINE' and not leaf.is_resilvering
+                                                          for leaf in leaves):
+        return _CONTRADICTION
+    return _doubt_while_resilvering(vdev, leaves, view)
+
+
+def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
+    """Return why it is not known which devices are complete while a resilver runs, or ''.
+
+    JSON does not mark the devices of a sequential resilver, and in a dRAID each device that receives a part of the data
+    is marked.
+    """
+    names = {scan.vdev for scan in view.resilvers}
+    is_marked = any(leaf.is_resilvering for leaf in leaves)
+    is_hidden = ('' in names and not view.is_marked) or (vdev.name in names and not is_marked)
+    is_spread = bool(names) and is_marked and vdev.name.startswith('draid')
+    return 'a resilver is running, and zpool does not report which devices are complete' \
+        if is_hidden or is_spread else ''
+
+
+def _running(vdev: Vdev, view: _View) -> Scan | None:
+    """Return the scan that concerns a virtual device: a resilver that names it, or that one of its devices needs."""
+    lacks_data = any(leaf.is_resilvering for leaf in _leaves(vdev)) or not view.is_marked
+    own = (scan for scan in view.resilvers if scan.vdev == vdev.name or (lacks_data and not scan.vdev))
+    return next(own, view.scrub)
+
+
+def _leaves(vdev: Vdev) -> Iterator[Vdev]:
+    """Yield the devices of a virtual device."""
+    if not vdev.children:
+        yield vdev
+    for child in vdev.children:
+        yield from _leaves(child)
+
+
+# --- members ------------------------------------------------------------------------------------------
+
+def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
+    """Return the member that a device is."""
+    state = _STATES.get(vdev.state, 'unknown')
+    state = 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
+    detail = '' if vdev.state in ('ONLINE', 'AVAIL') else ', '.join(filter(None, (vdev.state, vdev.detail)))
+    return Member(_short(vdev), state, place, disks_of(vdev.path) if vdev.path else (),
+                  clean(detail, _LONGEST))
+
+
+def _nested(vdev: Vdev, place: int, parent: str) -> Member:
+    """Return the member made of a device and those that replace it, which is as good as the best of them."""
+    states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
+    best = next((state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states), 'missing')
+    return Member(_short(vdev), best, place, (_id(parent, vdev),))

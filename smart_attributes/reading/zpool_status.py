@@ -1,0 +1,317 @@
+"""Parse the output of `zpool status -P`, as text and as JSON, into trees of devices. Pure.
+
+Names may be of any kind, since anyone who may write to a disk can choose them. A line that is not understood makes
+its pool unknown: a pool without the line of a failed device would look better than it is.
+Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config, vdev_stats_nvlist).
+"""
+from __future__ import annotations
+
+import json
+import re
+
+from ..typed import TYPE_CHECKING, NamedTuple
+from .json_values import object_of, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..typed import Json
+
+DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
+RESILVERING = ('resilvering', 'awaiting resilver')
+_DEEPEST = 8  # levels below the pool: a device in spare-0 in replacing-0 in spare-6 in a dRAID is at 5
+# The lines about a pool, in their order. Only "scan" may be repeated.
+_KEYS = ('pool', 'state', 'status', 'action', 'see', 'scan', 'scan warning', 'remove', 'checkpoint', 'expand', 'config',
+         'errors')
+_FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
+_CLASS = re.compile('\t(dedup|special|logs|cache|spares)[\t ]*')
+_COUNT = r'[0-9][0-9.]{0,20}[KMGTPEZ]?'
+_STATE = re.compile('(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
+                    f'(?:(?<= ){_COUNT} +{_COUNT} +{_COUNT}(?= |$))?(?:  (.*))?')
+# Remarks after the counts of a device that works, besides RESILVERING and reasons in words.
+_HARMLESS = re.compile(r'\((?:repairing|removing|non-allocating|initializing|trimming)\)'
+                       '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native')
+_PERCENT = re.compile(r'\b([0-9]{1,3}\.[0-9]{1,2})% done')
+_RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
+_AT_REST = re.compile('resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
+                      '|error scrub |none requested')
+_SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
+_SCAN_STATES, _REBUILD_STATES = ('NONE', 'SCANNING', 'FINISHED', 'CANCELED'), ('NONE', 'ACTIVE', 'CANCELED', 'COMPLETE')
+_POOL_OBJECTS = ('vdevs', 'dedup', 'special', 'logs', 'l2cache', 'spares', 'scan_stats', 'removal_stats',
+                 'checkpoint_stats', 'raidz_expand_stats', 'load_info')
+# States and reasons in JSON -> the words in text, where they differ.
+_JSON_STATES = {'CANT_OPEN': 'UNAVAIL'}
+_AUX = {'ERR_EXCEEDED': 'too many errors', 'EXTERNAL': 'external device fault', 'OPEN_FAILED': 'cannot open',
+        'CORRUPT_DATA': 'corrupted data', 'BAD_LABEL': 'invalid label', 'NO_REPLICAS': 'insufficient replicas'}
+
+
+class Vdev(NamedTuple):
+    """A virtual device: a device, or a group of them."""
+
+    name: str
+    state: str                      # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
+    detail: str = ''                # the reason for its state: "too many errors", "was /dev/sda1"
+    path: str = ''                  # of a device; '' if it is not known where it is now
+    is_resilvering: bool = False    # or waits for it
+    children: tuple[Vdev, ...] = ()
+
+
+class Scan(NamedTuple):
+    """A running resilver or scrub."""
+
+    function: str                   # "resilver" or "scrub"
+    vdev: str = ''                  # the only virtual device that is resilvered; '': all that need it
+    progress: float | None = None   # %
+
+
+class Pool(NamedTuple):
+    """A pool as zpool reports it."""
+
+    name: str
+    state: str = ''
+    scans: tuple[Scan, ...] = ()
+    vdevs: tuple[Vdev, ...] = ()    # without those that hold no data of the pool
+    others: tuple[Vdev, ...] = ()   # log and cache devices
+    spares: tuple[Vdev, ...] = ()
+    unknown: str = ''               # why its redundancy is not known
+
+
+class _NotUnderstood(ValueError):
+    """The output has another form than the sources describe."""
+
+
+def pools(text: str) -> tuple[Pool, ...]:
+    """Return the pools in the output of `zpool status -P`, text or JSON; none if it is neither.
+
+    A pool that occurs twice, or is not understood, has only its name and `unknown`.
+    """
+    found: dict[str, Pool] = {}
+    for pool in _of_json(text) if text.lstrip().startswith('{') else map(_of_text, _sections(text)):
+        twice = Pool(pool.name, unknown='zpool reports two pools of this name')
+        found[pool.name] = twice if pool.name in found else pool
+    return tuple(found.values())
+
+
+# --- text ---------------------------------------------------------------------------------------------
+
+def _sections(text: str) -> Iterator[list[str]]:
+    """Yield the lines of each pool. Lines before the first pool belong to it, so that it is not understood."""
+    section: list[str] = []
+    for line in text.split('\n'):
+        if line.startswith('  pool: ') and any(map(_is_pool, section)):
+            yield section
+            section = []
+        section.append(line)
+    if any(map(_is_pool, section)):
+        yield section
+
+
+def _is_pool(line: str) -> bool:
+    return line.startswith('  pool: ')
+
+
+def _of_text(lines: list[str]) -> Pool:
+    name = next(filter(_is_pool, lines))[len('  pool: '):]
+    try:
+        fields = _fields(lines)
+        state = fields['state'][0]
+        rows = _rows(fields['config'][0], name, state)
+    except _NotUnderstood as error:
+        return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
+    if _SUSPENDED.search(' '.join((*fields.get('see', ()), *fields.get('status', ())))):
+        state = 'SUSPENDED'
+    return Pool(name, state, _scans(fields.get('scan', [])), *rows)
+
+
+def _fields(lines: list[str]) -> dict[str, list[str]]:
+    """Return the texts under each key, with their following lines. Raises _NotUnderstood."""
+    fields: dict[str, list[str]] = {}
+    rank, key = -1, ''
+    for line in lines:
+        match = _FIELD.fullmatch(line)
+        if match:
+            key, before = match[1], rank
+            rank = _KEYS.index(key)
+            if rank < before or (rank == before and key != 'scan'):
+                raise _NotUnderstood(f'"{key}" is not expected there')
+            fields.setdefault(key, []).append(match[2] or '')
+        elif line and (not line.startswith('\t') or not key or key == 'errors'):
+            raise _NotUnderstood('a line is of no known form')
+        elif key:
+            fields[key][-1] += f'\n{line}'
+    missing = [key for key in ('pool', 'state', 'config', 'errors') if key not in fields]
+    if missing:
+        raise _NotUnderstood(f'"{missing[0]}" is missing')
+    return fields
+
+
+def _rows(config: str, pool: str, state: str) -> tuple[tuple[Vdev, ...], tuple[Vdev, ...], tuple[Vdev, ...]]:
+    """Return the virtual devices with data, log and cache devices, and spares. Raises _NotUnderstood."""
+    lines = config.strip('\n').split('\n')
+    column = lines[0].find('  STATE ') + 2
+    if not re.fullmatch('\tNAME +STATE +READ +WRITE +CKSUM', lines[0]):
+        raise _NotUnderstood('the table has other columns')
+    found: dict[str, list[tuple[int, Vdev]]] = {}
+    kind = 'normal'
+    for line in lines[1:]:
+        match = _CLASS.fullmatch(line)
+        if match and match[1] in found:
+            raise _NotUnderstood(f'"{match[1]}" occurs twice')
+        kind = match[1] if match else kind
+        rows = found.setdefault(kind, [])
+        if not match:
+            rows.append(_row(line, column))
+    (depth, root), *rest = found.get('normal') or [(1, Vdev('', ''))]
+    if depth or root.name != pool or any(not depth for rows in (rest, *map(found.get, (*DATA[1:], *NOT_DATA)))
+                                         for depth, _ in rows or ()):
+        raise _NotUnderstood('the table does not begin with the pool')
+    _compare(state, root.state)
+    found['normal'] = rest
+    data, others, spares = (sum((_tree(found.get(kind, [])) for kind in kinds), ())
+                            for kinds in (DATA, ('logs', 'cache'), ('spares',)))
+    return data, others, spares
+
+
+def _compare(state: str, root: str) -> None:
+    """Raise _NotUnderstood if a pool that is not suspended has two states."""
+    if root != state != 'SUSPENDED':
+        raise _NotUnderstood('two states of the pool')
+
+
+def _row(line: str, column: int) -> tuple[int, Vdev]:
+    """Return the depth of a row of the table, 0 for the pool, and its content. Raises _NotUnderstood."""
+    name = line[1:column].rstrip(' ')
+    indent = len(name) - len(name.lstrip(' '))
+    match = _STATE.fullmatch(line, column)
+    is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2:column] == '  '
+    if not match or not is_in_line or indent % 2 or indent // 2 > _DEEPEST:
+        raise _NotUnderstood('a row of the table is of no known form')
+    notes = [note for note in (match[2] or '').split('  ') if note and not _HARMLESS.fullmatch(note)]
+    marks = [note for note in notes if note.strip('()') in RESILVERING]
+    detail = ', '.join(note for note in notes if note not in marks)
+    if detail and match[1] == 'ONLINE':
+        raise _NotUnderstood('a device is ONLINE with an unknown remark')
+    name = name.strip(' ')
+    return indent // 2, Vdev(name, match[1], detail, path_of(name, match[1], detail), bool(marks))
+
+
+def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
+    """Return the rows at a depth, with those below as their children. Raises _NotUnderstood."""
+    made = []
+    starts = [number for number, (level, _) in enumerate(rows) if level == depth]
+    if rows and starts[:1] != [0]:
+        raise _NotUnderstood('a row of the table is indented too far')
+    for start, end in zip(starts, (*starts[1:], len(rows))):
+        made.append(rows[start][1]._replace(children=_tree(rows[start + 1:end], depth + 1)))
+    return tuple(made)
+
+
+def path_of(name: str, state: str, detail: str) -> str:
+    """Return the path of a device, or '' if another device may have this path by now.
+
+    A device that is gone keeps its last path, and the kernel gives a free name such as sdc to the next disk. Names
+    below /dev/disk/by-id are made from the device's own data.
+    """
+    is_gone = detail.startswith('was ')
+    path = detail[len('was '):] if is_gone else name
+    is_there = state not in ('UNAVAIL', 'REMOVED') and not is_gone
+    return path if path.startswith('/dev/disk/by-id/' if not is_there else '/') else ''
+
+
+def _scans(texts: list[str]) -> tuple[Scan, ...]:
+    return tuple(scan for scan in map(_scan, texts) if scan)
+
+
+def _scan(text: str) -> Scan | None:
+    """Return the running scan that a text describes. One that is not understood may be a resilver."""
+    match = _RUNNING.match(text)
+    if not match:
+        return None if _AT_REST.match(text) else Scan('resilver')
+    percent = _PERCENT.search(text)
+    return Scan(match[1], match[2] or '', min(100.0, float(percent[1])) if percent else None)
+
+
+# --- JSON ---------------------------------------------------------------------------------------------
+
+def _of_json(text: str) -> Iterator[Pool]:
+    try:
+        entries = object_of({'document': json.loads(text, object_pairs_hook=_object)}, 'document', 'pools')
+    except (ValueError, RecursionError):
+        return
+    for key in entries:
+        try:
+            yield _pool_of_json(key, object_of(entries, key))
+        except _NotUnderstood as error:
+            yield Pool(key, unknown=f'the output of zpool status -j is not understood ({error})')
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object. Raises _NotUnderstood if a key occurs twice, which would hide a device."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise _NotUnderstood('a key occurs twice')
+    return made
+
+
+def _pool_of_json(name: str, pool: Json) -> Pool:
+    root, state = object_of(pool, 'vdevs', name), text_of(pool, 'state')
+    if list(object_of(pool, 'vdevs')) != [name] or text_of(pool, 'name') != name or 'error_count' not in pool:
+        raise _NotUnderstood('the pool is incomplete')
+    _expect_objects(pool, _POOL_OBJECTS)
+    _compare(state, _state_of(root))
+    scans = _scans_of_json(object_of(pool, 'scan_stats'))
+    is_resilver = any(scan.function == 'resilver' and not scan.vdev for scan in scans)
+
+    def below(data: Json, key: str) -> tuple[Vdev, ...]:
+        return tuple(_vdev_of_json(entry, value, is_resilver, 1) for entry, value in object_of(data, key).items())
+
+    is_suspended = _SUSPENDED.search(f'{text_of(pool, "msgid")} {text_of(pool, "status")}')
+    return Pool(name, 'SUSPENDED' if is_suspended else state, scans,
+                (*below(root, 'vdevs'), *below(pool, 'dedup'), *below(pool, 'special')),
+                (*below(pool, 'logs'), *below(pool, 'l2cache')), below(pool, 'spares'))
+
+
+def _scans_of_json(scan: Json) -> tuple[Scan, ...]:
+    """Return the running scan, and the sequential resilvers, which name their virtual devices."""
+    _expect_objects(scan, ('rebuild_stats',))
+    rebuilds = object_of(scan, 'rebuild_stats')
+    states = {vdev: text_of(object_of(rebuilds, vdev), 'state') for vdev in rebuilds}
+    state = text_of(scan, 'state') or 'NONE'
+    if state not in _SCAN_STATES or not set(states.values()) <= set(_REBUILD_STATES):
+        raise _NotUnderstood('a scan is in no known state')
+    is_scrub = text_of(scan, 'function') == 'SCRUB'
+    is_running = state == 'SCANNING' and not (is_scrub and text_of(scan, 'scrub_pause') not in ('', '-', '0'))
+    return (*[Scan('scrub' if is_scrub else 'resilver')] * is_running,
+            *(Scan('resilver', vdev) for vdev, state in states.items() if state == 'ACTIVE'))
+
+
+def _expect_objects(data: Json, allowed: tuple[str, ...]) -> None:
+    """Raise _NotUnderstood if there is an object under another key than the allowed ones: it would be left out."""
+    if any(isinstance(value, dict) != (key in allowed) for key, value in data.items()):
+        raise _NotUnderstood('an object of no known name')
+
+
+def _state_of(data: Json) -> str:
+    state = text_of(data, 'state')
+    return _JSON_STATES.get(state, state)
+
+
+def _vdev_of_json(key: str, value: object, is_resilver: bool, depth: int) -> Vdev:
+    """Return a virtual device. is_resilver: the data that a scan has processed was written by a resilver."""
+    if not isinstance(value, dict) or text_of(value, 'name') not in ('', key) or depth > _DEEPEST:
+        raise _NotUnderstood('a device is of no known form')
+    _expect_objects(value, ('vdevs',))
+    below = object_of(value, 'vdevs')
+    if not below and 'vdevs' in value:
+        raise _NotUnderstood('a device is of no known form')
+    state, was, aux = _state_of(value), text_of(value, 'was'), text_of(value, 'aux')
+    detail = f'was {was}' if was else _AUX.get(aux, aux.lower().replace('_', ' '))
+    is_marked = 'resilver_deferred' in value or (is_resilver and 'scan_processed' in value)
+    if detail and state == 'ONLINE':
+        raise _NotUnderstood('a device is ONLINE with an unknown remark')
+    if below:
+        children = tuple(_vdev_of_json(name, child, is_resilver, depth + 1) for name, child in below.items())
+        return Vdev(key, state, detail, children=children)
+    name = key if was else text_of(value, 'path') or key
+    return Vdev(name, state, detail, path_of(name, state, detail), is_marked)

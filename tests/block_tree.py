@@ -1,0 +1,123 @@
+"""Trees of /sys, /proc and udev as Linux 6 lays them out, for tests of what lies on disks."""
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from smart_attributes.reading.block_devices import System
+
+
+class Machine:
+    """A machine whose disks, arrays and volumes are written one by one."""
+
+    def __init__(self, root: Path) -> None:
+        self.system = System(*(str(root / name) for name in ('sys', 'proc', 'udev')))
+        self.sys, self.proc, self.udev_data = (Path(folder) for folder in self.system)
+        for folder in ('block', 'dev/block', 'fs/btrfs'):
+            (self.sys / folder).mkdir(parents=True)
+        for folder in (self.proc / 'self', self.udev_data):
+            folder.mkdir(parents=True)
+        self.numbers: dict[str, str] = {}
+        self.files(self.proc, {'self/mountinfo': '22 27 0:21 / /proc rw,relatime - proc proc rw',
+                               'swaps': 'Filename\t\t\t\tType\t\tSize\tUsed\tPriority'})
+
+    @staticmethod
+    def files(folder: Path, texts: dict) -> None:
+        """Write files with these texts below a folder, each with the line break of /sys."""
+        for name, text in texts.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(f'{text}\n')
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a disk or partition."""
+        return (self.sys / 'dev/block' / self.numbers[name]).resolve()
+
+    def _device(self, name: str, folder: Path) -> Path:
+        number = self.numbers[name] = f'{8 + len(self.numbers) // 200}:{len(self.numbers) % 200}'
+        self.files(folder, {'dev': number, 'size': '1953525168'})
+        (folder / 'holders').mkdir()
+        (self.sys / 'dev/block' / number).symlink_to(os.path.relpath(folder, self.sys / 'dev/block'))
+        return folder
+
+    def disk(self, name: str, *parts: str, bus: str = 'pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0') -> Path:
+        """Add a disk with its partitions; a virtual one has slaves."""
+        folder = self._device(name, self.sys / 'devices' / bus / 'block' / name)
+        (folder / 'slaves').mkdir()
+        (self.sys / 'block' / name).symlink_to(os.path.relpath(folder, self.sys / 'block'))
+        for number, part in enumerate(parts, 1):
+            self._device(part, folder / part)
+            self.files(folder / part, {'partition': number})
+        return folder
+
+    def pull(self, name: str) -> None:
+        """Take a disk out: arrays and volumes keep links to it that lead nowhere."""
+        shutil.rmtree(self.folder(name))
+        (self.sys / 'block' / name).unlink()
+
+    def disks(self, *names: str) -> None:
+        """Add disks with one partition each."""
+        for name in names:
+            self.disk(name, f'{name}1')
+
+    def stacked(self, name: str, *slaves: str) -> Path:
+        """Add a device that lies on others; a slave without a folder is gone, and its link leads nowhere."""
+        folder = self.disk(name, bus='virtual')
+        for slave in slaves:
+            (folder / 'slaves' / slave).symlink_to(self.folder(slave) if slave in self.numbers else '../../gone')
+            if slave in self.numbers:
+                (self.folder(slave) / 'holders' / name).symlink_to(folder)
+        return folder
+
+    def md(self, name: str, level: str, members: dict, **texts: str) -> Path:
+        """Add an array. members: name -> "state" or "state slot"; without a slot it is the next one."""
+        folder = self.stacked(name, *members)
+        self.files(folder / 'md', {'level': level, 'raid_disks': len(members), 'array_state': 'clean', 'layout': '0',
+                                   'sync_action': 'idle', 'sync_completed': 'none', 'metadata_version': '1.2', **texts})
+        for place, (member, told) in enumerate(members.items()):
+            state, _, slot = told.partition(' ')
+            self.files(folder / f'md/dev-{member}', {'state': state, 'slot': slot or place, 'errors': 0})
+            (folder / f'md/dev-{member}/block').symlink_to(
+                self.folder(member) if member in self.numbers else '../../../../gone')
+        return folder
+
+    def dm(self, name: str, called: str, uuid: str, *slaves: str) -> Path:
+        """Add a volume of the device mapper."""
+        folder = self.stacked(name, *slaves)
+        self.files(folder / 'dm', {'name': called, 'uuid': uuid, 'suspended': 0})
+        return folder
+
+    def btrfs(self, uuid: str, profiles: dict, devices: tuple, states: tuple, label: str = '') -> Path:
+        """Add a mounted btrfs. profiles: "data/raid1" -> used bytes. states: for each device number, its files."""
+        folder = self.sys / 'fs/btrfs' / uuid
+        self.files(folder / 'allocation', {f'{each}/used_bytes': used for each, used in profiles.items()})
+        self.files(folder, {'label': label, 'allocation/data/total_bytes': 1, 'allocation/global_rsv_size': 1})
+        (folder / 'devices').mkdir()
+        for device in devices:
+            (folder / 'devices' / device).symlink_to(self.folder(device) if device in self.numbers else '../../gone')
+        for number, told in enumerate(states, 1):
+            self.files(folder / f'devinfo/{number}', {'missing': 0, 'replace_target': 0, 'writeable': 1,
+                                                      'error_stats': errors(), **told})
+        return folder
+
+    def mounted(self, source: str, point: str, kind: str = 'ext4', number: str = '', root: str = '/') -> None:
+        """Mount a device; its number is that of the device unless the file system has none."""
+        number = number or self.numbers.get(source.rpartition('/')[2], '0:40')
+        with (self.proc / 'self/mountinfo').open('a') as file:
+            file.write(f'40 27 {number} {root} {point} rw,relatime shared:1 - {kind} {source} rw\n')
+
+    def swap(self, source: str) -> None:
+        """Use a device as swap space."""
+        with (self.proc / 'swaps').open('a') as file:
+            file.write(f'{source}                               partition\t1048572\t\t0\t\t-2\n')
+
+    def udev(self, name: str, kind: str, label: str = '') -> None:
+        """Write what udev found on a device."""
+        self.files(self.udev_data, {f'b{self.numbers[name]}': f'S:disk/by-id/x\nE:ID_FS_TYPE={kind}\n'
+                                    f'E:ID_FS_LABEL={label}\nE:ID_FS_USAGE=raid'})
+
+
+def errors(**counts: int) -> str:
+    """Return the text of btrfs' error_stats."""
+    return '\n'.join(f'{name}_errs {counts.get(name, 0)}' for name in ('write', 'read', 'flush', 'corruption',
+                                                                       'generation'))

@@ -1,0 +1,184 @@
+"""What depends on a drive, in every output, from a tree of /sys to the words."""
+from __future__ import annotations
+
+from typing import Any, Dict, Sequence, Tuple
+
+import pytest
+from block_tree import Machine
+from conftest import run
+from test_severity import FAILED, drive, found
+
+from smart_attributes.check.survey import Survey
+from smart_attributes.commands import dependence
+from smart_attributes.knowledge import severity
+from smart_attributes.model import Device, State, Verdict
+from smart_attributes.output import advice, explain, json_document, metrics, plugin, plugin_lines, replacements
+
+NOW = 1_795_348_800  # 2026-11-22
+HEALTHY = found('endurance_used', 3, State.OK)
+WORN = found('endurance_used', 86, State.WARNING, '85')
+REBUILT = 'md0 (raid5, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt'
+RAID5 = {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}
+
+
+@pytest.fixture
+def machine(tmp_path) -> Machine:
+    made = Machine(tmp_path)
+    made.disks('sda', 'sdb', 'sdc', 'sdd')
+    return made
+
+
+def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Survey:
+    """Return a survey of these verdicts with the groups of a machine."""
+    empty: Any = None
+    before = Survey(tuple(verdicts), (), (), (), empty, (State.UNKNOWN, 'no drives'))
+    return dependence.with_groups(before, system=machine.system, **more)
+
+
+def raid5(machine: Machine, states: Dict[str, str] = RAID5, **more: str) -> None:
+    machine.md('md0', 'raid5', states, **more)
+    machine.mounted('/dev/md0', '/srv')
+
+
+def labels(survey: Survey) -> Dict[str, Tuple[str, str]]:
+    return {verdict.device.name: (verdict.replacement.label, verdict.replacement.why.code)
+            for verdict in survey.verdicts if verdict.replacement}
+
+
+def test_a_failing_member_of_a_healthy_array_is_next(machine):
+    raid5(machine)
+    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)])
+    failing = next(each for each in survey.verdicts if each.device.name == 'sdb')
+
+    assert labels(survey) == {'sdb': ('next', 'replace-next')}
+    assert advice.advice(failing, NOW).action == advice.REPLACE
+    assert [each.said for each in failing.depends] == ['md0 (raid5, /srv), tolerates no further loss']
+    assert survey.machine and replacements.lines(survey.machine) == [f'  next  sdb  {REBUILT}']
+
+
+def test_the_last_good_copies_of_a_degraded_array_stay(machine):
+    raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
+    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)])
+
+    assert labels(survey) == {'sda': ('last good copy', 'last-good-copy'), 'sdb': ('last good copy', 'last-good-copy'),
+                              'sdc': ('next', 'member-not-used')}
+    assert {each.device.name: advice.advice(each, NOW).action for each in survey.verdicts} == {
+        'sda': advice.KEEP, 'sdb': advice.KEEP, 'sdc': advice.REJOIN}
+
+
+def test_a_rebuild_is_waited_for(machine):
+    raid5(machine, {**RAID5, 'sdc1': 'spare 2'}, sync_action='recover', sync_completed='37 / 100')
+    survey = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)])
+
+    assert labels(survey)['sdb'] == ('wait', 'group-rebuilding')
+    assert 'is rebuilding (recover 37 %): wait' in advice.advice(survey.verdicts[0], NOW).why
+    assert advice.advice(survey.verdicts[0], NOW).action == advice.LATER
+
+
+def test_a_check_adds_one_clause_behind_an_alert(machine):
+    raid5(machine)
+    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)],
+                      only_alerting=True)
+    ordered = sorted(survey.verdicts, key=severity.of_verdict)
+
+    assert plugin.first_line(ordered, '', '').startswith(
+        f'sdb smart_status: in words; [replace-next] {REBUILT}; 3 drives')
+    assert [plugin_lines.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
+    assert plugin_lines.line(ordered[0], False).findings.endswith(f'; [replace-next] {REBUILT}')
+
+
+def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
+    monkeypatch.setattr(dependence.groups, 'groups', lambda *_: pytest.fail('groups were read'))
+
+    assert surveyed(machine, [drive('sda', HEALTHY)], only_alerting=True).machine is None
+
+
+def test_context_changes_no_state(machine):
+    raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
+    before = [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', WORN)]
+
+    assert [each.state for each in surveyed(machine, before).verdicts] == [each.state for each in before]
+
+
+def test_a_drive_that_was_not_read_is_named(machine):
+    raid5(machine)
+    survey = surveyed(machine, [drive('sdb', FAILED)])
+
+    assert survey.verdicts[0].replacement and survey.verdicts[0].replacement.why == (
+        'md0 (raid5, /srv) has its data on other members, but sda, sdc were not checked: check all members first, then '
+        'replace it')
+
+
+def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
+    device = Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6')
+    survey = surveyed(machine, [drive('sda', FAILED)._replace(device=device)])
+
+    assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
+    assert survey.verdicts[0].replacement and survey.verdicts[0].replacement.why == (
+        "redundancy of MegaRAID volumes not known: check them with the controller's own tool; copy the data first")
+    assert plugin.first_line(survey.verdicts, '', '').startswith('bus_0_megaraid_6 smart_status: in words; 1 drive')
+
+
+def test_recorded_reports_have_no_groups(machine):
+    raid5(machine)
+    recorded = drive('sda', FAILED)._replace(device=Device('/dev/sda', name='sda', is_recorded=True))
+
+    assert surveyed(machine, [recorded]).machine is None
+
+
+def test_the_document_has_groups_and_the_order(machine):
+    raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
+    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED)])
+    assert survey.machine
+    told = replacements.document(survey.machine, survey.verdicts)
+    of_sdb = next(each for each in json_document.document(survey.verdicts, (), False, NOW)['drives']
+                  if each['name'] == 'sdb')
+
+    assert [(each['name'], each['label'], each['code'], each['disks']) for each in told['replace_order']] == [
+        ('sdc', 'next', 'member-not-used', ['sdc']), ('sdb', 'last good copy', 'last-good-copy', ['sdb']),
+        ('sda', 'last good copy', 'last-good-copy', ['sda'])]
+    [md0] = [each for each in told['groups'] if each['id'] == 'md0']
+    assert (md0['level'], md0['tolerates'], md0['used_as'], md0['unknown']) == ('raid5', -1, ['/srv'], None)
+    assert {member['name']: (member['state'], member['drives']) for member in md0['members']} == {
+        'sda1': ('in_sync', [{'name': 'sda', 'state': 'OK'}]),
+        'sdb1': ('in_sync', [{'name': 'sdb', 'state': 'CRITICAL'}]),
+        'sdc1': ('faulty', [{'name': 'sdc', 'state': None}])}
+    assert of_sdb['replacement']['label'] == 'last good copy'
+    assert [(each['group'], each['member'], each['tolerates']) for each in of_sdb['depends']] == [('md0', 'sdb1', -1)]
+
+
+def test_metrics_count_members_and_tolerance(machine):
+    raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
+    survey = surveyed(machine, [drive('sda', HEALTHY)])
+    assert survey.machine
+    told = {each.name: each.samples for each in metrics.metrics(
+        metrics.Run(survey.verdicts, State.OK, NOW, groups=survey.machine.groups), {})}
+
+    assert told['smart_group_tolerance'] == [(('md0', 'md0', 'md', 'raid5'), 0)]
+    assert told['smart_group_members'] == [(('md0', 'md0', 'md', 'raid5', 'faulty'), 1),
+                                           (('md0', 'md0', 'md', 'raid5', 'in_sync'), 2)]
+
+
+def test_explain_tells_what_the_groups_allow(machine):
+    raid5(machine)
+    [verdict] = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)]).verdicts[:1]
+
+    assert explain.head(verdict, False, NOW)[2] == f'Redundancy: {REBUILT}'
+    assert 'in use by   md0 (raid5, /srv), tolerates no further loss' in explain.details(verdict, False)
+
+
+def test_the_name_of_an_array_is_hostile(machine):
+    machine.md('md127', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
+    machine.mounted('/dev/md127', '/srv/\x1b[31m|\u202e' + 'x' * 5000)
+    survey = surveyed(machine, [drive('sda', FAILED)])
+
+    assert survey.verdicts[0].replacement
+    said = survey.verdicts[0].replacement.why
+    assert said.isprintable() and '|' not in plugin_lines.clause(survey.verdicts[0]) and len(said) < 400
+
+
+def test_triage_of_this_machine_runs():
+    """Whatever lies on the disks of the machine that tests run on."""
+    done = run('triage', '--scan', '--nosudo', '-p', '/bin/true')
+
+    assert 'inside' not in done.text

@@ -1,0 +1,309 @@
+"""`doctor --raid`: the real smartctl asks simulated members of arrays, and nothing is ever set."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import List, Tuple
+
+import pytest
+import sys_tree
+from conftest import ROOT
+from simulator import Machine, read, why_not
+
+from smart_attributes.command_line.options import DataFiles, Options, Which
+from smart_attributes.doctor import raid
+from smart_attributes.model import Answer, Group, HowRead, Member
+from smart_attributes.output.doctor_findings import Finding
+from smart_attributes.reading import controllers, smartctl_calls, sudoers
+from smart_attributes.reading.device_mapper import NO_STATUS
+from smart_attributes.reading.hardware import Disk
+
+needs_root = pytest.mark.skipif(bool(why_not()) or os.geteuid() != 0, reason=why_not() or 'only root may ask')
+MEMBERS = {  # drive -> description, what it has, what /sys has
+    'sda': ('hgst-healthy', {'erc': (70, 70)}, {}),
+    'sdb': ('hgst-healthy', {'erc': (0, 0), 'link': 1}, {}),
+    'sdc': ('hgst-healthy', {}, {}),
+    'sdd': ('hgst-healthy', {'erc': (70, 600), 'link': 2}, {}),
+    'sde': ('hgst-healthy', {'erc': (0, 0)}, {'timeout': '180'}),
+    'sdf': ('intel-healthy', {}, {}),
+    'sdg': ('hgst-healthy', {'erc': (0, 0)}, {'bus': 'usb2'}),
+    'sdh': ('hgst-healthy', {'erc': (0, 0)}, {'host': 3, 'driver': 'megaraid_sas'}),
+    'sdi': ('sas-seagate-healthy', {}, {'vendor': 'SEAGATE'}),
+    'sdj': ('hgst-healthy', {'erc': (0, 0)}, {'timeout': 'soon'})}
+DROPS = ': if a bad sector takes longer, the array drops the drive'
+
+
+class Server:
+    """A machine whose smartctl keeps a list of its calls."""
+
+    def __init__(self, folder: Path) -> None:
+        self.machine = Machine(folder)
+        self.root = self.machine.folder
+        self.smartctl = self.root / 'logged'
+        self.smartctl.write_text(f'#!/bin/sh\necho "$*" >>{self.root}/calls\nexec {self.machine.smartctl} "$@"\n')
+        self.smartctl.chmod(0o755)
+
+    def add(self, name: str, drive: str, about: dict, tree: dict, **behaviour) -> None:
+        self.machine.add(f'/dev/{name}', read(drive)._replace(**about), serial=name, recorded=True, **behaviour)
+        sys_tree.disk(self.root, name, **tree)
+
+    def calls(self) -> List[str]:
+        return (self.root / 'calls').read_text().splitlines()
+
+    def examined(self, drive_timeout: float = 20) -> List[Finding]:
+        how = HowRead(smartctl=str(self.smartctl), drive_timeout=drive_timeout)
+        return raid.examine(Options(how_read=how, data=DataFiles(str(self.root / 'etc')), which=Which(ignore=('sdy',))),
+                            time.monotonic() + 60)
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch) -> Server:
+    """A machine without drives, which is used as /."""
+    found = Server(tmp_path / 'machine')
+    monkeypatch.setattr(controllers, 'ROOT', str(found.root))
+    return found
+
+
+def filled(server: Server) -> Server:
+    for name, (drive, about, tree) in MEMBERS.items():
+        server.add(name, drive, about, tree)
+    sys_tree.array(server.root, 'md0', *(f'{name}1' for name in MEMBERS), level='raid6')
+    return server
+
+
+@needs_root
+def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server):
+    """SSDs, a kernel that waits longer and one step of speed are nothing; bridges and controllers are not asked."""
+    *found, summary = filled(server).examined()
+
+    assert [(each.subject[5:], each.is_good, each.words.replace('member of md0: ', ''), each.command)
+            for each in found] == [
+        ('sdb', False, f'its error recovery control is off, and the kernel waits 30 s{DROPS}',
+         'smartctl -l scterc,70,70 /dev/sdb'),
+        ('sdb', False, 'its SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
+        ('sdc', False, f'it has no error recovery control, and the kernel waits 30 s{DROPS}',
+         'echo 180 > /sys/block/sdc/device/timeout'),
+        ('sdd', False, f'it retries a bad sector for up to 60 s, and the kernel waits 30 s{DROPS}',
+         'smartctl -l scterc,70,70 /dev/sdd'),
+        ('sdj', None, 'the time that the kernel waits for it is not known', '')]
+    assert summary == Finding('RAID', True, '10 members of redundant arrays examined; not asked for error recovery '
+                                            'control: sdg (USB), sdh (behind a RAID controller), sdi (SCSI)')
+    assert all((server.root / f'drives/{name}/commands').exists() is (name not in ('sdg', 'sdh', 'sdi'))
+               for name in MEMBERS)
+
+
+@needs_root
+def test_nothing_is_ever_set(server):
+    """No call contains a time limit, and what reached the drives only asks: log E0h is written to ask, as ACS-4 has it.
+
+    The simulated drive aborts anything but the question."""
+    filled(server)
+    options = '-p', str(server.smartctl), '--state-dir', str(server.root / 'state'), '--json'
+    printed = subprocess.run(program(server.root, *options), capture_output=True, text=True).stdout
+
+    calls = server.calls()
+    assert json.loads(printed)['findings'][-1]['subject'] == 'RAID'
+    assert sum('scterc' in call for call in calls) == 7
+    assert [call for call in calls if 'scterc,' in call] == []
+    assert {call.rpartition(' ')[0] for call in calls if 'scterc' in call} == {
+        '--json=c --nocheck=standby -i -l scterc'}
+
+
+def program(root: Path, *words: str) -> Tuple[str, ...]:
+    code = (f'import sys\nsys.path[:0] = [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
+            f'from smart_attributes.reading import controllers\ncontrollers.ROOT = {str(root)!r}\n'
+            f'sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}\n'
+            f'from smart_attributes import main\nmain.main()')
+    return (sys.executable, '-I', '-c', code, 'doctor', '--raid', *words)
+
+
+def test_only_one_line_of_the_package_has_a_time_limit_and_that_is_advice():
+    lines = [line for path in (ROOT / 'smart_attributes').rglob('*.py') for line in path.read_text().splitlines()
+             if 'scterc,' in line]
+
+    assert len(lines) == 1 and 'again after each power-on' in lines[0]
+
+
+def test_no_check_asks_and_no_rule_admits_it():
+    line = (*raid.ARGUMENTS, '/dev/sda')
+
+    assert not smartctl_calls.is_ours(line) and not sudoers.admits(sudoers.all_expressions(), line)
+
+
+@needs_root
+def test_a_sleeping_and_a_hanging_drive_hide_nothing(server):
+    server.add('sda', 'hgst-healthy', {'erc': (0, 0)}, {})
+    server.add('sdb', 'hgst-healthy', {'erc': (0, 0)}, {}, asleep=True)
+    server.add('sdc', 'hgst-healthy', {}, {}, hang=2)
+    server.add('sdd', 'hgst-healthy', {}, {}, error=3)
+    sys_tree.array(server.root, 'md0', 'sda1', 'sdb1', 'sdc1', 'sdd1', level='raid1')
+
+    before = time.monotonic()
+    found = {each.subject: each for each in server.examined(drive_timeout=3)}
+
+    assert time.monotonic() - before < 10
+    assert found['/dev/sda'].is_good is False
+    assert found['/dev/sdb'].words == 'member of md0: it is in standby, so it was not asked for error recovery control'
+    assert not any(command.startswith('ata b0') for command in server.machine.commands(server.root / 'drives/sdb'))
+    assert found['/dev/sdc'].words.endswith('it did not report error recovery control: no answer within 3 s')
+    assert [found[f'/dev/sd{name}'].is_good for name in 'bcd'] == [None] * 3
+
+
+@needs_root
+def test_a_drive_that_must_not_be_read_is_not_asked(server):
+    """Reading loses data of some drives. The rule may have any of its names; a pattern of --ignore holds, too."""
+    for name in ('sdw', 'sdx', 'sdy', 'sdz'):
+        server.add(name, 'hgst-healthy', {'erc': (0, 0)}, {})
+    server.machine.link('/dev/disk/by-id/ata-HGST_EXAMPLE', '/dev/sdx')
+    sys_tree.array(server.root, 'md0', 'sdw1', 'sdx1', 'sdy1', 'sdz1', level='raid6')
+    rules = [{'for': {'device': device}, 'why': 'Reading harms it.', 'read': False}
+             for device in ('/dev/disk/by-id/ata-HGST_EXAMPLE', '/dev/sdz')]
+    sys_tree.write(server.root / 'etc/thresholds.d', {'site.json': json.dumps({'overrides': rules})})
+
+    *found, summary = server.examined()
+
+    assert [each.subject for each in found] == ['/dev/sdw']
+    assert summary.words.endswith(': sdx (excluded), sdy (excluded), sdz (excluded)')
+    assert [call.split()[-1] for call in server.calls()] == ['/dev/sdw']
+
+
+@needs_root
+def test_a_machine_without_arrays_asks_no_drive(server):
+    server.add('sda', 'hgst-healthy', {}, {})
+    sys_tree.array(server.root, 'md0', 'sda1', level='raid0')
+
+    assert [(each.is_good, each.subject) for each in server.examined()] == [(True, 'RAID')]
+    assert not (server.root / 'calls').exists()
+
+
+@needs_root
+@pytest.mark.parametrize('now, words', [
+    (('16.0 GT/s PCIe', '4'), []), (('8.0 GT/s PCIe', '4'), []),
+    (('8.0 GT/s PCIe', '2'),
+     ['its PCIe link runs at 8 GT/s x2, drive and slot support 16 GT/s x4'])])
+def test_an_nvme_member_with_a_slow_link_is_named(server, now, words):
+    sys_tree.nvme(server.root, 0, now=now)
+    sys_tree.array(server.root, 'md0', 'nvme0n1', level='raid1')
+
+    assert [each.words.partition(': ')[2] for each in server.examined()[:-1]] == words
+
+
+def test_another_user_is_sent_to_root(server, monkeypatch):
+    sys_tree.disk(server.root, 'sda')
+    sys_tree.array(server.root, 'md0', 'sda1', level='raid1')
+    monkeypatch.setattr(os, 'geteuid', lambda: 1000)
+
+    [found] = server.examined()
+
+    assert (found.is_good, found.command) == (None, 'check_smart_attributes doctor --raid')
+
+
+@needs_root
+def test_a_smartctl_that_others_can_change_is_not_run(server):
+    sys_tree.disk(server.root, 'sda')
+    sys_tree.array(server.root, 'md0', 'sda1', level='raid1')
+    server.smartctl.chmod(0o777)
+
+    [found] = server.examined()
+
+    assert found.is_good is None and 'others can change' in found.words
+    assert not (server.root / 'calls').exists()
+
+
+# --- members --------------------------------------------------------------------------------------
+
+def group(name, level, *on, unknown=''):
+    return Group(name, name.upper(), 'md', level, members=tuple(Member(each, 'in_sync', on=(each,)) for each in on),
+                 unknown=unknown)
+
+
+def test_members_are_the_disks_below_a_redundant_group_at_any_depth():
+    """LVM RAID counts, whose level only dmsetup knows; a cycle ends."""
+    found = [group('md0', 'raid5', 'sda', 'dm-0'), group('dm-0', 'single', 'sdb', 'md1'), group('md1', 'raid0', 'md0'),
+             group('dm-1', '', 'sdc', unknown=NO_STATUS), group('dm-2', '', 'sdd', unknown='who knows'),
+             group('sde1', 'single', 'sde')]
+
+    assert raid.redundant(found) == {'sda': 'MD0', 'sdb': 'MD0', 'sdc': 'DM-1'}
+
+
+@pytest.mark.parametrize('level, is_redundant', [
+    ('raid1', True), ('raid1c3', True), ('raid10', True), ('raid4', True), ('raid6', True), ('raidz2', True),
+    ('mirror', True), ('draid1', True), ('btrfs-raid1', True),
+    ('container', False), ('raid0', False), ('linear', False), ('single', False),
+    ('dup', False), ('', False)])
+def test_levels_that_survive_a_failure_are_redundant(level, is_redundant):
+    assert bool(raid.redundant([group('x', level, 'sda')])) is is_redundant
+
+
+# --- reports --------------------------------------------------------------------------------------
+
+def report(**found):
+    return {'smartctl': {'exit_status': 0}, 'device': {'protocol': 'ATA'}, **found}
+
+
+def limits(**found):
+    return report(ata_sct_erc=found)
+
+
+ON, OFF = {'enabled': True, 'deciseconds': 70}, {'enabled': False}
+
+
+@pytest.mark.parametrize('document, known', [
+    (limits(read=ON, write=ON), (True, 7)), (limits(read=OFF, write=OFF), (True, None)),
+    (limits(read=ON, write=OFF), (True, None)), (limits(read=ON), (True, None)), (report(), (False, None)),
+    (limits(read={'enabled': True, 'deciseconds': 0}, write=ON), (True, None)),
+    (limits(read={'enabled': True, 'deciseconds': 'x'}, write=ON), (True, None)),
+    (limits(read=[], write=7), (True, None)), (report(ata_sct_erc=[]), (False, None)),
+    ({**report(), 'device': {'protocol': 'SCSI'}}, None), ({**report(), 'smartctl': {'exit_status': 4}}, None),
+    ({**report(), 'smartctl': {}}, None), ({}, None)])
+def test_a_drive_that_did_not_answer_is_not_one_without_error_recovery_control(document, known):
+    assert raid.recovery(document) == (raid.Recovery(*known) if known else None)
+
+
+@pytest.mark.parametrize('output', [b'', b'{', b'[]', b'null', b'\xff\xfe', b'{"smartctl":7}', b'x' * 9999])
+def test_output_that_is_no_report_is_unknown(output):
+    answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=output)
+
+    [found] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer)
+
+    assert found.is_good is None and found.command == 'smartctl /dev/sda'
+
+
+def test_messages_of_drives_are_cleaned():
+    said = {'smartctl': {'exit_status': 2, 'messages': [{'string': 'no\x1b[31m\ndrive'}]}}
+    answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=2, stdout=json.dumps(said).encode())
+
+    [found] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer)
+
+    assert found.words.endswith(': no drive')
+
+
+@pytest.mark.parametrize('known, timeout, warns', [
+    ((True, 7), 30, False), ((True, 30), 30, True), ((True, 29.9), 30, False), ((True, None), 179, True),
+    ((True, None), 180, False), ((False, None), 30, True), ((False, None), 180, False)])
+def test_the_kernel_must_wait_longer_than_the_drive(known, timeout, warns):
+    assert bool([*raid._retries(Disk('sda', 'sda', 'ATA', timeout=timeout), raid.Recovery(*known))]) is warns
+
+
+X4, GEN4 = '4', '16.0 GT/s PCIe'
+
+
+@pytest.mark.parametrize('drive, now, port, is_slow', [
+    ((GEN4, X4), (GEN4, X4), (GEN4, X4), False), ((GEN4, X4), ('5.0 GT/s PCIe', X4), (GEN4, X4), True),
+    ((GEN4, X4), (GEN4, '1'), (GEN4, '16'), True), ((GEN4, X4), ('8.0 GT/s PCIe', '2'), (GEN4, X4), True),
+    ((GEN4, X4), ('8.0 GT/s PCIe', X4), (GEN4, X4), False), ((GEN4, X4), ('5.0 GT/s', X4), ('5 GT/s', X4), False),
+    ((GEN4, X4), ('5.0 GT/s', X4), ('', ''), True), (('', ''), ('2.5 GT/s', '1'), (GEN4, X4), False),
+    ((GEN4, X4), ('Unknown', '0'), (GEN4, X4), False), ((GEN4, '0'), (GEN4, '1'), (GEN4, X4), False),
+    ((GEN4, X4), (GEN4, '63'), (GEN4, X4), False)],
+    ids=['full', 'speed', 'width', 'both', 'one-step', 'slow-slot', 'no-port', 'no-max', 'unknown', 'zero', 'odd'])
+def test_a_link_is_slow_two_steps_below_what_both_ends_support(drive, now, port, is_slow):
+    told = {f'{kind}_link_{what}': text for kind, values in (('max', drive), ('current', now))
+            for what, text in zip(('speed', 'width'), values)}
+    slot = {f'max_link_{what}': text for what, text in zip(('speed', 'width'), port)}
+
+    assert bool(raid.pcie_words(told, slot)) is is_slow
