@@ -56,7 +56,7 @@ def _group(grade: Risk, group: Json, places: Mapping[str, int]) -> Json:
 
 def _tolerance(group: Json) -> str:
     if group['tolerates'] is not None:
-        return sentences.losses(group['tolerates'])
+        return sentences.losses(group['tolerates'], group['level'] or '')
     return f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from ..coded import Coded
 from ..typed import TYPE_CHECKING
 from ..words import clean, plural, sentence
+from .levels import TOLERANCE
 
 if TYPE_CHECKING:
     from typing import List, Optional, Sequence
@@ -25,7 +26,7 @@ def named(group: Group, *more: str) -> str:
 
 def of_level(kind: str, level: str) -> str:
     """Return the kind and the level of a group in words: "LVM raid1", "raid5"."""
-    level = level.replace('btrfs-', '').replace('-unknown-layout', '')
+    level = '' if level == 'single' else level.replace('btrfs-', '').replace('-unknown-layout', '')
     return ' '.join(part for part in (KINDS.get(kind, ''), level) if part)
 
 
@@ -34,11 +35,13 @@ def tolerance(group: Group, left: Optional[int]) -> str:
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
     doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
-    return f'{named(group, *_faults(group))}{doing}, {losses(left)}'
+    return f'{named(group, *_faults(group))}{doing}, {losses(left, group.level)}'
 
 
-def losses(left: int) -> str:
+def losses(left: int, level: str) -> str:
     """Return how many further members a group can lose, in words; *left* is negative if too many are lost already."""
+    if TOLERANCE.get(level) == 0:
+        return 'no redundancy'
     if left < 0:
         return 'has more failing or missing members than it tolerates'
     return f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}'
