@@ -1,6 +1,7 @@
 """Functions shared by interactive commands: surveys with details of each drive, notes, addresses, exit statuses."""
 from __future__ import annotations
 
+from ..check import farm
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
@@ -15,7 +16,7 @@ def surveyed(options: Options, runner: Runner) -> Survey:
     """Return a survey with the place, the users and the forecasts of each drive; show the progress on a terminal."""
     line = ProgressLine()
     try:
-        result = survey(options, runner, watch=line)
+        result = survey(options, runner, watch=line, complete=farm.completed)
     finally:
         line.end()
     return result._replace(verdicts=tuple(result.history.told(verdict)._replace(place=place(verdict.device))
