@@ -61,12 +61,16 @@ def _is_count(value: Any) -> bool:
 
 def keep(state: StateDirectory, answers: Mapping[str, Farm]) -> bool:
     """Write the latest answer of each disk; return whether that succeeded."""
-    newest = sorted(answers.items(), key=lambda item: item[1].asked)[-MOST:]
-    data = {serial: {'asked': farm.asked, 'serial': farm.serial, 'hours': farm.hours or 0, 'heads': farm.heads,
-                     'unread': farm.unread} for serial, farm in newest}
     try:
         with state:
-            files.replace(json.dumps(data), os.path.join(state.path, FILE))
+            files.replace(document(answers), os.path.join(state.path, FILE))
     except OSError:
         return False
     return True
+
+
+def document(answers: Mapping[str, Farm]) -> str:
+    """Return the text of the file."""
+    newest = sorted(answers.items(), key=lambda item: item[1].asked)[-MOST:]
+    return json.dumps({serial: {'asked': farm.asked, 'serial': farm.serial, 'hours': farm.hours or 0,
+                                'heads': farm.heads, 'unread': farm.unread} for serial, farm in newest})

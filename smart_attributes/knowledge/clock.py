@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .drive_database import Interval, Metric
 
 AGE, HIDDEN = 'power_on_time', 'hidden_power_on_time'
+CODES = 'power-on-time-set-back', 'power-on-time-behind'
 APART = 1000                      # hours; a log that is less far ahead contradicts nothing
 WIDE = ((1, 0x010), (3, 0x008))   # device statistics of 32 bits, in hours: power-on, spindle motor (ACS-4, 9.5)
 AGREED = 24, 0.02                 # hours and share by which such a statistic may differ from attribute 9
@@ -62,8 +63,8 @@ def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
 
 def notes(report: Report, found: Sequence[Reading]) -> tuple[str, list[str]]:
     """Return the code for a counter that is behind a log of the drive, and a note for each log that is ahead."""
-    code, verb = (('power-on-time-set-back', 'was set back') if is_certain(report, found) else
-                  ('power-on-time-behind', 'was set back, or ran over'))
+    code, verb = ((CODES[0], 'was set back') if is_certain(report, found) else
+                  (CODES[1], 'was set back, or ran over'))
     return code, [f'the {each.source} is {amount(each.number, "s")} ahead of the power-on time: its counter {verb}'
                   for each in found if each.metric == HIDDEN]
 

@@ -6,7 +6,7 @@ from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
-from ..model import Farm, Judgement, Place, Reading, Report, State, Verdict
+from ..model import Judgement, Place, Reading, Report, State, Verdict
 from ..words import clean, coded, findings, headline, kind, quantity, sentence, visible
 from . import terminal_width
 from .advice import NOTHING, REPLACE, WATCH, Advice, advice
@@ -23,8 +23,8 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
 
     console = terminal_width.console(WIDTH_WITHOUT_TERMINAL)
     alerting = list(_alerts(verdict))
-    blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []), 
-              [*details(verdict, hide_serial), *_farm(report.farm if report else None, hide_serial)])
+    blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []),
+              [*details(verdict, hide_serial), *(_farm(report, database, hide_serial, is_verbose) if report else ())])
     console.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
     if report is not None:
         _print_tables(console, verdict, report, database, thresholds, is_verbose)
@@ -130,9 +130,13 @@ def _place(place: Place) -> Iterator[str]:
         yield f'in use by   {sentence(text, 300)}'
 
 
-def _farm(farm: Optional[Farm], hide_serial: bool) -> Iterator[str]:
-    """Yield the line about the FARM log of a disk, unless there is none."""
-    if farm and (farm.hours or farm.serial):
+def _farm(report: Report, database: SpecDatabase, hide_serial: bool, is_verbose: bool) -> Iterator[str]:
+    """Yield the line about the FARM log of a disk, if there is one; is_verbose: also if it was not read."""
+    farm = report.farm
+    if farm is None and is_verbose and database.identify(report.identity,
+                                                         [row.id for row in report.attributes]).keeps_farm:
+        yield 'FARM log    not read; smartctl 7.4 or newer prints it, for root: smartctl -l farm DEVICE'
+    elif farm and (farm.hours or farm.serial):
         parts = (f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
                  *([f'serial {clean(farm.serial)}'] if farm.serial and not hide_serial else ()),
                  *([time.strftime('read on %Y-%m-%d', time.localtime(farm.asked))] if farm.asked else ()))

@@ -70,6 +70,7 @@ class Description(NamedTuple):
     statistics: Tuple[Statistic, ...] = ()
     errors: int = 0           # of the ATA error log
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
+    farm: Mapping[str, Any] = {}          # Seagate's log: see ata.farm_log
     log: Mapping[str, Any] = {}           # NVMe: health log; SCSI: see pages.py
     temperature_limits: Tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
     expect: Mapping[str, Any] = {}        # what the plugin must make of it: see tests/test_simulated_machines.py
