@@ -9,7 +9,7 @@ from types import FunctionType
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING, Json
-from .farm import HEADS, LOG, count_of
+from .farm import LOG, count_of
 from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, word_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
 from .report_sections import ALL, NO_ERROR_LOG, NO_FARM_LOG, NO_STATISTICS, NO_TEST_LOG, missing
@@ -50,12 +50,13 @@ _CYCLES = ('accumulated_start_stop_cycles', 'specified_cycle_count_over_device_l
            'accumulated_load_unload_cycles', 'specified_load_unload_count_over_device_lifetime')
 _UNRECOVERABLE = dict.fromkeys(
     ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'), count_of)
+_HEADS = range(24)
 _FARM = {
     'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
-    'page_3_error_statistics': {f'cum_lifetime_unrecoverable_by_head_{head}': _UNRECOVERABLE for head in HEADS},
-    'page_5_reliability_statistics': {f'number_of_reallocated_sectors_by_head_{head}': count_of for head in HEADS},
+    'page_3_error_statistics': {f'cum_lifetime_unrecoverable_by_head_{head}': _UNRECOVERABLE for head in _HEADS},
+    'page_5_reliability_statistics': {f'number_of_reallocated_sectors_by_head_{head}': count_of for head in _HEADS},
     'drive_information': _all_of(serial_number=str, power_on_hour=count_of),
-    'head_information': {f'{name}_{head}': count_of for head in HEADS
+    'head_information': {f'{name}_{head}': count_of for head in _HEADS
                          for name in ('number_of_reallocated_sectors', *_UNRECOVERABLE)}}
 _SHAPE: Json = {
     **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=list)),
