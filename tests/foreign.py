@@ -30,11 +30,11 @@ from smart_attributes.fleet import icinga, results, services, summary, table, tr
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.worst_drives import Kept
-from smart_attributes.history import smartd_log
+from smart_attributes.history import farm_answers, smartd_log
 from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
-from smart_attributes.reading import addresses, json_report, scans, text_report
+from smart_attributes.reading import addresses, farm, json_report, scans, text_report
 from smart_attributes.reading.content import json_start
 from smart_attributes.v1_6 import files, second_opinion
 
@@ -113,6 +113,28 @@ def read_json(data: bytes) -> None:
     held = set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
     assert _told(report) <= held, f'made up: {sorted(_told(report) - held)[:5]}'
     _judged(report, text)
+
+
+def read_farm(data: bytes) -> None:
+    """What smartctl -l farm printed, as JSON or text, and the file that remembers it."""
+    text = data.decode('utf-8', 'replace')
+    remembered = farm_answers.parse(text)
+    assert farm_answers.parse(farm_answers.document(remembered)) == remembered
+    found = farm.cut(text)[1] or farm.answered(data)
+    held = set(_numbers(json.loads(text[json_start(text):]))) if json_start(text) >= 0 else set()
+    made_up = {number for number in (found.hours, *(each for head in found.heads for each in head[1:]))
+               if number and number not in held and str(number) not in text}
+    assert not made_up and all(head.number in range(24) for head in found.heads), f'made up: {made_up}'
+    judged = judging.judge(DEVICE, _seagate()._replace(farm=farm.beside(found, 'ZL2ABCDE')), shipped().database,
+                           shipped().thresholds, judging.Rules())
+    assert judged.state is State.OK, 'the log changes no state'
+    assert farm_answers.parse(farm_answers.document({'A': found})) == {'A': found}
+
+
+@lru_cache(maxsize=None)
+def _seagate() -> Report:
+    """Return the report of a healthy disk."""
+    return text_report.parse_report((ROOT / 'tests/reports/seagate-farm.json').read_bytes())._replace(farm=None)
 
 
 def read_text(data: bytes) -> None:
@@ -333,6 +355,19 @@ READERS: Mapping[str, Reader] = {
 MAIN = ('json', 'text')   # the readers of reports, which everything rests on
 
 
+def _farm_logs() -> List[bytes]:
+    """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is remembered."""
+    whole = json.loads((ROOT / 'tests/reports/seagate-farm.json').read_bytes())
+    text = (ROOT / 'tests/reports/seagate-sas-farm.txt').read_text()
+    log = {key: {name: value for name, value in page.items() if value and (not isinstance(value, dict)
+                                                                            or any(value.values()))}
+           if isinstance(page, dict) else page for key, page in whole['seagate_farm_log'].items()}
+    lines = re.findall(r'.*FARM.*|.*(?:Serial Number:|Power on Hour|Sectors|Lifetime).*', text)
+    answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': ''}
+    return [json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
+            '\n'.join(lines).encode()[:3500], json.dumps({'A': answer}).encode()]
+
+
 def seeds() -> Dict[str, List[bytes]]:
     """Return what each reader is given to begin with."""
     reports = [path.read_bytes() for path in sorted((ROOT / 'tests/reports').iterdir())]
@@ -364,6 +399,7 @@ def seeds() -> Dict[str, List[bytes]]:
     users = {'Devices': {'/dev/sda': {'Threshs': {'5': ['3', '9']}, 'Perfs': ['5']}}}
     return {'json': [each for each in reports if each.startswith(b'{')],
             'text': [each for each in reports if not each.startswith(b'{')],
+            'farm': _farm_logs(),
             'scan': [json.dumps(scan).encode(),
                      b'/dev/sda -d sat # /dev/sda, ATA device\n# /dev/sdb -d scsi # x, open failed: y\n'],
             'entries': [json.dumps(each).encode() for each in entries],

@@ -142,7 +142,7 @@ Seagate Field Access Reliability Metrics log (FARM) (GP Log 0xa6)
 \t\tATA Security State (ID Word 128): 0x01621
 \t\tPower on Hours: {}
 \t\tSpindle Power on Hours: 31378
-\t\tModel Number: 
+\t\tModel Number:
 \tFARM Log Page 3: Error Statistics
 \t\tNumber of Reallocated Sectors: 12
 \t\tCum Lifetime Unrecoverable by head 2:
@@ -228,8 +228,8 @@ def test_each_witness_has_its_note_and_the_larger_time_counts():
 @pytest.mark.parametrize(('serial', 'own', 'is_foreign'), [
     ('ZL2ABCDE', 'ZL2ABCDE', False), ('ZL2ABCDE', 'ZL2ABCDE0000C1234567', False), ('ZL2ABCDE', 'zl2abcde', False),
     ('ZL2ABCDE', '00000ZL2ABCDE0000RXB', False), ('ZL2ABCDE', 'ZZZZYYYY', True), ('', 'ZZZZYYYY', False),
-    ('ZL2ABCDE', '', False), ('ZL2ABCDE', '--', False), ('ZL2ABCDE', 'XXXXXXXX', False), ('ZL2ABCDE', 'ZL2AXXXX', False),
-    ('00000000', 'ZL2ABCDE', False), ('ZL2ABCDEFG', 'ZL2ABCDE', False)])
+    ('ZL2ABCDE', '', False), ('ZL2ABCDE', '--', False), ('ZL2ABCDE', 'XXXXXXXX', False),
+    ('ZL2ABCDE', 'ZL2AXXXX', False), ('00000000', 'ZL2ABCDE', False), ('ZL2ABCDEFG', 'ZL2ABCDE', False)])
 def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_foreign):
     """SAS drives append that of their board; people mask theirs."""
     assert farm.beside(Farm(serial, 5), own) == Farm(serial, 5, is_foreign=is_foreign)
@@ -428,8 +428,8 @@ def test_the_monitoring_user_is_not_refused_and_sees_what_root_was_told(bed, tmp
                f'PATH={tmp_path}/bin:/usr/bin:/bin')
 
     def says(*more: str) -> str:
-        done = subprocess.run([*command, '/usr/bin/python3', '-IB', str(ROOT / 'check_smart_attributes'), 'explain', '-p',
-                               bed.smartctl.path, '-d', '/dev/sda', '--state-dir', str(bed.state), *more],
+        done = subprocess.run([*command, '/usr/bin/python3', '-IB', str(ROOT / 'check_smart_attributes'), 'explain',
+                               '-p', bed.smartctl.path, '-d', '/dev/sda', '--state-dir', str(bed.state), *more],
                               capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 
@@ -506,8 +506,8 @@ def test_recorded_reports_are_judged_with_their_log():
 def test_a_file_with_only_the_log_says_what_it_lacks(tmp_path):
     """Its hours are shown and compared with nothing; no health status is made up."""
     file = tmp_path / 'farm.json'
-    file.write_text(json.dumps({key: value for key, value in json.loads(OF_SATA).items()
-                                if key in ('device', 'seagate_farm_log')} | {'smartctl': {'argv': ['smartctl', '-l', 'farm']}}))
+    file.write_text(json.dumps({**{key: json.loads(OF_SATA)[key] for key in ('device', 'seagate_farm_log')},
+                                'smartctl': {'argv': ['smartctl', '-l', 'farm', '/dev/sda']}}))
     said = run('explain', '--report', str(file)).text.replace('\n', ' ')
 
     assert 'the report contains only the FARM log; record the rest as well: smartctl --json -x -l farm' in said

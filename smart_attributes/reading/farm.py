@@ -23,19 +23,18 @@ class _Keys(NamedTuple):
 
     drive: str            # the object with serial number and hours
     hours: str
-    reallocated: str
-    unrecoverable: str
-    repeated: str
+    counts: tuple[str, ...]  # in the order of Head
     heads: range          # that smartctl has places for; beyond them, it prints other memory
 
 
 _BY_HEAD = 'page_3_error_statistics.cum_lifetime_unrecoverable_by_head_{}.cum_lifetime_unrecoverable_read_'
 _LAYOUTS = (
-    _Keys('page_1_drive_information', 'poh', 'page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{}',
-          _BY_HEAD + 'unique', _BY_HEAD + 'repeating', range(24)),
-    _Keys('drive_information', 'power_on_hour', 'head_information.number_of_reallocated_sectors_{}',
-          'head_information.cum_lifetime_unrecoverable_read_unique_{}',
-          'head_information.cum_lifetime_unrecoverable_read_repeating_{}', range(20)))
+    _Keys('page_1_drive_information', 'poh', ('page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{}',
+                                              _BY_HEAD + 'unique', _BY_HEAD + 'repeating'), range(24)),
+    _Keys('drive_information', 'power_on_hour', ('head_information.number_of_reallocated_sectors_{}',
+                                                 'head_information.cum_lifetime_unrecoverable_read_unique_{}',
+                                                 'head_information.cum_lifetime_unrecoverable_read_repeating_{}'),
+          range(20)))
 _SECTION = re.compile(r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*', re.MULTILINE)
 _LINE = re.compile(r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)', re.MULTILINE)
 
@@ -51,8 +50,7 @@ def of_json(data: Json) -> Farm | None:
     if keys is None or log.get('supported') is not True:
         return None
     drive = object_of(log, keys.drive)
-    heads = (Head(number, *(_count_at(log, place.format(number)) for place in (keys.reallocated, keys.unrecoverable, keys.repeated)))
-             for number in keys.heads)
+    heads = (Head(number, *(_count_at(log, place.format(number)) for place in keys.counts)) for number in keys.heads)
     return Farm(text_of(drive, 'serial_number'), count_of(drive, keys.hours) or None,
                 tuple(head for head in heads if any(head[1:])))
 
