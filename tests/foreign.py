@@ -120,10 +120,11 @@ def read_farm(data: bytes) -> None:
     text = data.decode('utf-8', 'replace')
     remembered = farm_answers.parse(text)
     assert farm_answers.parse(farm_answers.document(remembered)) == remembered
-    found = farm.cut(text)[1] or farm.answered(data)
-    held = set(_numbers(json.loads(text[json_start(text):]))) if json_start(text) >= 0 else set()
+    logged = farm.cut(text)[1]
+    found = logged or farm.answered(data)
+    held = set() if logged else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
     made_up = {number for number in (found.hours, *(each for head in found.heads for each in head[1:]))
-               if number and number not in held and str(number) not in text}
+               if number and number not in held and not (logged and str(number) in text)}
     assert not made_up and all(head.number in range(24) for head in found.heads), f'made up: {made_up}'
     judged = judging.judge(DEVICE, _seagate()._replace(farm=farm.beside(found, 'ZL2ABCDE')), shipped().database,
                            shipped().thresholds, judging.Rules())

@@ -100,6 +100,8 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
     Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
     _counters('read'), _counters('write'),
+    Part('the power-on time, which the FARM log is compared with', frozenset(('farm',)),
+         lambda report: not report.farm or 'power_on_hours' in report.scsi),
     Part('the used endurance', _WEAR,
          lambda report: report.identity.rotation != 0 or 'percentage_used' in report.scsi),
 ), 'NVMe': (
