@@ -32,7 +32,7 @@ from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.worst_drives import Kept
 from smart_attributes.history import farm_answers, smartd_log
 from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds
-from smart_attributes.model import Device, Report, State, Verdict
+from smart_attributes.model import Device, Farm, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import addresses, farm, json_report, scans, text_report
 from smart_attributes.reading.content import json_start
@@ -121,15 +121,17 @@ def read_farm(data: bytes) -> None:
     remembered = farm_answers.parse(text)
     assert farm_answers.parse(farm_answers.document(remembered)) == remembered
     logged = farm.cut(text)[1]
-    found = logged or farm.answered(data)
-    held = set() if logged else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
+    found = logged or (Farm() if remembered else farm.answered(data))
+    held = set() if logged or remembered else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
     made_up = {number for number in (found.hours, *(each for head in found.heads for each in head[1:]))
                if number and number not in held and not (logged and str(number) in text)}
     assert not made_up and all(head.number in range(24) for head in found.heads), f'made up: {made_up}'
-    judged = judging.judge(DEVICE, _seagate()._replace(farm=farm.beside(found, 'ZL2ABCDE')), shipped().database,
-                           shipped().thresholds, judging.Rules())
-    assert judged.state is State.OK, 'the log changes no state'
-    assert farm_answers.parse(farm_answers.document({'A': found})) == {'A': found}
+    for each in (found, *remembered.values()):
+        judged = judging.judge(DEVICE, _seagate()._replace(farm=farm.beside(each, 'ZL2ABCDE')), shipped().database,
+                               shipped().thresholds, judging.Rules())
+        assert judged.state is State.OK, 'the log changes no state'
+    assert farm_answers.parse(farm_answers.document({'A': found})) == {'A': found._replace(
+        unread=found.unread and farm_answers.UNREAD)}
 
 
 @lru_cache(maxsize=None)
@@ -359,14 +361,15 @@ MAIN = ('json', 'text')   # the readers of reports, which everything rests on
 def _farm_logs() -> List[bytes]:
     """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is remembered."""
     whole = json.loads((ROOT / 'tests/reports/seagate-farm.json').read_bytes())
-    text = (ROOT / 'tests/reports/seagate-sas-farm.txt').read_text()
     log = {key: {name: value for name, value in page.items() if value and (not isinstance(value, dict)
                                                                             or any(value.values()))}
            if isinstance(page, dict) else page for key, page in whole['seagate_farm_log'].items()}
-    lines = re.findall(r'.*FARM.*|.*(?:Serial Number:|Power on Hour|Sectors|Lifetime).*', text)
-    answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': ''}
+    lines = ('Seagate Field Access Reliability Metrics log (FARM) (SCSI Log page 0x3d, sub-page 0x3)',
+             '\t\tSerial Number: ZL2ABCDE', '\t\tPower on Hour: 65000', '\t\tNumber of Reallocated Sectors 1: 3',
+             '\t\tCum Lifetime Unrecoverable by head 2:', '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 7', '')
+    answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
     return [json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
-            '\n'.join(lines).encode()[:3500], json.dumps({'A': answer}).encode()]
+            '\n'.join(lines).encode(), json.dumps({'A': answer}).encode()]
 
 
 def seeds() -> Dict[str, List[bytes]]:

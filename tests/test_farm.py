@@ -238,7 +238,8 @@ def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_fore
 
 # --- what is remembered ----------------------------------------------------------------
 
-ANSWERS = {'ZL2ABCDE': Farm('ZL2ABCDE', 25000, HEADS, asked=1_700_000_000), 'A': Farm(asked=5, unread='no answer')}
+ANSWERS = {'ZL2ABCDE': Farm('ZL2ABCDE', 25000, HEADS, asked=1_700_000_000),
+           'A': Farm(asked=5, unread=farm_answers.UNREAD)}
 
 
 def test_what_was_answered_comes_back():
@@ -247,7 +248,7 @@ def test_what_was_answered_comes_back():
     assert set(farm_answers.parse(farm_answers.document(many))) == {str(number) for number in range(5, 1005)}
 
 
-GOOD = {'asked': 5, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': ''}
+GOOD = {'asked': 5, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
 
 
 @pytest.mark.parametrize('text', [
@@ -256,16 +257,24 @@ GOOD = {'asked': 5, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread'
         ('asked', None), ('asked', '5'), ('asked', -1), ('asked', 1.5), ('asked', True), ('asked', 10**30),
         ('serial', 7), ('serial', None), ('hours', '9'), ('hours', 2**70), ('heads', {}), ('heads', [5]),
         ('heads', [[0, 1, 2]]), ('heads', [[0, 1, 2, '3']]), ('heads', [[0, 1, 2, 3, 4]]), ('heads', [[-1, 1, 2, 3]]),
-        ('unread', None), ('unread', [])))])
+        ('unread', None), ('unread', ''),
+        ('unread', 'run: rm -r /'), ('unread', 1), ('asked', 10**10), ('asked', 10**17)))])
 def test_a_damaged_answer_is_none(text):
     """The file belongs to the monitoring user, while root reads it."""
     assert farm_answers.parse(text) == {}
     assert farm_answers.parse(json.dumps({'A': GOOD}))['A'] == Farm('A', 9, (Head(0, 1, 2, 3),), asked=5)
 
 
+def _elsewhere(path: Path) -> Path:
+    other = path.with_name('other.json')
+    other.write_text(json.dumps({'A': GOOD}))
+    return other
+
+
 @pytest.mark.parametrize('make', [
     lambda path: path.mkdir(), lambda path: os.mkfifo(path), lambda path: path.write_bytes(b'{' * (2 << 20)),
-    lambda path: path.symlink_to('/dev/zero')], ids=['folder', 'pipe', 'large', 'endless'])
+    lambda path: path.symlink_to('/dev/zero'), lambda path: path.symlink_to(_elsewhere(path))],
+    ids=['folder', 'pipe', 'large', 'endless', 'link'])
 def test_something_else_in_its_place_is_no_answer(make, tmp_path):
     make(tmp_path / farm_answers.FILE)
 
@@ -384,10 +393,10 @@ def test_nothing_is_asked_where_nothing_can_be_remembered(bed, tmp_path):
 def test_a_log_that_cannot_be_read_is_a_note_for_a_week(bed, output, behaviour, why):
     """The drive keeps its verdict, and is left alone for a week."""
     bed.answers(output, **behaviour)
-    for _ in range(2):
+    for reason in (why, farm_answers.UNREAD):
         said = ' '.join(bed.says('explain', '--drive-timeout', '1').split())
         assert ' OK What to do: nothing' in said
-        assert f'note: the FARM log could not be read on {time.strftime("%Y-%m-%d")}: ' in said and why in said
+        assert f'note: the FARM log could not be read on {time.strftime("%Y-%m-%d")}: ' in said and reason in said
     assert bed.asked == 1
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 WEEK = 7 * DAY
 SINCE = (7, 4)         # the version of smartctl that introduced -l farm
-_BEGUN = 'the program ended before the disk answered'
 _NOT_ASKED = ('not started', 'too late', 'met', 'busy')   # values of Answer.outcome
 
 
@@ -85,7 +84,7 @@ def _asked(due: Mapping[str, Read], known: Mapping[str, Farm], state: StateDirec
     That they are asked is written first: a disk that hangs, or a full file system, does not lead to further calls.
     """
     now = int(time.time())
-    if not farm_answers.keep(state, {**known, **dict.fromkeys(due, Farm(asked=now, unread=_BEGUN))}):
+    if not farm_answers.keep(state, {**known, **dict.fromkeys(due, Farm(asked=now, unread=farm_answers.UNREAD))}):
         return dict(known)
     found, prefix = dict(known), smartctl_calls.prefix(how.smartctl, how.nosudo)
     serials = {(*prefix, *smartctl_calls.farm_arguments(read.device.path, read.device.type)): serial

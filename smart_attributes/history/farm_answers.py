@@ -23,12 +23,15 @@ FILE = 'farm.json'
 MOST = 1000            # disks; those asked last are kept
 _LARGEST = 1 << 20     # bytes of the file
 _DIGITS = 18           # of a number
+_LATEST = 10 ** 10     # seconds since 1970
+UNREAD = 'smartctl printed none'   # the reason itself is not stored: nothing that another user could write is quoted
 
 
 def load(state: StateDirectory) -> dict[str, Farm]:
     """Return the latest answer of each disk by serial number; {} if the file is missing or damaged."""
+    path = os.path.join(state.path, FILE)
     with state:
-        text = files.text(os.path.join(state.path, FILE), _LARGEST)
+        text = '' if os.path.islink(path) else files.text(path, _LARGEST)
     return parse(text)
 
 
@@ -46,10 +49,10 @@ def _farm(value: Json) -> Farm | None:
     """Return one answer; None if a value in it is missing or has another type."""
     values: list[Any] = list(map(value.get, ('asked', 'serial', 'hours', 'heads', 'unread')))
     asked, serial, hours, heads, unread = values
-    if not (_is_count(asked) and isinstance(serial, str) and _is_count(hours) and isinstance(unread, str)
-            and isinstance(heads, list) and all(map(_is_head, heads))):
+    if not (_is_count(asked) and asked < _LATEST and isinstance(serial, str) and _is_count(hours)
+            and isinstance(unread, bool) and isinstance(heads, list) and all(map(_is_head, heads))):
         return None
-    return Farm(serial, hours or None, tuple(Head(*head) for head in heads), asked=asked, unread=unread)
+    return Farm(serial, hours or None, tuple(Head(*head) for head in heads), asked=asked, unread=UNREAD * unread)
 
 
 def _is_head(value: Any) -> bool:
@@ -74,4 +77,4 @@ def document(answers: Mapping[str, Farm]) -> str:
     """Return the text of the file."""
     newest = sorted(answers.items(), key=lambda item: item[1].asked)[-MOST:]
     return json.dumps({serial: {'asked': farm.asked, 'serial': farm.serial, 'hours': farm.hours or 0,
-                                'heads': farm.heads, 'unread': farm.unread} for serial, farm in newest})
+                                'heads': farm.heads, 'unread': bool(farm.unread)} for serial, farm in newest})
