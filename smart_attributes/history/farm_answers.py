@@ -1,6 +1,6 @@
 """Remember when each disk was asked for its FARM log and what it answered: one small file in the state directory.
 
-It is no part of the database, which only checks write, while no check asks for this log.
+Checks write the database, and never read this log, so its answers have a file of their own.
 """
 from __future__ import annotations
 

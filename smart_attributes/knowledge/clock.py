@@ -1,8 +1,8 @@
 """Compare the hours in a drive's own logs with its power-on time: a counter that was set back is behind them. Pure.
 
 Of 22,176 dated reports of linuxhw/EnterpriseDrive, 22,039 have no entry more than 2 hours ahead of the counter. The
-FARM log of Seagate disks has a counter of its own, which agrees within hours; recertification resets both, so that its
-absence or agreement proves nothing.
+FARM log of Seagate disks has a counter of its own, which agrees within hours. Recertification resets both counters, so
+a log that agrees, or is missing, does not show that a disk is new.
 """
 from __future__ import annotations
 

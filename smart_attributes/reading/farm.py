@@ -19,7 +19,7 @@ _LARGEST = 2 ** 56     # the eighth byte of each number states whether the drive
 
 
 class _Keys(NamedTuple):
-    """The places of the values in the log of one protocol; {} stands for the number of a head."""
+    """The places of the values in the log of one protocol; {} is replaced by the number of a head."""
 
     drive: str            # the object with serial number and hours
     hours: str
