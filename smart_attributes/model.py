@@ -129,7 +129,7 @@ class Farm(NamedTuple):
     heads: Tuple[Head, ...] = ()  # those with a count above 0
     is_foreign: bool = False      # it names another serial number than the drive
     asked: int = 0                # when it was read, seconds since 1970; 0: with the report
-    unread: str = ''              # why there is no log, as a clause
+    unread: str = ''              # why it could not be read, as a clause
 
 
 class Report(NamedTuple):

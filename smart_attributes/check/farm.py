@@ -9,7 +9,6 @@ import os
 import time
 
 from .. import state_directory
-from ..command_line.options import Options
 from ..constants import DAY
 from ..errors import DriveError
 from ..history import farm_answers
@@ -22,6 +21,7 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Dict, Iterator, Mapping, Sequence, Tuple
 
+    from ..command_line.options import Options
     from ..model import Answer, HowRead
     from ..reading.processes import Runner
     from ..state_directory import StateDirectory
