@@ -243,7 +243,8 @@ class Desk:
 
 def recorded() -> Dict[str, bytes]:
     """Return the recorded reports, those beside the project as well."""
-    paths = [*(ROOT / 'tests/reports').iterdir(), *(SHARED / 'corpus/reports').glob('*/output.*')]
+    paths = [*(ROOT / 'tests/reports').iterdir(), *(ROOT / 'tests/farm').iterdir(),
+             *(SHARED / 'corpus/reports').glob('*/output.*')]
     return {'/'.join(path.parts[-2:]): path.read_bytes() for path in paths}
 
 

@@ -137,7 +137,7 @@ def read_farm(data: bytes) -> None:
 @lru_cache(maxsize=None)
 def _seagate() -> Report:
     """Return the report of a healthy disk."""
-    return text_report.parse_report((ROOT / 'tests/reports/seagate-farm.json').read_bytes())._replace(farm=None)
+    return text_report.parse_report((ROOT / 'tests/farm/sata.json').read_bytes())._replace(farm=None)
 
 
 def read_text(data: bytes) -> None:
@@ -360,7 +360,7 @@ MAIN = ('json', 'text')   # the readers of reports, which everything rests on
 
 def _farm_logs() -> List[bytes]:
     """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is remembered."""
-    whole = json.loads((ROOT / 'tests/reports/seagate-farm.json').read_bytes())
+    whole = json.loads((ROOT / 'tests/farm/sata.json').read_bytes())
     log = {key: {name: value for name, value in page.items() if value and (not isinstance(value, dict)
                                                                             or any(value.values()))}
            if isinstance(page, dict) else page for key, page in whole['seagate_farm_log'].items()}

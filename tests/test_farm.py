@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import NOBODY, ROOT, drive, drive_path, run
+from conftest import NOBODY, ROOT, run
 from damage import OF_JSON, OF_TEXT, damaged
 from fake_smartctl import HANGS, FakeSmartctl
 from simulator import Machine, library, read, why_not
@@ -28,7 +28,8 @@ from smart_attributes.reading import farm, smartctl_calls, text_report
 
 HOUR = 3600
 SHIPPED = judge_of(Options(), Site())
-OF_SATA, OF_SAS = drive('seagate-farm'), drive('seagate-sas-farm')   # what the real smartctl 7.4 printed
+REPORTS = ROOT / 'tests/farm'    # what the real smartctl 7.4 printed of simulated drives
+OF_SATA, OF_SAS = ((REPORTS / name).read_bytes() for name in ('sata.json', 'sas.json'))
 LOG: Any = json.loads(OF_SATA)['seagate_farm_log']
 HEADS = (Head(1, 3, 2, 7), Head(3, 0, 0, 1))
 DISK = Identity(protocol='ATA', model='ST10000DM0004-1ZC101', firmware='DN01', serial='ZL2ABCDE', rotation=7200)
@@ -498,7 +499,7 @@ def test_the_assertion_of_smartctl_7_4_is_a_note(tmp_path):
 
 @needs_7_4
 def test_a_report_of_everything_holds_the_log_as_recorded(tmp_path):
-    """What tests/reports/seagate-farm.json holds is what smartctl prints of the same drive."""
+    """What tests/farm/sata.json holds is what smartctl prints of the same drive."""
     machine = Machine(tmp_path)
     machine.add('/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'spindle_hours': 24_990}))
     printed = subprocess.run([machine.smartctl, '--json=c', '-x', '-l', 'farm', '/dev/sda'], stdout=subprocess.PIPE,
@@ -524,8 +525,8 @@ def test_the_text_of_the_real_smartctl_says_the_same_as_its_json(tmp_path, name)
 
 def test_recorded_reports_are_judged_with_their_log():
     """A file that holds only the log says so, and what it holds."""
-    assert SET_BACK.format(13241) in run('explain', '--report', drive_path("seagate-farm")).text.replace('\n', ' ')
-    assert SET_BACK.format(42668) in run('explain', '--report', drive_path('seagate-sas-farm')).text.replace('\n', ' ')
+    assert SET_BACK.format(13241) in run('explain', '--report', str(REPORTS / 'sata.json')).text.replace('\n', ' ')
+    assert SET_BACK.format(42668) in run('explain', '--report', str(REPORTS / 'sas.json')).text.replace('\n', ' ')
 
 
 def test_a_file_with_only_the_log_says_what_it_lacks(tmp_path):
