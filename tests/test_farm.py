@@ -8,7 +8,7 @@ import random
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator
 
 import pytest
 from conftest import NOBODY, ROOT, run
@@ -17,13 +17,27 @@ from fake_smartctl import HANGS, FakeSmartctl
 from simulator import Machine, library, read, why_not
 
 from smart_attributes import state_directory
+from smart_attributes.check import farm as check_farm
 from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
 from smart_attributes.errors import SmartError
 from smart_attributes.history import farm_answers
 from smart_attributes.knowledge import clock
-from smart_attributes.model import AttributeRow, Device, Farm, Head, Identity, Report, SelfTest, State, Statistic
+from smart_attributes.model import (
+    Answer,
+    AttributeRow,
+    Device,
+    Farm,
+    Head,
+    HowRead,
+    Identity,
+    Read,
+    Report,
+    SelfTest,
+    State,
+    Statistic,
+)
 from smart_attributes.reading import farm, smartctl_calls, text_report
 
 HOUR = 3600
@@ -173,6 +187,10 @@ def test_counts_without_their_headline_belong_to_no_head():
     text = TEXT.format('A', 1, 3).replace('\t\tCum Lifetime Unrecoverable by head 2:\n', '')
 
     assert text_report.parse_report(text.encode()).farm == Farm('A', 1, (Head(2, 12),))
+    lines = ('\t\tCum Lifetime Unrecoverable by head 1:\n\t\t\tCumulative Lifetime Unrecoverable Read Repeating: 5\n'
+             '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 8\n')
+    text = text.replace('\t\t\tCumulative', f'{lines}\t\t\tCumulative', 1)
+    assert text_report.parse_report(text.encode()).farm == Farm('A', 1, (Head(1, 0, 8, 5), Head(2, 12)))
 
 
 @pytest.mark.parametrize('content', [OF_SATA, OF_SAS, TEXT.format('A', 7, 2).encode()], ids=['sata', 'sas', 'text'])
@@ -410,6 +428,22 @@ def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
     bed.answers(document)
 
     assert 'FARM' not in bed.says('explain', '-v') and bed.asked == 1
+
+
+class Late:
+    """In place of a Runner: no time is left to start anything."""
+
+    def run(self, commands: list[Any], *_: object) -> Iterator[Answer]:
+        yield from (Answer(command, 'too late', 'the time limit passed before its turn') for command in commands)
+
+
+@pytest.mark.parametrize('known', [{}, {'ZL2ABCDE': ANSWERS['ZL2ABCDE']}], ids=['never', 'weeks-ago'])
+def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
+    state = state_directory.there(str(tmp_path))
+    disk = Read(Device('/dev/sda'), report(5, None))
+    found = check_farm._asked({'ZL2ABCDE': disk}, known, state, HowRead(nosudo=True), Late(), 0.0)
+
+    assert found == known == farm_answers.load(state)
 
 
 def test_a_disk_that_cannot_be_recorded_as_asked_is_not_asked(bed):
