@@ -35,8 +35,9 @@ _LAYOUTS = (
                                                  'head_information.cum_lifetime_unrecoverable_read_unique_{}',
                                                  'head_information.cum_lifetime_unrecoverable_read_repeating_{}'),
           range(20)))
-_SECTION = re.compile(r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*', re.MULTILINE)
-_LINE = re.compile(r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)', re.MULTILINE)
+# Not compiled here: a check that reads JSON needs neither.
+_SECTION = r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*'
+_LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
 
 
 def of_json(data: Json) -> Farm | None:
@@ -57,7 +58,7 @@ def of_json(data: Json) -> Farm | None:
 
 def cut(text: str) -> tuple[str, Farm | None]:
     """Return smartctl's text without the FARM log, whose labels repeat those of other logs, and the log."""
-    section = _SECTION.search(text) if 'Seagate Field Access' in text else None
+    section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
     return (text[:section.start()] + text[section.end():], _of_text(section[0])) if section else (text, None)
 
 
@@ -65,7 +66,7 @@ def _of_text(section: str) -> Farm | None:
     """Return the log from its lines, whose labels differ little from the keys in the JSON of a SAS drive."""
     values: dict[str, object] = {}
     head = ''
-    for label, value in _LINE.findall(section):
+    for label, value in re.findall(_LINE, section, re.MULTILINE):
         name = re.sub(' +', '_', label.lower().replace('cumulative', 'cum').replace(' by head', ''))
         head = head if value else name.rpartition('_')[2]   # "Cum Lifetime Unrecoverable by head 3:", above its counts
         name = f'{name}_{head}' if name.endswith(('read_unique', 'read_repeating')) else name
