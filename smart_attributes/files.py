@@ -17,6 +17,7 @@ CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration file
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
 LARGEST = 4 << 20  # bytes of a report or a data file: the longest known has 0.3 MB, and no alarm ends json.loads()
 _CHUNK = 1 << 20
+_MODE = 0o644
 _STEP = 0.005    # seconds between two attempts to lock a file
 
 
@@ -74,6 +75,22 @@ def _all_of(descriptor: int, most: int) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
     raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')
+
+
+def replace(text: str, path: str) -> None:
+    """Replace a file atomically; all users can read it. Raises OSError."""
+    from tempfile import mkstemp  # expensive, and no check writes such a file
+    folder, name = os.path.split(os.path.abspath(path))
+    descriptor, temporary = mkstemp(dir=folder, prefix=f'.{name}')
+    try:
+        with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
+            for start in range(0, len(text), _CHUNK):
+                file.write(text[start:start + _CHUNK])
+            os.fchmod(file.fileno(), _MODE)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
 
 
 def flush(path: str) -> None:

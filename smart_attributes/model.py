@@ -112,6 +112,26 @@ class ErrorEntry(NamedTuple):
     hours: int                    # power-on hours when it happened (16 bits, wraps at 65536)
 
 
+class Head(NamedTuple):
+    """The counts of one head of a disk since it was made, as its FARM log reports them."""
+
+    number: int
+    reallocated: int = 0
+    unrecoverable: int = 0        # different places that could not be read
+    repeated: int = 0             # further errors at such places
+
+
+class Farm(NamedTuple):
+    """The Field Accessible Reliability Metrics log (FARM) of a Seagate disk, or why it could not be read."""
+
+    serial: str = ''
+    hours: Optional[int] = None   # power-on time; None if not reported
+    heads: Tuple[Head, ...] = ()  # those with a count above 0
+    is_foreign: bool = False      # it names another serial number than the drive
+    asked: int = 0                # when it was read, seconds since 1970; 0: with the report
+    unread: str = ''              # why it could not be read, as a clause
+
+
 class Report(NamedTuple):
     """Everything that smartctl reported about one drive, from JSON or text."""
 
@@ -131,6 +151,7 @@ class Report(NamedTuple):
     messages: Tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
     gaps: Tuple[Coded, ...] = ()          # expected content that is missing or damaged
+    farm: Optional[Farm] = None           # only if it was read
 
     def has_exit_bit(self, bits: int) -> bool:
         """Return whether smartctl's exit status has any of these bits; False after a signal."""

@@ -30,11 +30,11 @@ from smart_attributes.fleet import icinga, results, services, summary, table, tr
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.worst_drives import Kept
-from smart_attributes.history import smartd_log
+from smart_attributes.history import farm_answers, smartd_log
 from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds
-from smart_attributes.model import Device, Report, State, Verdict
+from smart_attributes.model import Device, Farm, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
-from smart_attributes.reading import addresses, json_report, scans, text_report
+from smart_attributes.reading import addresses, farm, json_report, scans, text_report
 from smart_attributes.reading.content import json_start
 from smart_attributes.v1_6 import files, second_opinion
 
@@ -113,6 +113,31 @@ def read_json(data: bytes) -> None:
     held = set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
     assert _told(report) <= held, f'made up: {sorted(_told(report) - held)[:5]}'
     _judged(report, text)
+
+
+def read_farm(data: bytes) -> None:
+    """What smartctl -l farm printed, as JSON or text, and the file that remembers it."""
+    text = data.decode('utf-8', 'replace')
+    remembered = farm_answers.parse(text)
+    assert farm_answers.parse(farm_answers.document(remembered)) == remembered
+    logged = farm.cut(text)[1]
+    found = logged or (Farm() if remembered else farm.answered(data))
+    held = set() if logged or remembered else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
+    made_up = {number for number in (found.hours, *(each for head in found.heads for each in head[1:]))
+               if number and number not in held and not (logged and str(number) in text)}
+    assert not made_up and all(head.number in range(24) for head in found.heads), f'made up: {made_up}'
+    for each in (found, *remembered.values()):
+        judged = judging.judge(DEVICE, _seagate()._replace(farm=farm.beside(each, 'ZL2ABCDE')), shipped().database,
+                               shipped().thresholds, judging.Rules())
+        assert judged.state is State.OK, 'the log changes no state'
+    assert farm_answers.parse(farm_answers.document({'A': found})) == {'A': found._replace(
+        unread=found.unread and farm_answers.UNREAD)}
+
+
+@lru_cache(maxsize=None)
+def _seagate() -> Report:
+    """Return the report of a healthy disk."""
+    return text_report.parse_report((ROOT / 'tests/farm/sata.json').read_bytes())._replace(farm=None)
 
 
 def read_text(data: bytes) -> None:
@@ -333,6 +358,20 @@ READERS: Mapping[str, Reader] = {
 MAIN = ('json', 'text')   # the readers of reports, which everything rests on
 
 
+def _farm_logs() -> List[bytes]:
+    """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is remembered."""
+    whole = json.loads((ROOT / 'tests/farm/sata.json').read_bytes())
+    log = {key: {name: value for name, value in page.items() if value and (not isinstance(value, dict)
+                                                                            or any(value.values()))}
+           if isinstance(page, dict) else page for key, page in whole['seagate_farm_log'].items()}
+    lines = ('Seagate Field Access Reliability Metrics log (FARM) (SCSI Log page 0x3d, sub-page 0x3)',
+             '\t\tSerial Number: ZL2ABCDE', '\t\tPower on Hour: 65000', '\t\tNumber of Reallocated Sectors 1: 3',
+             '\t\tCum Lifetime Unrecoverable by head 2:', '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 7', '')
+    answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
+    return [json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
+            '\n'.join(lines).encode(), json.dumps({'A': answer}).encode()]
+
+
 def seeds() -> Dict[str, List[bytes]]:
     """Return what each reader is given to begin with."""
     reports = [path.read_bytes() for path in sorted((ROOT / 'tests/reports').iterdir())]
@@ -364,6 +403,7 @@ def seeds() -> Dict[str, List[bytes]]:
     users = {'Devices': {'/dev/sda': {'Threshs': {'5': ['3', '9']}, 'Perfs': ['5']}}}
     return {'json': [each for each in reports if each.startswith(b'{')],
             'text': [each for each in reports if not each.startswith(b'{')],
+            'farm': _farm_logs(),
             'scan': [json.dumps(scan).encode(),
                      b'/dev/sda -d sat # /dev/sda, ATA device\n# /dev/sdb -d scsi # x, open failed: y\n'],
             'entries': [json.dumps(each).encode() for each in entries],

@@ -29,6 +29,7 @@ FIRST_ROWS = 3            # of each table of a report
 HANGS = 20                # seconds by the clock; SECONDS of CPU are counted, and not by the clock of a busy machine
 # What guides atheris, of each reader; of the others smart_attributes.reading does. What is not watched is fast.
 WATCHED: Mapping[str, Tuple[str, ...]] = {
+    'farm': ('reading.farm', 'history.farm_answers'),
     'entries': ('knowledge',), 'limits': ('knowledge',), 'acknowledged': ('knowledge',), 'history': ('history',),
     'smartd_log': ('history',), 'triage': ('fleet',), 'icinga': ('fleet', 'output', 'knowledge.nagios'),
     '1_6': ('v1_6',)}

@@ -35,7 +35,7 @@ def files(folder, *names):
 # Reports that hold no SMART data at all, or no drive's: what the sentence must say.
 WITHOUT_VERDICT = {
     '006': 'no SMART data', '060': 'smartctl -s on', '206': 'not asked', '207': 'only the identity',
-    '208': 'only the identity', '228': 'no SMART data', '245': 'only the identity', '314': 'smartctl -s on',
+    '208': 'only the identity', '245': 'only the identity', '314': 'smartctl -s on',
     '369': 'only the identity', '371': 'only the identity', '374': 'only the identity',
     '376': 'only the identity', '383': 'only the identity', '384': 'only the identity',
     '394': 'only the identity', '416': 'RAID volume', '420': 'optical',

@@ -185,7 +185,7 @@ GENERIC = {
             'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk'], 'uses_common': True,
             'no_endurance': 'nothing says it',
             'untrusted_statistics': ['endurance_used'], 'statistic_units': {'reallocated': 'logical sectors'},
-            'clock': 'untrusted', 'ignore_thresholds': [5],
+            'clock': 'untrusted', 'farm': True, 'ignore_thresholds': [5],
             'attributes': {
                 '241': {'name': 'Writes', 'comment': 'In sectors.',
                         'readings': {'host_written': {'from': 'raw', 'unit': '512B'}}},

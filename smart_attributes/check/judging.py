@@ -314,7 +314,8 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
     messages = [Coded('smartctl-message', clean(message, WORDS)) for message in report.messages]
     return [*(Coded(code, each) for code, texts in sentences for each in texts),
             *exit_status_notes(report.exit_status), *messages, *report.gaps,
-            *(Coded('values-missing', each) for each in _lost_wear(report, spec))]
+            *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
+            *(clock.farm_notes(report.farm) if report.farm else ())]
 
 
 def _set_back(found: Sequence[Reading], identity: Identity, past: Optional[Past]) -> List[Coded]:

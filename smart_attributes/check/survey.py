@@ -21,13 +21,15 @@ from .rulebook import Judge, Site, judge_of, site_of, today
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from typing import Callable, Dict, List, Optional, Pattern, Sequence, Tuple
+    from typing import Callable, Dict, Iterable, List, Optional, Pattern, Sequence, Tuple
 
     from ..command_line.options import Before
     from ..redundancy.machine import Machine
 
     Address = Tuple[str, str]  # path and type; naming for the output does not change them
     Watch = Callable[[int, Sequence[str]], object]
+    # Yields the place and the new read of each drive that is read further.
+    Complete = Callable[[Sequence[Read], Judge, Options, processes.Runner, float], Iterable[Tuple[int, Read]]]
 
 
 _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; simplify these patterns'
@@ -69,22 +71,24 @@ class Progress:
 
 
 def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple,
-           watch: Optional[Watch] = None) -> Survey:
+           watch: Optional[Watch] = None, complete: Optional[Complete] = None) -> Survey:
     """Return the verdicts that the options ask for. Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read.
     watch: called at each change with the number of drives that have answered and the names of the others.
+    complete: called once when all drives have answered, to read more of them.
     """
     progress = Progress(watch)
     try:
-        return _survey(options, runner, meanwhile, progress)
+        return _survey(options, runner, meanwhile, progress, complete)
     except alarm.TimeIsOver as over:
         if progress.judge is None:
             raise
         return _so_far(progress, options, progress.judge, str(over))
 
 
-def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object], progress: Progress) -> Survey:
+def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object], progress: Progress,
+            complete: Optional[Complete]) -> Survey:
     deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
     site = site_of(options.data, options.before)
     if options.which.reports:
@@ -102,6 +106,9 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
         progress.reads.append(read)
         _judge_meanwhile(read, progress, options.naming.label)
         _watched(progress)
+    for place, read in complete(progress.reads, progress.judge, options, runner, deadline) if complete else ():
+        progress.reads[place] = read
+        progress.verdicts.formed.pop(read.device, None)
     return judged(progress, options, progress.judge)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..check import farm
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
@@ -21,7 +22,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
     """
     line = ProgressLine()
     try:
-        result = survey(options, runner, watch=line)
+        result = survey(options, runner, watch=line, complete=farm.completed)
     finally:
         line.end()
     told = (result.history.told(verdict)._replace(place=place(verdict.device)) for verdict in result.verdicts)

@@ -31,7 +31,7 @@ VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
 # Keys, other than attributes, copied from the entry that matches the drive so far.
 INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'clock',
-             'ignore_thresholds')
+             'farm', 'ignore_thresholds')
 # Smallest count to compare: below it, some unit fits by chance. With this limit, 23,638 of 23,698 measured amounts are
 # read as in their entries.
 TELLING = 1000

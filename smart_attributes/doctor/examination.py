@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .. import alarm
-from ..check import survey
+from ..check import farm, survey
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
@@ -161,7 +161,7 @@ class Examiner:
         try:
             if self._unfound:
                 raise SmartError(self._unfound)  # once is enough: a scan that hangs uses its whole time limit
-            survey_of_all = survey.survey(options, self._runner)
+            survey_of_all = survey.survey(options, self._runner, complete=farm.completed)
         except SmartError as error:
             yield self._unread(str(error))
             return

@@ -32,12 +32,12 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> 
     age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
     rated = ([Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))]
              if spec.rated_written else [])
-    hidden = clock.hidden(report, chosen, metrics) if spec.is_clock_trusted else None
-    found = (*_own_verdicts(report, spec, age, hidden is not None), *rated,
+    hidden = clock.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
+    found = (*_own_verdicts(report, spec, age, bool(hidden)), *rated,
              *error_log.with_history(chosen, report, metrics, age))
     # An event in the log of such a drive is at least as old as its counter says.
-    return found if hidden is None else (*(each if each.quiet is None else each._replace(quiet_is_bound=True)
-                                           for each in found), hidden)
+    return (*(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
+            *hidden) if hidden else found
 
 
 # --- 1. the drive's own verdicts ----------------------------------------------
@@ -82,6 +82,8 @@ def _unreported(report: Report) -> Reading:
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
     elif _has_counters(report):
         return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
+    elif report.farm:
+        word = 'the report contains only the FARM log; record the rest as well: smartctl --json -x -l farm'
     else:
         word = ('report not understood: it contains neither the SMART health status nor counters of the drive; record '
                 'it again: smartctl --json -x')

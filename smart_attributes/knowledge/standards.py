@@ -19,6 +19,7 @@ SCSI_LOG = 'SCSI log'
 SELF_ASSESSMENT = 'health self-assessment'
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
+FARM_LOG = 'FARM log'     # of Seagate disks
 SMARTCTL = 'smartctl'  # source of numbers that it derives with its own database
 
 SECTORS = 0  # the factor is the drive's logical sector size

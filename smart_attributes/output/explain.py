@@ -23,30 +23,38 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
 
     console = terminal_width.console(WIDTH_WITHOUT_TERMINAL)
     alerting = list(_alerts(verdict))
-    blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []), details(verdict, hide_serial))
+    blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []),
+              [*details(verdict, hide_serial), *(_farm(report, database, hide_serial, is_verbose) if report else ())])
     console.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
-    if report is not None and is_verbose:
-        _print_tables(console, verdict, report, database, thresholds)
+    if report is not None:
+        _print_tables(console, verdict, report, database, thresholds, is_verbose)
     for note in verdict.notes:
         console.print(Text(f'note: {sentence(note, 500)}'))
 
 
 def _print_tables(console: Any, verdict: Verdict, report: Report, database: SpecDatabase,
-                  thresholds: Thresholds) -> None:
+                  thresholds: Thresholds, is_verbose: bool) -> None:
     """Print all tables that are not empty. Imports rich only when called."""
     from rich.table import Table
     from rich.text import Text
 
-    for title, columns, rows in (('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
-                                 ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
-                                 ('unmapped attributes', ('id', 'name', 'value', 'raw'),
-                                  _unused_rows(verdict, report, database))):
+    all_tables = (('heads', ('head', 'reallocated', 'unrecoverable', 'repeated'), _head_rows(report)),
+                  ('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
+                  ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
+                  ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(verdict, report, database)))
+    for title, columns, rows in all_tables if is_verbose else all_tables[:1]:
         table = Table(*columns, box=None, pad_edge=False, header_style='bold')
         for row in rows:
             table.add_row(*(Text(sentence(cell, 300)) for cell in row))
         if table.row_count:
             console.print(Text(f'\n{title}', 'bold'))
             console.print(table)
+
+
+def _head_rows(report: Report) -> Iterator[Tuple[str, ...]]:
+    """Yield the counts of each head in the FARM log of a disk that has any."""
+    if report.farm and not report.farm.is_foreign:
+        yield from (tuple(map(str, head)) for head in report.farm.heads)
 
 
 def print_faults(faults: Sequence[str]) -> None:
@@ -122,6 +130,19 @@ def _place(place: Place) -> Iterator[str]:
         yield f'bay         {clean(place.bay)}'
     if place.light:
         yield f'locate LED  on: echo 1 > {sentence(place.light, 300)}; off: echo 0'
+
+
+def _farm(report: Report, database: SpecDatabase, hide_serial: bool, is_verbose: bool) -> Iterator[str]:
+    """Yield the line about the FARM log of a disk, if there is one; is_verbose: also if it was not read."""
+    farm = report.farm
+    if farm is None and is_verbose and database.identify(report.identity,
+                                                         [row.id for row in report.attributes]).keeps_farm:
+        yield 'FARM log    not read; smartctl 7.4 or newer prints it, for root: smartctl -l farm DEVICE'
+    elif farm and (farm.hours or farm.serial):
+        parts = (f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
+                 *([f'serial {clean(farm.serial)}'] if farm.serial and not hide_serial else ()),
+                 *([time.strftime('read on %Y-%m-%d', time.localtime(farm.asked))] if farm.asked else ()))
+        yield f'FARM log    {", ".join(parts)}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:

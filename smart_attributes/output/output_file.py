@@ -3,13 +3,10 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 
+from .. import files
 from ..errors import SmartError
 from ..words import visible
-
-MODE = 0o644
-PART = 1 << 20   # characters encoded at a time
 
 
 def write(text: str, path: str) -> None:
@@ -18,21 +15,7 @@ def write(text: str, path: str) -> None:
         # The replacement would turn a device into a regular file: as root, even /dev/null.
         raise SmartError(f'{visible(path)}: cannot be written: it is not a regular file; use another path')
     try:
-        _replaced(text, path)
+        files.replace(text, path)
     except OSError as error:
         raise SmartError(f'{visible(path)}: cannot be written: {error.strerror}; '
                          'use a path in a directory that you can write to') from None
-
-
-def _replaced(text: str, path: str) -> None:
-    folder, name = os.path.split(os.path.abspath(path))
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f'.{name}')
-    try:
-        with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
-            for start in range(0, len(text), PART):
-                file.write(text[start:start + PART])
-            os.fchmod(file.fileno(), MODE)
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise

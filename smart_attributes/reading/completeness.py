@@ -9,9 +9,10 @@ from types import FunctionType
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING, Json
+from .farm import LOG, count_of
 from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, word_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
-from .report_sections import ALL, NO_ERROR_LOG, NO_STATISTICS, NO_TEST_LOG, missing
+from .report_sections import ALL, NO_ERROR_LOG, NO_FARM_LOG, NO_STATISTICS, NO_TEST_LOG, missing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -47,6 +48,16 @@ _STATISTIC = {**_all_of(offset=integer_of, flags={'valid': bool, 'normalized': b
 _COUNTERS = _all_of(**{name: fraction_of if name == 'gigabytes_processed' else integer_of for name in ERROR_COUNTERS})
 _CYCLES = ('accumulated_start_stop_cycles', 'specified_cycle_count_over_device_lifetime',
            'accumulated_load_unload_cycles', 'specified_load_unload_count_over_device_lifetime')
+_UNRECOVERABLE = dict.fromkeys(
+    ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'), count_of)
+_HEADS = range(24)
+_FARM = {
+    'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
+    'page_3_error_statistics': {f'cum_lifetime_unrecoverable_by_head_{head}': _UNRECOVERABLE for head in _HEADS},
+    'page_5_reliability_statistics': {f'number_of_reallocated_sectors_by_head_{head}': count_of for head in _HEADS},
+    'drive_information': _all_of(serial_number=str, power_on_hour=count_of),
+    'head_information': {f'{name}_{head}': count_of for head in _HEADS
+                         for name in ('number_of_reallocated_sectors', *_UNRECOVERABLE)}}
 _SHAPE: Json = {
     **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=list)),
     **dict.fromkeys(('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str),
@@ -70,6 +81,7 @@ _SHAPE: Json = {
     'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, integer_of), 'power_on_time': {'hours': integer_of},
     'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},
     **{f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING) for number in range(20)},
+    LOG: {**_all_of(supported=bool), **_FARM},
     'endurance_used': {'current_percent': integer_of}, 'spare_available': {'current_percent': integer_of}}
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
@@ -128,6 +140,8 @@ def _places(data: Json) -> set[str]:
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
     if logs and _STATISTICS_LOG not in logs:
         marks.append(NO_STATISTICS)
+    if object_of(data, LOG).get('supported') is False:
+        marks.append(NO_FARM_LOG)
     return {*data, *marks}
 
 

@@ -47,7 +47,7 @@ def _names(read: Read) -> list[str]:
     # Two recordings of one drive stay two reports, so that they can be compared.
     if read.identity is None or read.device.is_recorded:
         return []
-    serial, wwn = _serial(read.identity), _wwn(read.identity)
+    serial, wwn = serial_key(read.identity.serial), _wwn(read.identity)
     return [*([f'serial {serial}'] if serial else ()), *([f'wwn {wwn}'] if wwn else ())]
 
 
@@ -66,7 +66,7 @@ def is_same_drive(one: Identity, other: Identity) -> bool:
     """Return whether two identities certainly belong to the same drive."""
     if not _models_agree(one.model, other.model):
         return False  # one WWN with two models is a manufacturer's mistake
-    serials = _serial(one), _serial(other)
+    serials = serial_key(one.serial), serial_key(other.serial)
     if all(serials) and serials[0] != serials[1]:
         return False
     wwns = _wwn(one), _wwn(other)
@@ -82,10 +82,10 @@ def _models_agree(one: str, other: str) -> bool:
     return first.startswith(second) or second.startswith(first)
 
 
-def _serial(identity: Identity) -> str:
-    """Return the serial number for comparison, or '' if it does not identify a drive."""
-    serial = re.sub(r'[^0-9A-Z]', '', identity.serial.upper())
-    return '' if re.match(_PLACEHOLDER, serial) or serial in _COUNTING or len(serial.lstrip('0')) < 4 else serial
+def serial_key(serial: str) -> str:
+    """Return a serial number for comparison, or '' if it does not identify a drive."""
+    key = re.sub(r'[^0-9A-Z]', '', serial.upper())
+    return '' if re.match(_PLACEHOLDER, key) or key in _COUNTING or len(key.lstrip('0')) < 4 else key
 
 
 def _wwn(identity: Identity) -> str:

@@ -10,7 +10,7 @@ import re
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..typed import TYPE_CHECKING, Json
-from . import completeness, report_common, report_sections
+from . import completeness, farm, report_common, report_sections
 from .content import as_text, json_start, loaded
 from .failure_reasons import Remains, diagnose, is_complaint, no_report, without_data
 from .json_values import byte_of, fraction_of, integer_at, integer_of, list_of, object_of, objects_of, text_of, word_of
@@ -67,14 +67,15 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     passed, words = report_common.with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
     attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
-    identity = _identity(data)._replace(spins=report_common.has_spindle(attributes))
+    identity, known = _identity(data), farm.of_json(data)
+    identity = identity._replace(spins=known is not None or report_common.has_spindle(attributes))
     return Report(
         identity=identity, smart_status=passed, smart_status_text=words, attributes=attributes,
         statistics=report_common.with_pending(statistics, integer_at(data, 'ata_pending_defects_log.count')),
         nvme=_nvme(data), scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
         derived=_derived(data) if identity.protocol == 'ATA' else {}, self_tests=_self_tests(data),
         error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
-        messages=_complaints(smartctl),
+        messages=_complaints(smartctl), farm=farm.beside(known, identity.serial),
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int))
 
 

@@ -90,7 +90,7 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     identity = report.identity
     if identity.protocol != 'SCSI':
         return None if has_smart_data(report) else virtual_disk(identity.model)
-    if report.smart_status is False or set(report.scsi) - _TEMPERATURES:
+    if report.smart_status is False or set(report.scsi) - _TEMPERATURES or report.farm:
         return None
     return virtual_disk(identity.model) or not_a_drive(identity.model, kind, transport, identity.wwn)
 
@@ -101,7 +101,8 @@ def has_smart_data(report: Report) -> bool:
     A temperature alone is not enough: RAID volumes and optical drives report 0 degrees.
     """
     return bool(report.smart_status is not None or report.attributes or report.statistics or report.self_tests
-                or report.error_count is not None or set(report.scsi) - _TEMPERATURES or set(report.nvme) - _THRESHOLDS)
+                or report.error_count is not None or set(report.scsi) - _TEMPERATURES or set(report.nvme) - _THRESHOLDS
+                or report.farm)
 
 
 def has_spindle(attributes: Iterable[AttributeRow]) -> bool:

@@ -25,6 +25,7 @@ _ALWAYS: frozenset[str] = frozenset()
 
 # Entries of `places` for a printed log: a key of JSON, a line of text, or a mark that the drive does not keep it.
 NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = 'error_logging_supported', 'self_tests_supported', 'no device statistics'
+NO_FARM_LOG = 'no FARM log'
 _TEST_LOG = frozenset((
     'ata_smart_self_test_log', NO_TEST_LOG, 'smart self-test log not supported', 'no self-tests have been logged',
     'no self-tests have been logged. [to run self-tests, use', 'read self-test log failed'))
@@ -76,7 +77,8 @@ _ANY: Sequence[Part] = (
     Part('the model', _ALWAYS, lambda report: report.identity.model),
     Part('the firmware', _ALWAYS, lambda report: report.identity.firmware or not report.identity.model),
     Part('failed self-tests, which the exit status of smartctl reports', _TESTS,
-         lambda report: not report.has_exit_bit(0x80) or any(test.passed is False for test in report.self_tests)))
+         lambda report: not report.has_exit_bit(0x80) or any(test.passed is False for test in report.self_tests)),
+    Part('the FARM log', frozenset(('farm',)), lambda report: report.farm, frozenset((NO_FARM_LOG,))))
 
 PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     *_ANY,
@@ -98,6 +100,8 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
     Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
     _counters('read'), _counters('write'),
+    Part('the power-on time, which the FARM log is compared with', frozenset(('farm',)),
+         lambda report: not report.farm or 'power_on_hours' in report.scsi),
     Part('the used endurance', _WEAR,
          lambda report: report.identity.rotation != 0 or 'percentage_used' in report.scsi),
 ), 'NVMe': (

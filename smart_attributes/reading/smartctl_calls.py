@@ -29,6 +29,7 @@ JSON = ('--json=c',)
 # Earlier values of (JSON, LOGS), newest first: each change of one adds a pair. Admins keep our sudoers rule in
 # literal forms and in configuration management; if it refuses the current arguments, these are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ()
+FARM = (*JSON, '-l', 'farm')  # not in a check, and not in the sudoers rule
 SCAN = (*JSON, '--scan')
 SCAN_TEXT = ('--scan',)
 VERSION = ('--version',)
@@ -43,6 +44,11 @@ def read_arguments(path: str, device_type: str = '', skip: Collection[str] = (),
                       (*(['-d', device_type] if device_type else []), path))
 
 
+def farm_arguments(path: str, device_type: str = '') -> Command:
+    """Return the arguments that read the FARM log of a Seagate disk; since smartctl 7.4."""
+    return (*FARM, *(('-d', device_type) if device_type else ()), path)
+
+
 def _arguments(json: Command, logs: Collection[str], address: Command) -> Command:
     return (*json, '--nocheck=standby', '-i', '-H', '-A', *(word for log in logs for word in ('-l', log)), *address)
 
@@ -53,10 +59,10 @@ def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
 
 
 def is_ours(arguments: Command) -> bool:
-    """Return whether a check calls smartctl with these arguments, current or from FORMER."""
+    """Return whether this program calls smartctl with these arguments, current or from FORMER."""
     json, (logs, address) = JSON if arguments[:1] == JSON else (), _logs_and_address(arguments)
     today = (*json, '--scan') if '--scan' in arguments else _arguments(json, logs, address)
-    return arguments == today or ('', *arguments) in former(('', *today))
+    return arguments in (today, (*FARM, *address)) or ('', *arguments) in former(('', *today))
 
 
 def former(command: Command) -> list[Command]:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import DriveError
-from ..model import ErrorEntry, Identity, Report, SelfTest, Statistic
-from . import pysmart, report_common, text_completeness
+from ..model import ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
+from . import farm, pysmart, report_common, text_completeness
 from .content import as_text, looks_like_json
 from .failure_reasons import Remains, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
@@ -53,19 +53,25 @@ def parse(text: str, exit_status: int | None = None, error_text: str = '', comma
 
     Raises DriveError (or a subclass) if the drive cannot be judged, or if pySMART is not installed.
     """
-    text = _QUOTED.sub('', text.translate(_TYPOGRAPHY))
+    text, log = farm.cut(_QUOTED.sub('', text.translate(_TYPOGRAPHY)))
     banners = list(_BANNER.finditer(text))
     if len(banners) > 1:
         raise DriveError('contains several reports; save each one in its own file', 'several-reports')
     # Lines before the banner come from a shell or a script.
     lines = lines_by_kind(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()
-    report = _report(lines, exit_status)._replace(exit_status=exit_status, version=version)
+    report = _with_farm(_report(lines, exit_status), log)._replace(exit_status=exit_status, version=version)
     arguments = text_completeness.likely_arguments(text, lines.fields, report.identity.protocol, command)
     problem = _problem(lines, report, f'{text}\n{error_text}', arguments)
     if problem:
         raise problem.of(report.identity)
     return report._replace(gaps=text_completeness.of_text(text, lines.fields, report, arguments))
+
+
+def _with_farm(report: Report, log: Farm | None) -> Report:
+    identity = report.identity
+    return report._replace(identity=identity._replace(spins=True), farm=farm.beside(log, identity.serial)
+                           ) if log else report
 
 
 def _report(lines: Lines, exit_status: int | None) -> Report:

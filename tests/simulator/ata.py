@@ -18,8 +18,12 @@ _KINDS = {'Offline': 0, 'Short offline': 1, 'Extended offline': 2, 'Conveyance o
           'Extended captive': 0x82}
 
 # Logs: SMART ones are read by SMART READ LOG, general purpose ones by READ LOG EXT.
-SUMMARY_ERRORS, EXTENDED_ERRORS, STATISTICS, SELF_TESTS, EXTENDED_SELF_TESTS, SELECTIVE = 1, 3, 4, 6, 7, 9
+SUMMARY_ERRORS, EXTENDED_ERRORS, STATISTICS, SELF_TESTS, EXTENDED_SELF_TESTS, SELECTIVE, FARM = 1, 3, 4, 6, 7, 9, 0xa6
 SCT = 0xe0
+FARM_PAGE, FARM_PAGES, FARM_SIGNATURE = 16384, 6, 0x4641524d4552
+# The numbers of the FARM log that a description may give: page and place; those of heads take a list.
+FARM_PLACES = {'hours': (1, 19), 'spindle_hours': (1, 20), 'heads': (1, 11), 'form_factor': (1, 12),
+               'repeated': (3, 71), 'unrecoverable': (3, 95), 'reallocated': (5, 649)}
 
 
 def answers(drive: Description, is_enabled: bool = True) -> Answers:
@@ -42,6 +46,8 @@ def answers(drive: Description, is_enabled: bool = True) -> Answers:
                  EXTENDED_SELF_TESTS: extended_self_test_log(drive.self_tests)}
     if drive.statistics:
         long_logs[STATISTICS] = statistics_log(drive.statistics)
+    if drive.farm:
+        long_logs[FARM] = farm_log(drive)
     for prefix, logs in (('smart-log', smart_logs), ('log', long_logs)):
         found[f'{prefix}-00'] = directory({address: len(log) // SECTOR for address, log in logs.items()})
         found.update((f'{prefix}-{address:02x}', log) for address, log in logs.items())
@@ -243,6 +249,23 @@ def statistics_log(entries: Sequence[Statistic]) -> bytes:
         put(log, SECTOR * page, bytes([1, 0, page]))
     for entry in entries:
         put(log, SECTOR * entry.page + entry.offset, _statistic(entry))
+    return bytes(log)
+
+
+def farm_log(drive: Description) -> bytes:
+    """Return Seagate's FARM log with the numbers of FARM_PLACES. Source: smartmontools 7.5, farmcmds.h."""
+    log = bytearray(FARM_PAGE * FARM_PAGES)
+    serial = str(drive.farm.get('serial', drive.serial))[:8]
+    header = (FARM_SIGNATURE, 4, 17, FARM_PAGES, len(log), FARM_PAGE, 24)
+    numbers = {**{(0, place): number for place, number in enumerate(header)}, (1, 12): 2,
+               **{(page, 0): page for page in range(1, FARM_PAGES)},
+               **{(1, 2 + place): int.from_bytes(_swapped(serial[4 * place:][:4], 4), 'little') for place in (0, 1)}}
+    for name, (page, place) in FARM_PLACES.items():
+        given = drive.farm.get(name, [])
+        numbers.update(((page, place + head), number) for head, number in
+                       enumerate(given if isinstance(given, list) else [given]))
+    for (page, place), number in numbers.items():
+        put(log, FARM_PAGE * page + 8 * place, little(number, 7) + b'\xc0')
     return bytes(log)
 
 

@@ -72,6 +72,7 @@ class Description(NamedTuple):
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
     erc: Tuple[int, ...] = ()  # ATA: limits of error recovery for reading and writing, 0.1 s; 0 off; () unsupported
     link: int = 3             # SATA: 1, 2 or 3 for 1.5, 3 or 6 Gb/s
+    farm: Mapping[str, Any] = {}          # Seagate's log: see ata.farm_log
     log: Mapping[str, Any] = {}           # NVMe: health log; SCSI: see pages.py
     temperature_limits: Tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
     expect: Mapping[str, Any] = {}        # what the plugin must make of it: see tests/test_simulated_machines.py

@@ -18,6 +18,8 @@ _RESULTS = {'Completed': 0, 'Aborted (by user command)': 1, 'Aborted (device res
             'Unknown error, incomplete': 3,
             'Completed, segment failed': 4, 'Failed in first segment': 5, 'Failed in second segment': 6}
 
+FARM = 0x3d, 3   # page and subpage of Seagate's log
+FARM_BY_HEAD = {'reallocated': 0x21, 'repeated': 0x28, 'unrecoverable': 0x29}  # name -> parameter
 Page = Tuple[int, int]
 
 
@@ -105,11 +107,29 @@ def defects(count: int) -> bytes:
 
 # --- log pages -------------------------------------------------------------------------
 
+def farm_parameters(drive: Description) -> bytes:
+    """Return Seagate's FARM log: numbers of eight bytes, the first of which is a mark; smartctl drops the last one.
+
+    Source: smartmontools 7.5, farmcmds.h.
+    """
+    farm, serial = drive.farm, text(str(drive.farm.get('serial', drive.serial)), 8)
+    information = [0] * 31
+    information[2], information[3] = (int.from_bytes(part, 'big') for part in (serial[4:8], serial[:4]))
+    information[11], information[12], information[19] = farm.get('heads', 0), 2, farm.get('hours', 0)
+    parameters = {0: [0x4641524d4552, 4, 17, 8, 0, 0, 24, 0, 0], 1: information,
+                  **{code: [*farm[name], *[0] * (20 - len(farm[name]))]
+                     for name, code in FARM_BY_HEAD.items() if name in farm}, 0x81: [0] * 23}
+    return b''.join(big(code, 2) + bytes([3, 8 * len(numbers)]) + b''.join(b'\xc0' + big(number, 7)
+                    for number in numbers) for code, numbers in parameters.items())
+
+
 def log_pages(drive: Description) -> Dict[Page, bytes]:
     """Return the log pages, and the lists of them. Source: SPC-5, 7.3; SBC-4, 6.4."""
     bodies: Dict[Page, bytes] = {(0x2f, 0): exceptions(drive), (0x10, 0): self_tests(drive.self_tests)}
     for page, parameters in _counters(drive).items():
         bodies[page] = b''.join(_parameter(code, data) for code, data in parameters)
+    if drive.farm:
+        bodies[FARM] = farm_parameters(drive)
     bodies[0, 0] = bytes(sorted({0, *(page for page, subpage in bodies if not subpage)}))
     bodies[0, 0xff] = b''.join(bytes(page) for page in sorted({(0, 0), (0, 0xff), *bodies}))
     return {(page, subpage): bytes([page | (0x40 if subpage else 0), subpage]) + big(len(body), 2) + body

@@ -1,0 +1,80 @@
+"""Remember when each disk was asked for its FARM log and what it answered: one small file in the state directory.
+
+Checks write the database, and never read this log, so its answers have a file of their own.
+"""
+from __future__ import annotations
+
+import json
+import os
+import tempfile  # noqa: F401  for files.replace(): the owner of the directory may be unable to load it
+from contextlib import suppress
+
+from .. import files
+from ..model import Farm, Head
+from ..typed import TYPE_CHECKING, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ..state_directory import StateDirectory
+
+FILE = 'farm.json'
+MOST = 1000            # disks; those asked last are kept
+_LARGEST = 1 << 20     # bytes of the file
+_DIGITS = 18           # of a number
+_LATEST = 10 ** 10     # seconds since 1970
+UNREAD = 'smartctl printed none'   # the reason itself is not stored: nothing that another user could write is quoted
+
+
+def load(state: StateDirectory) -> dict[str, Farm]:
+    """Return the latest answer of each disk by serial number; {} if the file is missing or damaged."""
+    path = os.path.join(state.path, FILE)
+    with state:
+        text = '' if os.path.islink(path) else files.text(path, _LARGEST)
+    return parse(text)
+
+
+def parse(text: str) -> dict[str, Farm]:
+    """Return the answers in the text of the file, without those that this program would not write."""
+    with suppress(ValueError, RecursionError):
+        data = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else -1)
+        answers = data.items() if isinstance(data, dict) else ()
+        return {serial: farm for serial, value in answers if isinstance(value, dict)
+                for farm in [_farm(value)] if farm}
+    return {}
+
+
+def _farm(value: Json) -> Farm | None:
+    """Return one answer; None if a value in it is missing or has another type."""
+    values: list[Any] = list(map(value.get, ('asked', 'serial', 'hours', 'heads', 'unread')))
+    asked, serial, hours, heads, unread = values
+    if not (_is_count(asked) and asked < _LATEST and isinstance(serial, str) and _is_count(hours)
+            and isinstance(unread, bool) and isinstance(heads, list) and all(map(_is_head, heads))):
+        return None
+    return Farm(serial, hours or None, tuple(Head(*head) for head in heads), asked=asked, unread=UNREAD * unread)
+
+
+def _is_head(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == len(Head._fields) and all(map(_is_count, value))
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def keep(state: StateDirectory, answers: Mapping[str, Farm]) -> bool:
+    """Write the latest answer of each disk; return whether that succeeded."""
+    try:
+        with state:
+            files.replace(document(answers), os.path.join(state.path, FILE))
+    except OSError:
+        return False
+    return True
+
+
+def document(answers: Mapping[str, Farm]) -> str:
+    """Return the text of the file."""
+    newest = sorted(answers.items(), key=lambda item: item[1].asked)[-MOST:]
+    return json.dumps({serial: {'asked': farm.asked, 'serial': farm.serial, 'hours': farm.hours or 0,
+                                'heads': farm.heads, 'unread': bool(farm.unread)} for serial, farm in newest})

@@ -1,0 +1,120 @@
+"""Read Seagate's Field Accessible Reliability Metrics log (FARM) in smartctl's JSON and text. Pure.
+
+Source: smartmontools 7.4 and 7.5, farmprint.cpp; both protocols have the same values under different keys.
+"""
+from __future__ import annotations
+
+import re
+
+from ..errors import DriveError
+from ..model import Farm, Head
+from ..typed import Json, NamedTuple
+from ..words import clean
+from .content import as_text, json_start, loaded
+from .identity import serial_key
+from .json_values import integer_of, object_of, objects_of, text_of
+
+LOG = 'seagate_farm_log'
+_LARGEST = 2 ** 56     # the eighth byte of each number states whether the drive supports it
+
+
+class _Keys(NamedTuple):
+    """The places of the values in the log of one protocol; {} is replaced by the number of a head."""
+
+    drive: str            # the object with serial number and hours
+    hours: str
+    counts: tuple[str, ...]  # in the order of Head
+    heads: range          # that smartctl has places for; beyond them, it prints other memory
+
+
+_BY_HEAD = 'page_3_error_statistics.cum_lifetime_unrecoverable_by_head_{}.cum_lifetime_unrecoverable_read_'
+_LAYOUTS = (
+    _Keys('page_1_drive_information', 'poh', ('page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{}',
+                                              _BY_HEAD + 'unique', _BY_HEAD + 'repeating'), range(24)),
+    _Keys('drive_information', 'power_on_hour', ('head_information.number_of_reallocated_sectors_{}',
+                                                 'head_information.cum_lifetime_unrecoverable_read_unique_{}',
+                                                 'head_information.cum_lifetime_unrecoverable_read_repeating_{}'),
+          range(20)))
+# Not compiled here: a check that reads JSON needs neither.
+_SECTION = r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*'
+_LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
+
+
+def of_json(data: Json) -> Farm | None:
+    """Return the FARM log in a document, or None if it has none or does not say that the drive supports it.
+
+    Values of another type, of an impossible size or of an impossible head count as absent. Neither the date of
+    assembly is read, whose bytes smartctl 7.4 swaps, nor the write power-on time, whose unit 7.5 changed.
+    """
+    log = object_of(data, LOG)
+    keys = next((keys for keys in _LAYOUTS if isinstance(log.get(keys.drive), dict)), None)
+    if keys is None or log.get('supported') is not True:
+        return None
+    drive = object_of(log, keys.drive)
+    heads = (Head(number, *(_count_at(log, place.format(number)) for place in keys.counts)) for number in keys.heads)
+    return Farm(text_of(drive, 'serial_number'), count_of(drive, keys.hours) or None,
+                tuple(head for head in heads if any(head[1:])))
+
+
+def cut(text: str) -> tuple[str, Farm | None]:
+    """Return smartctl's text without the FARM log, whose labels repeat those of other logs, and the log."""
+    section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
+    return (text[:section.start()] + text[section.end():], _of_text(section[0])) if section else (text, None)
+
+
+def _of_text(section: str) -> Farm | None:
+    """Return the log from its lines, whose labels differ little from the keys in the JSON of a SAS drive."""
+    values: dict[str, object] = {}
+    head = ''
+    for label, value in re.findall(_LINE, section, re.MULTILINE):
+        name = re.sub(' +', '_', label.lower().replace('cumulative', 'cum').replace(' by head', ''))
+        head = head if value else name.rpartition('_')[2]   # "Cum Lifetime Unrecoverable by head 3:", above its counts
+        name = f'{name}_{head}' if name.endswith(('read_unique', 'read_repeating')) else name
+        values.setdefault(name, int(value) if value.isascii() and value.isdigit() else value)
+    drive = {**values, 'power_on_hour': values.get('power_on_hours', values.get('power_on_hour'))}
+    return of_json({LOG: {'supported': True, 'drive_information': drive, 'head_information': values}})
+
+
+def answered(stdout: bytes) -> Farm:
+    """Return the log that smartctl printed, an empty one if the disk keeps none, or the reason that it is unread.
+
+    Raises DriveError if smartctl printed no JSON.
+    """
+    text = as_text(stdout)
+    start = json_start(text)
+    data = loaded(text, start) if start >= 0 else None
+    if not isinstance(data, dict) or 'smartctl' not in data:
+        raise DriveError('smartctl printed no report', 'smartctl-failed')
+    return of_json(data) or Farm(unread=_complaint(object_of(data, 'smartctl')))
+
+
+def _complaint(smartctl: Json) -> str:
+    """Return why smartctl could not read the log; '' if the disk keeps none, which the exit status 0 shows."""
+    errors = [text_of(each, 'string') for each in objects_of(smartctl, 'messages')
+              if text_of(each, 'severity') == 'error']
+    if errors:
+        return '' if 'not supported' in errors[0] else f'smartctl reports "{clean(errors[0])}"'
+    status = integer_of(smartctl, 'exit_status')
+    return f'smartctl ended with exit status {status}' if status else ''
+
+
+def count_of(data: Json, key: str) -> int | None:
+    """Return a number of the log, or None if it is absent or the log cannot contain it."""
+    number = integer_of(data, key)
+    return number if number is not None and 0 <= number < _LARGEST else None
+
+
+def _count_at(log: Json, path: str) -> int:
+    *parents, key = path.split('.')
+    return count_of(object_of(log, *parents), key) or 0
+
+
+def beside(farm: Farm | None, serial: str) -> Farm | None:
+    """Return the log with the mark that it names another drive, if its serial number contradicts *serial*.
+
+    A SAS drive reports its serial number followed by that of its board; a masked one contradicts nothing.
+    """
+    if farm is None:
+        return None
+    own, other = serial_key(serial), serial_key(farm.serial)
+    return farm._replace(is_foreign=bool(own and other) and other not in own and own not in other)
