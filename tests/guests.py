@@ -5,6 +5,7 @@ installed into a copy, with the dependencies that apt finds.
 """
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -15,7 +16,8 @@ from chroots import CACHE, Chroot, removed, unpacked
 from conftest import ROOT
 
 TOOLS = ('sdparm', 'sg3-utils', 'procps', 'iproute2', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin',
-         'systemd-sysv', 'prometheus-node-exporter', 'python3-prometheus-client')
+         'systemd-sysv', 'prometheus-node-exporter', 'python3-prometheus-client', 'mdadm', 'lvm2', 'btrfs-progs',
+         'e2fsprogs')
 DISK_SIZE = '1500M'
 # File of tests/guest -> where systemd looks for it.
 OURS = {'agent': 'usr/local/lib/guest-agent', 'guest-agent.service': 'etc/systemd/system/guest-agent.service',
@@ -28,8 +30,10 @@ MASKED = ('getty.target', 'getty-static.service', 'modprobe@drm.service', 'apt-d
 EARLY_MODULES = 'virtio_pci\nvirtio_blk\next4\n'
 # Of 380 MB of modules: whatever leads to a drive.
 KEPT_MODULES = ('block', 'crypto', 'lib', 'fs/ext4', 'fs/jbd2', 'fs/mbcache.ko', 'drivers/ata', 'drivers/block',
-                'drivers/cdrom', 'drivers/char', 'drivers/hwmon', 'drivers/message', 'drivers/misc', 'drivers/nvme',
-                'drivers/scsi', 'drivers/usb', 'drivers/virtio')
+                'drivers/cdrom', 'drivers/char', 'drivers/dax', 'drivers/hwmon', 'drivers/md', 'drivers/message',
+                'drivers/misc', 'drivers/nvme', 'drivers/scsi', 'drivers/usb', 'drivers/virtio', 'fs/btrfs')
+# Names the archive of a guest, so that another list of tools or modules gets an archive of its own.
+CONTENTS = hashlib.sha256(repr((TOOLS, EARLY_MODULES, KEPT_MODULES)).encode()).hexdigest()[:12]
 
 
 class Guest(NamedTuple):
@@ -63,11 +67,13 @@ def add_ours(chroot: Chroot) -> None:
 
 def with_kernel(suite: str, folder: Path) -> Chroot:
     """Return a Debian with kernel and tools, without our package; the first time it is downloaded."""
-    archive = CACHE / f'{suite}-systemd.tar'
+    archive = CACHE / f'{suite}-{CONTENTS}.tar'
     if archive.exists():
         folder.mkdir()
         subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
         return Chroot(folder)
+    for old in CACHE.glob(f'{suite}-*.tar'):
+        old.unlink()
     chroot = unpacked(suite, folder)
     install_kernel(chroot)
     chroot.installs(*TOOLS)

@@ -6,10 +6,13 @@ SCSI disks have none), a SATA drive behind a RAID controller or a USB bridge.
 """
 from __future__ import annotations
 
-from typing import Dict, List
+from pathlib import Path
+from typing import Dict, List, Sequence
 
 WARNING_RELIABILITY = 4  # bit 2 of NVMe's critical warning
 MEDIUM = 16 * 1024 * 1024
+DISK_SIZE = 300 * 1024 * 1024  # btrfs makes no file system on much less
+PORTS = 6   # of an AHCI controller; QEMU's machine has one of its own
 # How smartctl knows a hard disk behind MegaRAID; QEMU's own name is that of a virtual disk.
 REAL_NAME = 'vendor=SEAGATE,product=ST600MM0006,ver=0004'
 
@@ -62,3 +65,19 @@ def usb() -> List[str]:
 
 def everything() -> List[str]:
     return [*ahci(), *nvme(), *megaraid(), *virtual(), *usb()]
+
+
+def shelf(serials: Sequence[str], folder: Path) -> List[str]:
+    """Return SATA disks that keep what is written to them. QEMU can save and restore their contents."""
+    words: List[str] = []
+    for number, serial in enumerate(serials):
+        controller, place = divmod(number, PORTS)
+        if controller and not place:
+            words += ['-device', f'ich9-ahci,id=ahci{controller}']
+        file = folder / f'shelf-{number}'
+        with open(file, 'wb') as disk:
+            disk.truncate(DISK_SIZE)
+        words += ['-drive', f'if=none,id=shelf{number},file={file},format=raw,snapshot=on',
+                  '-device', f'ide-hd,bus={f"ahci{controller}" if controller else "ide"}.{place},drive=shelf{number},'
+                             f'serial={serial},model=QEMU-SATA,rotation_rate=7200']
+    return words

@@ -85,12 +85,25 @@ class Machine:
         self.agent.asks(request(['true'], 60), BOOT_SECONDS)
         assert self.does('cat', BOOT_ID) != boot
 
-    def controls(self, what: str, **arguments: object) -> None:
-        """Give QEMU an order; what it tells of itself meanwhile is passed over."""
+    def controls(self, what: str, **arguments: object) -> object:
+        """Give QEMU an order and return its answer; what it tells of itself meanwhile is passed over."""
         answer = self.monitor.asks({'execute': what, 'arguments': arguments}, ANSWER_SECONDS)
         while 'event' in answer:
             answer = self.monitor.reads()
         assert 'return' in answer, f'{what} {arguments}: {answer}'
+        return answer['return']
+
+    def saves(self, name: str) -> None:
+        """Save the memory and all disks of the running guest under a name."""
+        self.snapshot(f'savevm {name}')
+
+    def restores(self, name: str) -> None:
+        """Continue from what was saved under a name."""
+        self.snapshot(f'loadvm {name}')
+
+    def snapshot(self, line: str) -> None:
+        answer = self.controls('human-monitor-command', **{'command-line': line})
+        assert answer == '', f'{line}: {answer}'
 
     def plugs(self, name: str) -> None:
         """Plug a drive in again that was pulled."""

@@ -206,7 +206,8 @@ def test_spoilt_documents_with_groups_give_no_traceback(tmp_path):
 def test_what_a_host_says_of_its_groups_stays_text(tmp_path, word):
     document = made(host=f'h{word}')
     for each in document['groups']:
-        each.update(dict.fromkeys(('name', 'level', 'text', 'activity', 'unknown'), f'x{word}'), tolerates=-1)
+        each.update(dict.fromkeys(('name', 'level', 'text', 'activity', 'unknown'), f'x{word}'), tolerates=-1,
+                    used_as=[f'/x{word}'])
     for step in document['replace_order']:
         step.update(dict.fromkeys(('name', 'why', 'code'), f'x{word}'))
     for drive in document['drives']:
@@ -216,6 +217,9 @@ def test_what_a_host_says_of_its_groups_stays_text(tmp_path, word):
     page = (tmp_path / 'page.html').read_text()
 
     assert_harmless(run('fleet', str(tmp_path)).text, '')
+    [told] = {each['used_as'][0] for each in json.loads(run('fleet', str(tmp_path), '--json').text)['fleet'][
+        'groups_at_risk']}
+    assert told.isprintable()
     assert '<script>alert' not in page
     assert_harmless(page.partition('</header>')[2].partition('<script')[0], '')
 

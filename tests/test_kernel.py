@@ -371,7 +371,7 @@ def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(
 @pytest.mark.parametrize('address, words', [
     pytest.param('/dev/sr0', 'is not a drive with SMART: /dev/sr0 is an optical drive', id='optical'),
     pytest.param('/dev/vda', 'is not a drive with SMART: /dev/vda is a virtual disk', id='virtio-blk'),
-    pytest.param(VIRTUAL, 'is a virtual disk of QEMU/KVM: it has no SMART', id='virtio-scsi'),
+    pytest.param(VIRTUAL, 'is a virtual disk of QEMU/KVM, so it has no SMART', id='virtio-scsi'),
     pytest.param(USB, 'cannot be read through its USB bridge: Unknown USB bridge', id='usb'),
     pytest.param(f'scsi@{USB}', 'is a virtual disk of QEMU/KVM', id='usb-as-scsi'),
     pytest.param('/dev/sdz', 'was not found', id='absent'),
@@ -399,7 +399,7 @@ def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machin
     assert result.code == 3
     assert names == [f'bus_{host}_megaraid_0', f'bus_{host}_megaraid_1']
     assert 'RAID0001' in result.text and report['serial_number'] in result.text
-    assert 'may want a type other than megaraid,0' in result.first_line
+    assert 'may need a type other than megaraid,0' in result.first_line
 
 
 def test_an_empty_slot_is_told_from_a_controller_that_is_elsewhere(machine):
@@ -408,7 +408,7 @@ def test_an_empty_slot_is_told_from_a_controller_that_is_elsewhere(machine):
     empty, elsewhere = (check(machine, '-d', f'megaraid,9@/dev/bus/{number}').first_line for number in (host, 99))
 
     assert 'is an empty slot, or its drive is dead' in empty
-    assert f'host 99 has no MegaRAID controller (host {host} has); write megaraid,9@/dev/bus/{host}' in elsewhere
+    assert f'host 99 has no MegaRAID controller, but host {host} has one; write megaraid,9@/dev/bus/{host}' in elsewhere
 
 
 def test_a_host_number_that_changes_is_told_and_a_name_by_id_goes_on_to_work(machine):
@@ -421,7 +421,7 @@ def test_a_host_number_that_changes_is_told_and_a_name_by_id_goes_on_to_work(mac
     machine.shell(f'echo -1 >{DEBUG}/add_host')
 
     assert before != now
-    assert f'host {before} has no MegaRAID controller (host {now} has)' in old.first_line
+    assert f'host {before} has no MegaRAID controller, but host {now} has one' in old.first_line
     assert 'RAID0001' in by_id.text
 
 
