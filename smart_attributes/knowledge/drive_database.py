@@ -74,6 +74,7 @@ class DriveSpec(NamedTuple):
     statistic_units: Mapping[str, str]    # of device statistics, by metric, if not the metric's base unit
     is_generic: bool
     is_clock_trusted: bool = True   # the hours in the logs follow the power-on time
+    log: tuple[str, str] | None = None  # the vendor's NVMe log page to read, "0xC0", and its layout
     rated_written: tuple[float, str] | None = None  # bytes under the vendor's warranty, and the document
     notes: tuple[Coded, ...] = ()
 
@@ -210,7 +211,13 @@ class SpecDatabase:
             untrusted_statistics=frozenset(entry.get('untrusted_statistics', ())),
             statistic_units={**in_sectors, **entry.get('statistic_units', {})},
             is_generic=bool(entry.get('generic') or entry.get('fallback')),
-            is_clock_trusted='clock' not in entry)
+            is_clock_trusted='clock' not in entry,
+            log=next(iter(entry.get('logs', {}).items()), None))
+
+    def layout(self, name: str) -> Json | None:
+        """Return the layout of a vendor's log page; None if no file defines it."""
+        return next((data['layouts'][name] for _, data in reversed(self._sources) if name in data.get('layouts', {})),
+                    None)
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
         """Return the entry's attributes by number: its own, then those of its sets, then the common ones.
