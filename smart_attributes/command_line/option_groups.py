@@ -68,6 +68,12 @@ def duration(text: str) -> int:
     return int(number) * seconds
 
 
+def interval(text: str) -> int | None:
+    """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError."""
+    words = {'always': 0, 'never': None}
+    return words[text] if text in words else duration(text)
+
+
 seconds = _number('number of seconds', 0.1, HOUR, float)
 max_output = _number('number of bytes', 2000, 1000000, int)
 _count = _number('number', 1, 1000, int)
@@ -109,7 +115,11 @@ READING = OptionGroup('reading drives', (
            help='run this smartctl (default: %(default)s)'),
     option('--nosudo', '-nosudo', action='store_true', help='run smartctl directly, without sudo -n, when not root'),
     option('--state-dir', default='', metavar='DIR',
-           help='keep history and locks here (default: /var/lib/check-smart-attributes, else ~/.local/state)'),
+           help='keep history and locks here (default: /var/lib/check-smart-attributes or ~/.local/state)'),
+))
+VENDOR_LOGS = OptionGroup(READING.title, (
+    option('--vendor-logs', type=interval, default=duration('6h'), metavar='TIME',
+           help="read vendors' NVMe logs at most this often; or write always or never (default: 6h)"),
 ))
 DATA = OptionGroup(SITE, (
     option('--config', default=CONFIG, metavar='DIR',
