@@ -319,17 +319,3 @@ def test_growth_is_judged_over_reads(bench, capsys):
 
     assert bench.check(after=7 * 3600) == (State.WARNING, 1)
     assert 'capacitor_health fell by 23' in capsys.readouterr().out
-
-
-@simulated
-def test_a_former_sudo_rule_reads_no_page_and_says_so(bench, capsys, monkeypatch):
-    """The check goes on without it."""
-    real = smartctl_calls.is_refused
-    monkeypatch.setattr(smartctl_calls, 'is_refused', lambda command, out, err: '0x200' in ' '.join(command)
-                        or real(command, out, err))
-    bench.serve(page(**HEALTHY))
-
-    assert bench.check() == (State.OK, 1)
-    assert capsys.readouterr().out.count('the sudoers rule is from an earlier version') == 1
-    bench.check()
-    assert 'earlier version' not in capsys.readouterr().out
