@@ -13,8 +13,12 @@ from fake_smartctl import HANGS, FakeSmartctl
 from foreign import shipped
 from simulator import Machine, read, why_not
 
+from smart_attributes.check import log_pages
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
+from smart_attributes.errors import UsageError
+from smart_attributes.history.past import Past
+from smart_attributes.history.series import History, Key, Point
 from smart_attributes.knowledge import vendor_logs
 from smart_attributes.model import Identity, LogPage, Report, State
 from smart_attributes.reading import nvme_log, smartctl_calls
@@ -172,9 +176,9 @@ def _of_nvme_cli(found):
 class Bench:
     """A machine with one NVMe drive, and checks of it at times of our choice."""
 
-    def __init__(self, folder, monkeypatch, **behaviour):
+    def __init__(self, folder, monkeypatch, model=MODEL, **behaviour):
         self.machine, self.now = Machine(folder / 'machine'), int(time.time())
-        self.drive = self.machine.add('/dev/nvme0', read('nvme-samsung-healthy')._replace(model=MODEL), recorded=True,
+        self.drive = self.machine.add('/dev/nvme0', read('nvme-samsung-healthy')._replace(model=model), recorded=True,
                                       **behaviour)
         self.state = folder / 'state'
         self.state.mkdir()
@@ -229,6 +233,34 @@ def test_an_option_says_when_it_is_read(bench, words, asked):
     bench.serve(page(**HEALTHY))
 
     assert [bench.check(*words)[1] for _ in asked] == asked
+
+
+def test_a_time_longer_than_numbers_are_kept_is_refused():
+    """An alert would go and come again."""
+    with pytest.raises(UsageError, match='write at most 3d'):
+        table.parse(['--vendor-logs', '4d'])
+
+    assert [table.parse(['--vendor-logs', word]).judging.vendor_logs for word in ('3d', 'always', 'never')] == [
+        3 * 24 * 3600, 0, None]
+
+
+@simulated
+def test_a_model_without_such_an_entry_is_not_asked(tmp_path, monkeypatch):
+    """Reading an unknown page may have side effects."""
+    bench = Bench(tmp_path, monkeypatch, model='ACME X1')
+    bench.serve(page(**HEALTHY))
+
+    assert bench.check('--vendor-logs', 'always') == (State.OK, 0)
+
+
+def test_history_of_another_user_does_not_keep_root_from_reading(tmp_path):
+    """It could claim that the log was just read, and is fine."""
+    key = Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp')
+    past = Past({key: History((Point(1000, 0),), 1000)}, 1300)
+
+    assert not log_pages.is_due(LOG, past, 3600)
+    assert log_pages.is_due(LOG, past, 300)
+    assert log_pages.is_due(LOG, past._replace(is_own=False), 3600)
 
 
 @simulated

@@ -87,7 +87,10 @@ def log_of(read: Read, judge: Judge) -> Optional[Log]:
 
 
 def is_due(log: Log, past: Optional[Past], every: int) -> bool:
-    """Return whether the last read of a drive's log is old enough. past: the drive's earlier readings."""
+    """Return whether the last read of a drive's log is old enough. past: the drive's earlier readings.
+
+    Another user who could have written them must not keep a check by root from reading the log.
+    """
     attempt = vendor_readings.last_attempt(past, log)
-    return not (past and attempt) or vendor_logs.is_due(int(attempt.points[-1].number), past.now - attempt.last_read,
-                                                        every)
+    return not (past and past.is_own and attempt) or vendor_logs.is_due(int(attempt.points[-1].number),
+                                                                        past.now - attempt.last_read, every)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..constants import DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
+from ..constants import DAY, DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, State
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -29,6 +29,9 @@ class OptionGroup(NamedTuple):
 def option(*spellings: str, **arguments: Any) -> Option:
     """Return an option. arguments: those of argparse's add_argument()."""
     return spellings, arguments
+
+
+LONGEST_INTERVAL = 3 * DAY   # between two reads of a vendor's log
 
 
 # --- values: each function returns the value of an argument, or raises ArgumentTypeError ----------
@@ -69,9 +72,15 @@ def duration(text: str) -> int:
 
 
 def interval(text: str) -> int | None:
-    """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError."""
+    """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
+
+    What was read is used for a week, so a longer time would leave gaps.
+    """
     words = {'always': 0, 'never': None}
-    return words[text] if text in words else duration(text)
+    time = words[text] if text in words else duration(text)
+    if time and time > LONGEST_INTERVAL:
+        raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
+    return time
 
 
 seconds = _number('number of seconds', 0.1, HOUR, float)
