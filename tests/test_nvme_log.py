@@ -46,7 +46,7 @@ def test_a_page_of_a_namespace_is_read():
     changed(smartctl_0010_u=line(10).upper()), changed(smartctl_0010_u=line(10)[:-1]),
     changed(smartctl_0010_u=line(10) + 'x'), changed(smartctl_0010_u=line(10).replace(' 50', ' 60', 1)),
     changed(smartctl_0010_u=line(10)[:-1] + 'x'), changed(smartctl_0010_u=['x']),
-    dump(PAGE).replace(b'"smartctl_0011_u"', b'"smartctl_0010_u"')])
+    dump(PAGE).replace(b'"smartctl_0011_u"', b'"smartctl_0010_u"')], ids=lambda output: str(len(output)))
 def test_a_damaged_dump_is_refused_with_a_reason(output):
     """Short, long, cut, doubled, of another page, without a line, with a line twice, with a wrong digit."""
     found = nvme_log.parse(output, '0xC0')

@@ -58,7 +58,8 @@ def told(data, stored=(), layout=OCP):
     (page(guid=bytes(16), **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
     (page(guid=GUID[::-1], **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
     (page(version=1, **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
-    (page(**HEALTHY)[:500], vendor_logs.UNREAD, ['vendor-log-unread'])])
+    (page(**HEALTHY)[:500], vendor_logs.UNREAD, ['vendor-log-unread'])],
+    ids=['read', 'zeros', 'ones', 'emulator', 'no GUID', 'GUID reversed', 'old version', 'short'])
 def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, status, code):
     """Zeros, ones, a page that only an emulator has filled in, another GUID, an older version, a short page."""
     readings, codes = told(data)
@@ -83,6 +84,7 @@ def test_each_number_is_read_where_the_specification_has_it(field, number, metri
 
     assert readings[metric].number == expected
     assert readings[metric].judged is (expected is not None)
+    assert ('means no value' in readings[metric].unknown) is (field == 'b128' and number[0] == 0xffff)
 
 
 def row(number, raw):

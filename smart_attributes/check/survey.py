@@ -171,10 +171,7 @@ def _with_vendor_logs(progress: Progress, options: Options, deadline: float) -> 
     if progress.logs is None:
         return drives
     progress.logs.wait(options.how_read.jobs, deadline)
-    reads = progress.logs.with_pages(drives.reads)
-    progress.verdicts.forget(read.device for read in reads
-                             if isinstance(read.outcome, Report) and read.outcome.vendor_log)
-    return drives._replace(reads=tuple(reads))
+    return drives._replace(reads=tuple(progress.logs.with_pages(drives.reads)))
 
 
 def _watched(progress: Progress) -> None:

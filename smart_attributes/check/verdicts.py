@@ -12,7 +12,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .rulebook import Judge
 
 if TYPE_CHECKING:
-    from typing import Dict, Iterable, Optional, Tuple
+    from typing import Dict, Optional, Tuple
 
     from ..history.past import Past
 
@@ -46,11 +46,6 @@ class Verdicts:
     def __init__(self) -> None:
         self.late = ''         # why no more drives are judged
         self.formed: Dict[Device, Formed] = {}
-
-    def forget(self, devices: Iterable[Device]) -> None:
-        """Form the verdicts on these devices again, because more was read from them."""
-        for device in devices:
-            self.formed.pop(device, None)
 
     def of(self, read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form one.
