@@ -27,7 +27,7 @@ from smart_attributes.reading.processes import Runner
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
 OCP, INTEL = (shipped().attributes['layouts'][name] for name in ('ocp', 'intel'))
 LOG = ('0xC0', 'ocp')
-MODEL = 'Dell Ent NVMe P5520 RI U.2 1.92TB'   # its entry reads 0xC0 with the layout ocp
+MODEL = 'INTEL SSDPF2KX076T1'   # its entry reads 0xC0 with the layout ocp
 simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 
