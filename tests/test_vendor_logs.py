@@ -75,7 +75,8 @@ def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, statu
     ('b32', (9, 6), 'bad_blocks_grown', 9), ('b46', (99, 2), 'system_spare_available', 99),
     ('b46', (101, 2), 'system_spare_available', None), ('b48', (3, 8), 'raid_recovery', 3),
     ('b56', (2, 8), 'reported_uncorrect', 2), ('b76', (4, 4), 'e2e_error', 4), ('b72', (4, 4), 'e2e_error', 0),
-    ('b80', (88, 1), 'system_data_used', 88), ('b96', (255, 1), 'thermal_throttle_count', 255),
+    ('b80', (88, 1), 'system_data_used', 88), ('b80', (255, 1), 'system_data_used', None),
+    ('b96', (255, 1), 'thermal_throttle_count', 255),
     ('b112', (70000, 4), 'power_fail_incomplete', 70000), ('b112', (2 ** 32 - 1, 4), 'power_fail_incomplete', None),
     ('b0', (2 ** 128 - 1, 16), 'nand_written', None)])
 def test_each_number_is_read_where_the_specification_has_it(field, number, metric, expected):
@@ -84,7 +85,7 @@ def test_each_number_is_read_where_the_specification_has_it(field, number, metri
 
     assert readings[metric].number == expected
     assert readings[metric].judged is (expected is not None)
-    assert ('means no value' in readings[metric].unknown) is (field == 'b128' and number[0] == 0xffff)
+    assert ('means no value' in readings[metric].unknown) is ((field, number[0]) in (('b128', 0xffff), ('b80', 255)))
 
 
 def row(number, raw):
