@@ -132,6 +132,15 @@ class Farm(NamedTuple):
     unread: str = ''              # why it could not be read, as a clause
 
 
+class LogPage(NamedTuple):
+    """A page of an NVMe log in a vendor's format, or why it has none."""
+
+    number: str               # "0xC0"
+    data: bytes = b''
+    status: int = 0           # a value of the metric vendor_log_status: 0 read
+    failure: Coded = NOTHING  # why it was not read, if smartctl printed a reason
+
+
 class Report(NamedTuple):
     """Everything that smartctl reported about one drive, from JSON or text."""
 
@@ -152,6 +161,7 @@ class Report(NamedTuple):
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
     gaps: Tuple[Coded, ...] = ()          # expected content that is missing or damaged
     farm: Optional[Farm] = None           # only if it was read
+    vendor_log: Optional[LogPage] = None  # of NVMe, if this check has asked for it
 
     def has_exit_bit(self, bits: int) -> bool:
         """Return whether smartctl's exit status has any of these bits; False after a signal."""
@@ -232,6 +242,7 @@ class Reading(NamedTuple):
     is_tested: bool = False       # an extended self-test has passed since, and no sector is pending
     logical_sectors: Optional[int] = None  # the drive's own count, if the number counts physical sectors
     forecast: Optional[Forecast] = None  # the forecast that the number was derived from, if the drive did not report it
+    is_stored: bool = False  # an earlier check has read it; this one has not asked for it
 
 
 class Judgement(NamedTuple):

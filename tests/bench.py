@@ -25,6 +25,7 @@ import bench_bed  # noqa: E402
 import bench_history  # noqa: E402
 import bench_others  # noqa: E402
 import bench_program  # noqa: E402
+import bench_vendor_logs  # noqa: E402
 import block_tree  # noqa: E402
 import fake_smartctl  # noqa: E402
 import performance  # noqa: E402
@@ -242,6 +243,7 @@ PARTS: Mapping[str, Callable[[Path], None]] = {
     'An alert on a drive of an array': bench_groups,
     'Commands that read no drive': bench_start,
     'History': lambda folder: bench_history.bench_history(folder, line, run),
+    "Vendors' logs": lambda folder: bench_vendor_logs.bench_vendor_logs(folder, line, paired),
     'Recorded reports, in one process': bench_reports,
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
     'Through sudo, with other Pythons, and compared with version 1.6':

@@ -27,8 +27,8 @@ from smartctl_output import Facts, as_json
 from smart_attributes.check import judging
 from smart_attributes.errors import SmartError
 from smart_attributes.knowledge import drive_database, thresholds
-from smart_attributes.model import Device, State
-from smart_attributes.reading import text_report
+from smart_attributes.model import Answer, Device, Report, State
+from smart_attributes.reading import nvme_log, text_report
 from smart_attributes.reading.content import as_text, json_start, looks_like_json
 from smart_attributes.reading.pysmart import NVME_LABELS
 from smart_attributes.reading.report_common import NVME_KEYS
@@ -38,6 +38,8 @@ Dice = random.Random
 NO_NAME = r'^(?!\s*(?:Device Model|Model|Firmware|Vendor|Product|Revision|Serial))'
 ROWS = frozenset((*NVME_KEYS, 'read', 'write')) - {'warning_temp_time', 'critical_comp_time'}
 TEXT_ROWS = '|'.join((r'(?:read|write):', *(re.escape(label) for label, key in NVME_LABELS.items() if key in ROWS)))
+DUMP = b'{"smartctl_00'                     # beginning of what smartctl prints of a vendor's log, here
+LOGGED = 'Dell Ent NVMe P5520 RI U.2 1.92TB'  # a model whose vendor log is read
 COLLECTED = 2000  # drives of the collection that are looked at
 Place = Tuple[Any, Any]           # a container, and the key or index in it
 HUGE = (2 ** 64, -2 ** 63, 10 ** 30, 1e300, float('inf'), float('nan'))
@@ -89,8 +91,9 @@ def _of_wrong_type(document: Any, dice: Dice) -> None:
 
 def _huge(document: Any, dice: Dice) -> None:
     numbers = [(container, key) for container, key in places(document, (int,)) if type(container[key]) is int]
-    container, key = dice.choice(numbers)
-    container[key] = dice.choice(HUGE)
+    if numbers:
+        container, key = dice.choice(numbers)
+        container[key] = dice.choice(HUGE)
 
 
 def _swapped(document: Any, dice: Dice) -> None:
@@ -207,7 +210,7 @@ class Desk:
         self._limits = thresholds.Thresholds(
             json.loads((ROOT / 'thresholds/default.json').read_text()),
             command_line=thresholds.CommandLineLimits({'hidden_power_on_time': '42d'}, {}))
-        self.reports: Dict[str, bytes] = {**recorded(), **simulated(), **more}
+        self.reports: Dict[str, bytes] = {**recorded(), **simulated(), **dumps(), **more}
         self._said = {name: self.said(content) for name, content in self.reports.items()}
         self._bad = sorted(name for name, said in self._said.items() if said.state is not State.OK)
         self.counted: Counter[str] = Counter()
@@ -215,7 +218,7 @@ class Desk:
     def said(self, content: bytes) -> Said:
         """Return what the program says of a report."""
         try:
-            report = text_report.parse_report(content)
+            report = _with_page(content) if content.startswith(DUMP) else text_report.parse_report(content)
         except SmartError as error:
             return Said(State.UNKNOWN, (str(error),))
         verdict = judging.judge(Device('/dev/sda', name='sda'), report, self._database, self._limits, judging.Rules())
@@ -239,6 +242,30 @@ class Desk:
             return [f'{name}, {kind} (seed {self.seed}, number {number}): {before.state.name} became '
                     f'{after.state.name}, and nothing is said to be missing']
         return []
+
+
+def _with_page(content: bytes) -> Report:
+    """Return the report of a drive that is not worn whose vendor log was printed as *content*."""
+    report = text_report.parse_report((ROOT / 'tests/reports/nvme-worn.json').read_bytes())
+    report = report._replace(nvme={**report.nvme, 'percentage_used': 1})
+    page = nvme_log.page_of(Answer((), 'done', status=0, stdout=content), '0xC0')
+    return report._replace(identity=report.identity._replace(model=LOGGED), vendor_log=page)
+
+
+def dumps() -> Dict[str, bytes]:
+    """Return vendor logs of drives that are not well: their capacitor, their spare blocks, their wear."""
+    found = {}
+    for offset, number in ((128, 1), (128, 90), (46, 10), (80, 99), (76, 3)):
+        page = bytearray(512)
+        page[0], page[46], page[128], page[494] = 1, 100, 163, 3
+        page[496:] = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
+        page[offset] = number
+        lines = ['NVMe Log 0xc0 (0x0200 bytes)', *(nvme_log._line(at, bytes(page[at:at + 16]))
+                                                   for at in range(0, 512, 16))]
+        document = {**{f'smartctl_{place:04}_u': line for place, line in enumerate(lines, 4)},
+                    'smartctl': {'exit_status': 0}}
+        found[f'vendor log, byte {offset} is {number}'] = json.dumps(document).encode()
+    return found
 
 
 def recorded() -> Dict[str, bytes]:

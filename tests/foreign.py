@@ -25,16 +25,17 @@ from test_history_store import DRIVE, OPEN, START, check
 from smart_attributes import alarm
 from smart_attributes.check import judging, rulebook
 from smart_attributes.constants import DAY
+from smart_attributes.devtools import samples
 from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, results, services, summary, table, triage_documents
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.worst_drives import Kept
 from smart_attributes.history import farm_answers, smartd_log
-from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds
-from smart_attributes.model import Device, Farm, Report, State, Verdict
+from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds, vendor_logs
+from smart_attributes.model import Device, Farm, LogPage, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
-from smart_attributes.reading import addresses, farm, json_report, scans, text_report
+from smart_attributes.reading import addresses, farm, json_report, nvme_log, scans, text_report
 from smart_attributes.reading.content import json_start
 from smart_attributes.v1_6 import files, second_opinion
 
@@ -182,6 +183,31 @@ def _judged(report: Report, text: str) -> None:
     is_supported = report.smart_status is not True or re.search('PASSED|OK|true', text)
     assert is_supported, 'nobody said that it passed'
     assert verdict.state is not State.OK or report.smart_status is not False or verdict.notes, 'FAILED became OK'
+
+
+def read_log(data: bytes) -> None:
+    """The dump of a vendor's log page."""
+    page = nvme_log.parse(data, '0xC0')
+    if isinstance(page, bytes):
+        assert len(page) == nvme_log.PAGE
+        letters = data.decode('utf-8', 'replace').lower()
+        assert all(f'{page[at:at + 8].hex(" ")}  {page[at + 8:at + 16].hex(" ")}' in letters
+                   for at in range(0, len(page), 16)), 'made up'
+        read_page(page)
+
+
+def read_page(data: bytes) -> None:
+    """A vendor's log page, read by each layout."""
+    page, metrics = data[:vendor_logs.PAGE].ljust(vendor_logs.PAGE, b'\0'), shipped().database.metrics
+    for name, layout in shipped().attributes['layouts'].items():
+        result = vendor_logs.decoded(layout, page)
+        report = _verdicts()[-1][0]._replace(vendor_log=LogPage('0xC0', page))
+        told = vendor_logs.of_drive(report, ('0xC0', name), layout, metrics, {})
+        numbers = [reading.number for reading in told.readings if reading.metric != vendor_logs.STATUS
+                   and reading.number is not None]
+        assert all(count.to_bytes(field.length, 'little') in page for field, count in result.numbers), 'made up'
+        assert len(numbers) <= len(result.numbers), 'made up'
+        assert result.status == vendor_logs.READ or (not numbers and told.notes), 'a page that is not read'
 
 
 # --- files of a site ---------------------------------------------------------------------
@@ -353,6 +379,14 @@ def read_icinga(data: bytes) -> None:
                                       for drive in services.told(results.service(each), reader, START).drives])
 
 
+def dump(page: bytes, number: str = '0xc0') -> bytes:
+    """Return a page as smartctl 7.3 prints it with --json=cu."""
+    lines = [f'NVMe Log {number} (0x0200 bytes)', *(nvme_log._line(at, page[at:at + 16])
+                                                    for at in range(0, len(page), 16))]
+    return json.dumps({'smartctl': {'version': [7, 3], 'exit_status': 0},
+                       **{f'smartctl_{place:04}_u': line for place, line in enumerate(lines, 4)}}).encode()
+
+
 READERS: Mapping[str, Reader] = {
     name[5:]: bounded(function) for name, function in list(globals().items()) if name.startswith('read_')}
 MAIN = ('json', 'text')   # the readers of reports, which everything rests on
@@ -401,7 +435,10 @@ def seeds() -> Dict[str, List[bytes]]:
     old = {'Devices': {'X': {'Device': ['INTEL'], 'ID#': {'5': {'value': 'RAW_VALUE'}},
                              'Threshs': {'5': ['3', '9', 'r8']}, 'Perfs': ['5']}}}
     users = {'Devices': {'/dev/sda': {'Threshs': {'5': ['3', '9']}, 'Perfs': ['5']}}}
-    return {'json': [each for each in reports if each.startswith(b'{')],
+    pages = [samples._page(each) or b'' for each in json.loads((ROOT / 'tests/samples/nvme.json').read_text())
+             if 'page' in each]
+    return {'log': [dump(page) for page in pages[:2]], 'page': pages,
+            'json': [each for each in reports if each.startswith(b'{')],
             'text': [each for each in reports if not each.startswith(b'{')],
             'farm': _farm_logs(),
             'scan': [json.dumps(scan).encode(),

@@ -167,6 +167,9 @@ def site_file(text: str, folder: Path) -> None:
         entry = {'family': 'ACME X1', 'models': ['ACME X1'], 'source': 'acme-x1-manual', 'attributes': data}
         schema_errors.checked(json.dumps({'entries': [entry]}), 'attributes', 'shown.json')
         return
+    if 'entries' in data:
+        schema_errors.checked(text, 'attributes', 'shown.json')
+        return
     if 'overrides' not in data and 'metrics' not in data:
         data = {'metrics': data}
     schema_errors.checked(json.dumps(data), 'thresholds', 'shown.json')

@@ -204,7 +204,7 @@ def test_states_are_read_as_spans():
 
 def test_the_units_of_the_schema_are_those_that_can_be_converted():
     """A unit that one knows and the other does not would be found only on the drive."""
-    assert set(schema.schema('attributes')['definitions']['reading']['properties']['unit']['enum']) == set(units.UNITS)
+    assert set(schema.schema('attributes')['definitions']['unit']['enum']) == set(units.UNITS)
 
 
 @pytest.mark.parametrize(('firmware', 'hours'), [('1.0', [1000]), ('1.1', []), ('11.0', [])])

@@ -647,6 +647,28 @@ def test_a_user_with_the_rule_reads_drives_through_sudo(allowed, address, drive,
     assert told(allowed.check('-d', address)) == expected(drive, name)
 
 
+LOGGED = 'Dell Ent NVMe P5520 RI U.2 1.92TB'   # a model whose vendor log is read
+PAGE = (b'\1' + bytes(45) + b'd' + bytes(81) + b'\xa3' + bytes(365) + b'\3\0'
+        + bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF'))
+
+
+@pytest.mark.xdist_group('sudo')
+def test_a_user_with_the_rule_reads_vendor_logs_through_sudo(allowed):
+    """A former rule refuses this call: the check goes on without the log, and says so."""
+    folder = allowed.machine.add('/dev/nvme0', read('nvme-samsung-healthy')._replace(model=LOGGED))
+    (folder / 'log-c0').write_bytes(PAGE)
+    open_to_all(folder)
+
+    assert "'nvme0_capacitor_health'=163%" in allowed.check('-d', '/dev/nvme0', '--vendor-logs', 'always').text
+    SUDOERS.chmod(0o640)
+    SUDOERS.write_text(''.join(line for line in SUDOERS.read_text().splitlines(keepends=True) if '0x200' not in line))
+    SUDOERS.chmod(0o440)
+    result = allowed.check('-d', '/dev/nvme0', '--vendor-logs', 'always')
+    assert result.code == 0
+    assert 'capacitor_health' not in result.text
+    assert result.text.count('the sudoers rule is from an earlier version') == 1
+
+
 @pytest.mark.xdist_group('sudo')
 def test_a_user_with_the_rule_scans_through_sudo(allowed):
     """The scan is a command line of its own."""
@@ -689,7 +711,9 @@ READ = ' '.join(read_arguments('')[:-1])
 @pytest.mark.parametrize('words', [
     '-s off /dev/sda', '-a /dev/sda', '--json=c --scan --set=x', f'{READ} /dev/sda -s off',
     f'{READ} /dev/../etc/shadow',
-    f'{READ} -d jmb39x,0,force /dev/sda', f'{READ} /dev/shm/file'])
+    f'{READ} -d jmb39x,0,force /dev/sda', f'{READ} /dev/shm/file',
+    '--json=cu -l nvmelog,0xC1,0x200 /dev/nvme0', '--json=cu -l nvmelog,0xC0,0x400 /dev/nvme0',
+    '--json=cu -l nvmelog,0xC0,0x200 /dev/sda'])
 def test_the_rule_admits_nothing_else(allowed, words):
     """What a hijacked plugin could try next."""
     allowed.machine.add('/dev/sda', 'samsung-healthy', recorded=True)

@@ -8,7 +8,7 @@ from conftest import drive
 
 from smart_attributes.check import rulebook, survey
 from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line.options import Which
+from smart_attributes.command_line.options import Naming, Options, Which
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.model import Device, Identity, Read, State, Verdict
@@ -209,7 +209,7 @@ def test_a_drive_is_judged_early_only_if_nothing_else_can_change_its_verdict(lab
     """Other names need all drives; one that is silent has no verdict of its own."""
     early = survey.Progress()
     early.judge = judge()
-    survey._judge_meanwhile(Read(SDA, outcome), early, label)
+    survey._judge_meanwhile(Read(SDA, outcome), early, Options(naming=Naming(label)))
 
     assert bool(early.verdicts.formed) is is_judged
 

@@ -122,6 +122,16 @@ class Remembered:
         return Past(recalled.histories, self._history.now, self._history.is_own,
                     record.identity.firmware if record else '')
 
+    @property
+    def is_written(self) -> bool:
+        """Whether this run stores what it reads."""
+        return self._history is not None and not self._is_whole and not self._history.not_written
+
+    def keeps(self, device: Device) -> bool:
+        """Return whether this run stores the readings of a drive, so that a later one knows when it was read."""
+        recalled = self._recalled.get(_address(device))
+        return self.is_written and recalled is not None and not recalled.match.note
+
     def news(self, hide_serial: bool) -> Tuple[Coded, ...]:
         """Return messages about replaced, moved and missing drives: of one day, or of one month for a person."""
         if self._whereabouts is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..knowledge.thresholds import Bound
 
 
+FORECAST = (forecasts.TIME_LEFT, forecasts.ENDURANCE)
 APART = 5              # percentage points; a larger difference between two endurance readings is noted
 
 
@@ -32,6 +33,7 @@ class Rules(NamedTuple):
     asleep: State = State.OK
     now: float = 0             # seconds since 1970, for dates in the future
     self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests need not be fresh
+    uses_vendor_logs: bool = True
 
 
 def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
@@ -44,17 +46,17 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     spec = database.identify(identity, [row.id for row in report.attributes])
     family = spec.family or ''
     ignored = rules.ignored_attributes | thresholds.exceptions(device, identity, family).ignored_attributes
-    spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
-    found = without(ignored, readings.readings(report, spec, database.metrics))
+    spec, more = _logged(spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored), report, database,
+                         rules.uses_vendor_logs, past)
+    found = without(ignored, readings.readings(report, spec, database.metrics, more))
     by_metric = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
     found += _beside_the_numbers(device, report, spec, database, rules, by_metric)
-    limits = {metric: thresholds.limit(metric, device, identity, family)
-              for metric in (forecasts.TIME_LEFT, forecasts.ENDURANCE)}
+    limits = {name: thresholds.limit(name, device, identity, family) for name in FORECAST}
     found += _time_left(by_metric, limits, rules, past)
 
     limits.update((each.metric, thresholds.limit(each.metric, device, identity, family)) for each in found)
-    given = {each.metric: thresholds.acknowledged(identity, each.metric) for each in found
-             if each.metric not in rules.ignored_metrics}
+    given = {each.metric: thresholds.acknowledged(identity, each.metric)
+             for each in found if each.metric not in rules.ignored_metrics}
     judgements = [judge_remembered(each, limits[each.metric], by_metric, database.metrics, past, given[each.metric])
                   if each.metric in given else Judgement(each, State.OK, graphed=limits[each.metric].is_graphed)
                   for each in found]
@@ -65,6 +67,16 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
                    (*spec.notes, *drive_notes(report, found, spec), *_set_back(found, identity, past),
                     *thresholds.over(device, identity, family), *silent),
                    entry=spec.family, meaning=_meaning(ordered, thresholds, identity.kind, family))
+
+
+def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
+            past: Optional[Past]) -> Tuple[DriveSpec, Sequence[Reading]]:
+    """Return an entry with the notes on the vendor's log that it names, and the readings of that log."""
+    if not spec.log or not is_used:
+        return spec, ()
+    from . import vendor_readings
+    log = vendor_readings.vendor_log(report, spec.log, database, past)
+    return spec._replace(notes=(*spec.notes, *log.notes)), log.readings
 
 
 def _meaning(judgements: Sequence[Judgement], thresholds: Thresholds, kind: str, family: str) -> str:

@@ -137,7 +137,7 @@ def judge_of(options: Options, site: Site) -> Judge:
                               thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
                       asked.asleep,
-                      time.time(), asked.selftest_max_age), old,
+                      time.time(), asked.selftest_max_age, asked.vendor_logs is not None), old,
                  tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
 
 
@@ -165,8 +165,8 @@ def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFil
         return []
     from ..knowledge import data_errors, site_file
     everything = [shipped, *(file.data for file in files)]
-    metrics, sets = ({name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets'))
-    return [site_file.without(file, data_errors.of_entries(file.data, metrics, sets)) for file in files]
+    names = [{name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
+    return [site_file.without(file, data_errors.of_entries(file.data, *names)) for file in files]
 
 
 def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str],

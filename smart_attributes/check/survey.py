@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from typing import Callable, Dict, Iterable, List, Optional, Pattern, Sequence, Tuple
 
     from ..command_line.options import Before
+    from ..history.past import Past
+    from ..model import Answer
     from ..redundancy.machine import Machine
+    from .log_pages import LogPages
 
     Address = Tuple[str, str]  # path and type; naming for the output does not change them
     Watch = Callable[[int, Sequence[str]], object]
@@ -67,6 +70,8 @@ class Progress:
         self.verdicts = Verdicts()
         self.notes: Tuple[Coded, ...] = ()
         self.faults: Tuple[Coded, ...] = ()
+        self.runner: Optional[processes.Runner] = None
+        self.logs: Optional[LogPages] = None  # None: no vendor's log is read
         self.late = ''                # why patterns are no longer evaluated
 
 
@@ -102,14 +107,16 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     progress.judge.prepare(progress.history.expect(progress.planned))
     meanwhile()
     _watched(progress)
-    for read in machine.read_all(plans, options.how_read, runner, deadline):  # one by one: completed reads are kept
-        progress.reads.append(read)
-        _judge_meanwhile(read, progress, options.naming.label)
+    progress.runner = runner
+    for read in machine.read_all(plans, options.how_read, runner, deadline,
+                                 lambda answer: _take_log(answer, progress)):
+        progress.reads.append(read)  # one by one: completed reads are kept
+        _judge_meanwhile(read, progress, options)
         _watched(progress)
     for place, read in complete(progress.reads, progress.judge, options, runner, deadline) if complete else ():
         progress.reads[place] = read
         progress.verdicts.formed.pop(read.device, None)
-    return judged(progress, options, progress.judge)
+    return judged(progress, options, progress.judge, _with_vendor_logs(progress, options, deadline))
 
 
 def _at_work(progress: Progress, options: Options, site: Site, runner: processes.Runner,
@@ -129,14 +136,51 @@ def _at_work(progress: Progress, options: Options, site: Site, runner: processes
     return plans
 
 
-def _judge_meanwhile(read: Read, progress: Progress, label: str) -> None:
-    """Judge a drive while others are still being read, unless its verdict can depend on those.
+def _judge_meanwhile(read: Read, progress: Progress, options: Options) -> None:
+    """Judge a drive while others are still being read, unless its verdict can depend on those, or on a log of its own.
 
     It can with names other than device names, with files of version 1.6, and for a drive at a new address.
     """
-    if (progress.judge and not progress.judge.old and label == 'device' and isinstance(read.outcome, Report)
+    if not (progress.judge and isinstance(read.outcome, Report)
             and progress.history.is_expected(read.outcome.identity)):
-        progress.verdicts.of(read, progress.judge, progress.history.likely_past(read.outcome.identity))
+        return
+    past = progress.history.likely_past(read.outcome.identity)
+    if _asks_for_log(read, past, past is not None and progress.history.is_written, progress, options):
+        return
+    if not progress.judge.old and options.naming.label == 'device':
+        progress.verdicts.of(read, progress.judge, past)
+
+
+def _asks_for_log(read: Read, past: Optional[Past], is_stored: bool, progress: Progress, options: Options) -> bool:
+    """Return whether the vendor's log of a drive is read now, which is started here.
+
+    is_stored: the history will know when it was read; without that, it is read only if it always is.
+    """
+    every, report, how = options.judging.vendor_logs, read.outcome, options.how_read
+    if (every is None or (every and not is_stored) or not isinstance(report, Report) or not report.nvme
+            or progress.judge is None or progress.judge.database.identify(report.identity, ()).log is None):
+        return False
+    if progress.logs is None and progress.runner:
+        from .log_pages import LogPages
+        prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
+        progress.logs = LogPages(progress.runner, progress.judge, every, prefix)
+    return progress.logs is not None and progress.logs.ask(read, past)
+
+
+def _take_log(answer: Answer, progress: Progress) -> None:
+    if progress.logs:
+        progress.logs.take(answer)
+
+
+def _with_vendor_logs(progress: Progress, options: Options, deadline: float) -> inventory.Inventory:
+    """Return the inventory with the vendor's logs, after asking drives that were not expected at their address."""
+    drives = _inventory(progress, options)
+    for read in drives.reads:
+        _asks_for_log(read, progress.history.past(read.device), progress.history.keeps(read.device), progress, options)
+    if progress.logs is None:
+        return drives
+    progress.logs.wait(options.how_read.jobs, deadline)
+    return drives._replace(reads=tuple(progress.logs.with_pages(drives.reads)))
 
 
 def _watched(progress: Progress) -> None:
@@ -210,9 +254,10 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 
 # --- inventory, verdicts, messages --------------------------------------------------
 
-def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
-    """Return the survey of the reads so far: each drive once, under its final name."""
-    drives = _inventory(progress, options)
+def judged(progress: Progress, options: Options, judge: Judge,
+           drives: Optional[inventory.Inventory] = None) -> Survey:
+    """Return the survey of the reads so far: each drive once, under its final name. drives: if known already."""
+    drives = drives or _inventory(progress, options)
     own = judge._replace(old=judge.old.addressed([read.device for read in drives.reads])) if judge.old else judge
     return _described(progress, options, own, drives, _verdicts(progress, options, own, drives))
 
@@ -245,7 +290,7 @@ def _described(progress: Progress, options: Options, judge: Judge, drives: inven
         nobody=inventory.nobody(is_bare, options.which.expect, options.which.no_drives),
         failures=(*inventory.missing(drives.reads, options.which.expect), *gone),
         faults=(*progress.faults, *drives.faults, *judge.mistakes, *_contradictions(verdicts, drives.reads, judge)),
-        remarks=(*dict.fromkeys(read.remark for read in progress.reads if read.remark),
+        remarks=(*dict.fromkeys(read.remark for read in (*progress.reads, *drives.reads) if read.remark),
                  *_said(history, options, gone)),
         notes=(*progress.found.notes, *progress.notes, *drives.notes, *_notes_on_1_6(options, judge)),
         demands=_demanded(history, options))

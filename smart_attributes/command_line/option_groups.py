@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..constants import DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
+from ..constants import DAY, DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, State
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -29,6 +29,9 @@ class OptionGroup(NamedTuple):
 def option(*spellings: str, **arguments: Any) -> Option:
     """Return an option. arguments: those of argparse's add_argument()."""
     return spellings, arguments
+
+
+LONGEST_INTERVAL = 3 * DAY   # between two reads of a vendor's log
 
 
 # --- values: each function returns the value of an argument, or raises ArgumentTypeError ----------
@@ -66,6 +69,18 @@ def duration(text: str) -> int:
     if not (seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time; write 90m, 12h, 7d or 2w')
     return int(number) * seconds
+
+
+def interval(text: str) -> int | None:
+    """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
+
+    What was read is used for a week, so a longer time would leave gaps.
+    """
+    words = {'always': 0, 'never': None}
+    time = words[text] if text in words else duration(text)
+    if time and time > LONGEST_INTERVAL:
+        raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
+    return time
 
 
 seconds = _number('number of seconds', 0.1, HOUR, float)
@@ -109,7 +124,11 @@ READING = OptionGroup('reading drives', (
            help='run this smartctl (default: %(default)s)'),
     option('--nosudo', '-nosudo', action='store_true', help='run smartctl directly, without sudo -n, when not root'),
     option('--state-dir', default='', metavar='DIR',
-           help='keep history and locks here (default: /var/lib/check-smart-attributes, else ~/.local/state)'),
+           help='keep history and locks here (default: /var/lib/check-smart-attributes or ~/.local/state)'),
+))
+VENDOR_LOGS = OptionGroup(READING.title, (
+    option('--vendor-logs', type=interval, default=duration('6h'), metavar='TIME',
+           help="read vendors' NVMe logs at most this often; or write always or never (default: 6h)"),
 ))
 DATA = OptionGroup(SITE, (
     option('--config', default=CONFIG, metavar='DIR',

@@ -1,7 +1,7 @@
 """The values of a command line: one group for each part of the program that uses them, and one for the command."""
 from __future__ import annotations
 
-from ..constants import DAY
+from ..constants import DAY, HOUR
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -44,6 +44,7 @@ class Judging(NamedTuple):
     asleep: State = State.OK
     selftest_max_age: int = 0           # seconds of power-on time; 0: any
     acknowledged: tuple[str, ...] = ()
+    vendor_logs: int | None = 6 * HOUR  # seconds between two reads of a vendor's log; None: none is read or used
 
 
 class DataFiles(NamedTuple):

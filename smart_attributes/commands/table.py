@@ -87,9 +87,10 @@ def _form(spelling: str, text: Callable[[Json], str], file: str = '', *, help: s
 # Rarely used groups come last.
 _SURVEYED = (groups.DRIVES, groups.COMMON, groups.READING, groups.DATA)
 _NAMED = (groups.DRIVES, groups.NAMING, groups.COMMON, groups.READING, groups.DATA)
-_JUDGED = (groups.DRIVES, groups.JUDGING, groups.NAMING, groups.COMMON, groups.READING, groups.HISTORY, groups.DATA)
+_JUDGED = (groups.DRIVES, groups.JUDGING, groups.NAMING, groups.COMMON, groups.READING, groups.VENDOR_LOGS,
+           groups.HISTORY, groups.DATA)
 _CHECK = (groups.DRIVES, groups.CHECKED_DRIVES, groups.JUDGING, groups.NAMING, groups.CHECK_OUTPUT, groups.COMMON,
-          groups.READING, groups.HISTORY, groups.DATA)
+          groups.READING, groups.VENDOR_LOGS, groups.HISTORY, groups.DATA)
 
 # In the order of --help and the man page. The first one is the default command.
 COMMANDS = (

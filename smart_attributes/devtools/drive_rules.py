@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..knowledge import drive_database, pattern_prefixes, readings
-from ..model import Reading
+from ..knowledge import drive_database, pattern_prefixes, readings, vendor_logs
+from ..model import LogPage, Reading
 from ..typed import Json
 from ..words import plural
 from . import samples, statistic_trust
@@ -78,7 +78,12 @@ def _unmet(drive: samples.SampleDrive, context: Context) -> list[str]:
 
 def _readings(drive: samples.SampleDrive, database: drive_database.SpecDatabase) -> Readings:
     spec = database.identify(drive.identity, drive.attributes)
-    return {reading.metric: reading for reading in readings.vendor_readings(drive.report, spec, database.metrics)}
+    found = [*readings.vendor_readings(drive.report, spec, database.metrics)]
+    layout = database.layout(spec.log[1]) if spec.log else None
+    if spec.log and layout and drive.page is not None:
+        report = drive.report._replace(vendor_log=LogPage(spec.log[0], drive.page))
+        found += vendor_logs.of_drive(report, spec.log, layout, database.metrics, {}).readings
+    return {reading.metric: reading for reading in found if reading.metric != vendor_logs.STATUS}
 
 
 def _differences(results: Readings, expect: Json) -> Iterator[str]:

@@ -13,6 +13,7 @@ from ..knowledge import (
     pattern_prefixes,
     regular_expressions,
     standards,
+    units,
 )
 from ..typed import Json
 from . import reading_rules
@@ -85,6 +86,7 @@ def _cites(citation: str, key: str) -> bool:
 def _sources_of(data: Json) -> Iterator[tuple[str, str]]:
     """Yield (place, source) for each part of a file that cites a source."""
     for name, owner in [*((f'set {name}', value) for name, value in data.get('sets', {}).items()),
+                        *((f'layout {name}', value) for name, value in data.get('layouts', {}).items()),
                         *((entry['family'], entry) for entry in data['entries']),
                         *((f'advisory {advisory["id"]}', advisory) for advisory in data.get('advisories', ()))]:
         if 'source' in owner:
@@ -106,6 +108,30 @@ def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
     for name in source.data.get('sets', {}):
         if name not in used:
             yield f'set {name}: no entry uses it; use it or remove it'
+    read = {name for other in context.sources for entry in other.data['entries']
+            for name in entry.get('logs', {}).values()}
+    for name in source.data.get('layouts', {}):
+        if name not in read:
+            yield f'layout {name}: no entry reads it; use it or remove it'
+
+
+def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
+    """Yield a sentence for each field of a layout that has a wrong unit, or bytes of another field."""
+    for name, layout in source.data.get('layouts', {}).items():
+        taken: dict[tuple[int | None, int], str] = {}
+        for field in layout['fields']:
+            metric = context.database.metrics[field['metric']]
+            if metric.is_verdict:
+                yield f'layout {name}: {metric.name} is a verdict, not a number; map another metric'
+            if field.get('unit') and field['unit'] not in units.fitting(metric.name, metric.unit):
+                yield f'layout {name}, {metric.name}: unit {field["unit"]} does not fit; correct it'
+            if 'unit' not in field and metric.unit in ('s', 'B'):
+                yield f'layout {name}, {metric.name}: unit is missing; say what one count is worth'
+            for place in range(field['offset'], field['offset'] + field['length']):
+                other = taken.setdefault((field.get('row'), place), metric.name)
+                if other != metric.name:
+                    yield f'layout {name}, {metric.name}: byte {place} belongs to {other}; correct one of them'
+                    break
 
 
 def _common_set(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -164,7 +190,7 @@ def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
 
 
 FILE_RULES: Sequence[Callable[[EntriesFile, Context], Iterator[str]]] = (
-    _form, _repeated_names, _citations, _unused, _common_set, _metrics, _pattern_rules, _same_patterns)
+    _form, _repeated_names, _citations, _unused, _layouts, _common_set, _metrics, _pattern_rules, _same_patterns)
 
 
 # --- entries -------------------------------------------------------------------------
@@ -179,6 +205,15 @@ def _missing_parts(entry: Json, _: Context) -> Problems:
         yield '', f'a generic entry needs one of {", ".join(drive_database.GUARDS)} or kind, or it claims every drive'
     if entry.get('generic') and entry.get('fallback'):
         yield '', 'generic and fallback exclude each other; keep one'
+
+
+def _logs(entry: Json, _: Context) -> Problems:
+    if 'logs' in entry and entry.get('kind') != 'nvme':
+        yield 'logs', 'only NVMe drives have these logs; set "kind": "nvme" or remove it'
+    if len(entry.get('logs', ())) > 1:
+        yield 'logs', 'smartctl prints one page per call; name the one with the most metrics'
+    if entry.get('logs') and entry.get('generic'):
+        yield 'logs', 'a generic entry matches drives of which nobody knows the logs; remove it'
 
 
 def _nulls(entry: Json, context: Context) -> Problems:
@@ -222,7 +257,7 @@ def _firmware(entry: Json, context: Context) -> Problems:
 
 
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
-    _missing_parts, _nulls, _traps, _contradictions, _firmware)
+    _missing_parts, _logs, _nulls, _traps, _contradictions, _firmware)
 
 
 def _advisory_problems(advisory: Json) -> Iterator[str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import DataError
-from ..knowledge import data_file, schema_errors
+from ..knowledge import data_file, schema_errors, vendor_logs
 from ..model import WHEN_FAILED, AttributeRow, Identity, Report
 from ..typed import Json
 
@@ -29,6 +29,7 @@ class SampleDrive(NamedTuple):
     family: str | None = None         # family of the entry that must be selected; None: any
     expect: Json | None = None
     stated: Mapping[str, float] = {}  # the drive's own statistics, by metric
+    page: bytes | None = None         # the vendor's log
 
     @property
     def attributes(self) -> Sequence[int]:
@@ -82,8 +83,17 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
         identity = identity._replace(physical_block_size=sample.get('physical_block_size'),
                                      capacity=sample.get('capacity'))
         drives.append(SampleDrive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'],
-                                  sample['expect'], sample.get('stated', {})))
+                                  sample['expect'], sample.get('stated', {}), _page(sample)))
     return drives, problems
+
+
+def _page(sample: Json) -> bytes | None:
+    """Return the bytes of a sample's log page."""
+    page = bytearray(vendor_logs.PAGE)
+    for offset, text in sample.get('page', {}).items():
+        part = bytes.fromhex(text)
+        page[int(offset):int(offset) + len(part)] = part
+    return bytes(page[:vendor_logs.PAGE]) if 'page' in sample else None
 
 
 def measured(path: str) -> Result:

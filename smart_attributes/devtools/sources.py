@@ -73,9 +73,8 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
 
 def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[str]:
     """Yield a sentence for each mistake that would break a check."""
-    metrics = {metric for other in sources for metric in other.data.get('metrics', ())}
-    sets = {name for other in sources for name in other.data.get('sets', ())}
-    return (f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, metrics, sets))
+    names = [{name for other in sources for name in other.data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
+    return (f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, *names))
 
 
 def context_of(sources: Sequence[EntriesFile], evidence: Mapping[str, Json]) -> Context:

@@ -52,7 +52,8 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
     past: earlier readings of the drive; without them, nothing is stored for hysteresis.
     """
     numbers = {key(reading): reading for reading in readings
-               if reading.number is not None and reading.state is None and reading.forecast is None}
+               if reading.number is not None and reading.state is None and reading.forecast is None
+               and not reading.is_stored}
     result = [Observation(each, reading.number or 0, series.pace(reading.metric)) for each, reading in numbers.items()]
     for reading in numbers.values():
         if past and reading.judged and reading.metric in hysteresis.MARGINS:

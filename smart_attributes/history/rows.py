@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     AllStored = Mapping[Key, 'Stored']
 
 LARGEST = 1e30     # no drive has a larger number, and sums of two could be infinite
-PERCENT = 255      # the largest percentage that a drive can report; for most metrics it is 100
+PERCENT = 1000   # the largest percentage that a drive can report; capacitors may have more than 255 %
 _FEW = 8
 # Conditions for points: all of those of judged series. Two statements, since an OR would scan all other series.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'

@@ -28,8 +28,9 @@ class Mistake(NamedTuple):
 
 # --- entries -----------------------------------------------------------------------
 
-def of_entries(data: Json, metrics: Collection[str], sets: Collection[str]) -> Iterator[Mistake]:
-    """Yield the mistakes in a file with entries. metrics, sets: the names that it may use."""
+def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
+               layouts: Collection[str] = ()) -> Iterator[Mistake]:
+    """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that it may use."""
     for path, place, pattern in patterns(data):
         why = regular_expressions.fault(pattern)
         if why:
@@ -39,12 +40,32 @@ def of_entries(data: Json, metrics: Collection[str], sets: Collection[str]) -> I
         for why in _of_reading(metric, spec, metrics):
             unusable.add(path)
             yield Mistake(path, f'{place}: {why}')
+    yield from _of_logs(data, metrics, layouts)
     usable = {name for name in sets if ('sets', name) not in unusable}
     for number, entry in enumerate(data['entries']):
         for name in sorted(set(entry.get('uses', ())) - usable):
             advice = nearest(name, usable) or f'known are {", ".join(sorted(usable))}'
             why = 'that set has a mistake' if name in sets else f'there is no such set; {advice}'
             yield Mistake(('entries', number), f'{entry["family"]}: uses "{name}", but {why}')
+
+
+def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> Iterator[Mistake]:
+    """Yield the mistakes in layouts of vendors' logs, and in entries that name one."""
+    for name, layout in data.get('layouts', {}).items():
+        for field in layout['fields']:
+            end = field['offset'] + field['length']
+            why = (f'unknown metric; {_suggestion(field["metric"], metrics)}' if field['metric'] not in metrics
+                   else f'it ends at byte {end}, after the {"row" if "rows" in layout else "page"}'
+                   if end > layout.get('rows', 512)
+                   else 'it has a row, but the layout has no rows' if ('row' in field) > ('rows' in layout)
+                   else 'row is missing' if 'rows' in layout and 'row' not in field else '')
+            if why:
+                yield Mistake(('layouts', name), f'layout {name}, {field["metric"]}: {why}')
+    for number, entry in enumerate(data['entries']):
+        for page, name in entry.get('logs', {}).items():
+            if name not in layouts:
+                yield Mistake(('entries', number), f'{entry["family"]}: logs {page}: unknown layout "{name}"; '
+                              f'{nearest(name, layouts) or "layouts are " + ", ".join(sorted(layouts))}')
 
 
 def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[str]:

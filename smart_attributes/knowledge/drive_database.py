@@ -75,6 +75,7 @@ class DriveSpec(NamedTuple):
     is_generic: bool
     is_clock_trusted: bool = True   # the hours in the logs follow the power-on time
     keeps_farm: bool = False        # smartctl can read their FARM log (Seagate)
+    log: tuple[str, str] | None = None  # the vendor's NVMe log page to read, "0xC0", and its layout
     rated_written: tuple[float, str] | None = None  # bytes under the vendor's warranty, and the document
     notes: tuple[Coded, ...] = ()
 
@@ -211,7 +212,13 @@ class SpecDatabase:
             untrusted_statistics=frozenset(entry.get('untrusted_statistics', ())),
             statistic_units={**in_sectors, **entry.get('statistic_units', {})},
             is_generic=bool(entry.get('generic') or entry.get('fallback')),
-            is_clock_trusted='clock' not in entry, keeps_farm=bool(entry.get('farm')))
+            is_clock_trusted='clock' not in entry, keeps_farm=bool(entry.get('farm')),
+            log=next(iter(entry.get('logs', {}).items()), None))
+
+    def layout(self, name: str) -> Json | None:
+        """Return the layout of a vendor's log page; None if no file defines it."""
+        return next((data['layouts'][name] for _, data in reversed(self._sources) if name in data.get('layouts', {})),
+                    None)
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
         """Return the entry's attributes by number: its own, then those of its sets, then the common ones.

@@ -12,7 +12,8 @@ from .schema import definition, schema
 WIDTH = 160  # columns of a formatted file
 
 # Each of these gets its own line, however short, so that a diff shows only real changes.
-_OPEN = re.compile('|documents|metrics|evidence|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
+_OPEN = re.compile('|documents|metrics|evidence|layouts|layouts/[^/]+(/fields)?|'
+                   '(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
 
 
 def formatted(data: Json, schema_name: str) -> str:
@@ -23,7 +24,7 @@ def formatted(data: Json, schema_name: str) -> str:
     """
     root = schema(schema_name)
     ordered = _in_schema_order(data, root, root)
-    for key in ('documents', 'metrics', 'sets'):
+    for key in ('documents', 'metrics', 'sets', 'layouts'):
         if key in ordered:
             ordered[key] = dict(sorted(ordered[key].items()))
     if 'entries' in ordered:

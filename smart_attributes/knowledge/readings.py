@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 _WEAR = 'endurance_used'
 
 
-def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> tuple[Reading, ...]:
+def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
+             more: Iterable[Reading] = ()) -> tuple[Reading, ...]:
     """Return all readings of the report, those of the drive's own assessment first.
+
+    more: readings from a vendor's log.
 
     Of several readings of one metric, one is judged: the worst, unless the entry distrusts the drive's own endurance
     statistic.
     """
     by_metric: dict[str, list[Reading]] = {}
-    for reading in [*standard_readings(report, metrics, spec.statistic_units), *vendor_readings(report, spec, metrics)]:
+    for reading in (*standard_readings(report, metrics, spec.statistic_units), *vendor_readings(report, spec, metrics),
+                    *more):
         by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
         by_metric[_WEAR] = implausible_wear.checked(by_metric, report.identity.capacity)

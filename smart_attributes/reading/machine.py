@@ -15,7 +15,7 @@ from .device_types import base, is_raid
 from .names import named as uniquely_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..model import Outcome, Report
     from .processes import Runner
@@ -88,8 +88,12 @@ def _text_of(answer: Answer) -> str:
     return (answer.stdout + b'\n' + answer.stderr).decode('utf-8', 'replace')
 
 
-def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: float) -> Iterator[Read]:
-    """Yield each device with its report, in the order in which the drives answer."""
+def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: float,
+             beside: Callable[[Answer], object] = bool) -> Iterator[Read]:
+    """Yield each device with its report, in the order in which the drives answer.
+
+    beside: called with the answers to commands that the caller adds to the runner meanwhile.
+    """
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
@@ -97,14 +101,14 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
     untunnelled: list[Plan] = []
     absent: dict[Device, Read] = {}
     for answer in runner.run(list(by_command), how.jobs, how.drive_timeout, deadline):
-        for plan in by_command[answer.command]:
+        if answer.command not in by_command:
+            beside(answer)
+        for plan in by_command.get(answer.command, ()):
             other = _otherwise(plan, answer)
             if other:
                 again.append(other)
                 continue
-            remark = OLD_RULE if plan.former is not None and not _is_refused(answer) else NOTHING
-            read = Read(plan.device, _outcome(answer), f'{" ".join(answer.command)}\n{_text_of(answer)}', remark,
-                        answer.seconds, answer.waited)
+            read = _read(plan, answer)
             other = _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
             if other:
                 untunnelled.append(other)
@@ -112,9 +116,15 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
             else:
                 yield read
     if again:
-        yield from read_all(again, how, runner, deadline)
-    for read in read_all(untunnelled, how, runner, deadline) if untunnelled else ():
+        yield from read_all(again, how, runner, deadline, beside)
+    for read in read_all(untunnelled, how, runner, deadline, beside) if untunnelled else ():
         yield read if read.identity else absent[read.device]
+
+
+def _read(plan: Plan, answer: Answer) -> Read:
+    remark = OLD_RULE if plan.former is not None and not _is_refused(answer) else NOTHING
+    return Read(plan.device, _outcome(answer), f'{" ".join(answer.command)}\n{_text_of(answer)}', remark,
+                answer.seconds, answer.waited)
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:

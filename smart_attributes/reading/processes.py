@@ -122,6 +122,13 @@ class Runner:
         self._of: dict[int, _Process] = {}
         self._active: list[_Process] = []
         self._dying: list[_Process] = []
+        self._added: list[Command] = []
+        self._patience: dict[Command, float] = {}  # seconds, of commands that have less time than the others
+
+    def add(self, command: Command, patience: float) -> None:
+        """Let the present run() run another command, at most for *patience* seconds."""
+        self._added.append(command)
+        self._patience[command] = patience
 
     def start(self, command: Command, jobs: int) -> None:
         """Start *command* unless *jobs* others run. The next run() uses it, or ends it if it is not requested."""
@@ -143,7 +150,9 @@ class Runner:
                 waiting.remove(process.command)
             else:
                 self._end(process)
-        while waiting or self._active:
+        while waiting or self._active or self._added:
+            waiting += self._added
+            self._added.clear()
             answers = self._fill(waiting, jobs, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
             # Collect all before yielding any, so that the time that the caller spends on one answer does not count
@@ -213,7 +222,7 @@ class Runner:
     def _not_begun(self, command: Command, is_late: bool, drive_timeout: float) -> Answer | None:
         """Return the answer for a command that was not started, or None if it may still start."""
         earlier = self._met[command][0] if command in self._met else None
-        if earlier and earlier.is_stuck(drive_timeout):
+        if earlier and earlier.is_stuck(self._patience.get(command, drive_timeout)):
             return _not_started(command, str(earlier), 'busy')
         if not is_late:
             return None
@@ -228,7 +237,8 @@ class Runner:
         # takes longer, the interval between looks grows.
         over = [now - process.since for process in self._active if not process.streams]
         beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
-        ends = [process.started + drive_timeout for process in self._active] + [deadline]
+        ends = [deadline, *(process.started + self._patience.get(process.command, drive_timeout)
+                            for process in self._active)]
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
@@ -281,8 +291,9 @@ class Runner:
             return 'overflow', f'the output is larger than {LARGEST >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
             return 'done', ''
-        if now - process.started >= drive_timeout:
-            return 'timeout', f'no answer within {drive_timeout:g} s'
+        patience = self._patience.get(process.command, drive_timeout)
+        if now - process.started >= patience:
+            return 'timeout', f'no answer within {patience:g} s'
         if now >= deadline:
             return 'cut short', f'no answer after {now - process.started:.1f} s, when the overall time limit passed'
         return '', ''

@@ -33,6 +33,10 @@ FARM = (*JSON, '-l', 'farm')  # not in a check, and not in the sudoers rule
 SCAN = (*JSON, '--scan')
 SCAN_TEXT = ('--scan',)
 VERSION = ('--version',)
+# Pages of vendors that are read from the NVMe models whose database entry names one. The man page warns that others may
+# have side effects. "u" adds the dump to the JSON, which has no key for it.
+PAGES = ('0xC0', '0xCA', '0xD0', '0xE1')
+_PAGE = ('--json=cu', '-l')
 
 
 def read_arguments(path: str, device_type: str = '', skip: Collection[str] = (), json: bool = True) -> Command:
@@ -49,6 +53,11 @@ def farm_arguments(path: str, device_type: str = '') -> Command:
     return (*FARM, *(('-d', device_type) if device_type else ()), path)
 
 
+def page_arguments(page: str, controller: str) -> Command:
+    """Return the arguments that read one page, such as "0xC0", of an NVMe controller, "/dev/nvme0"."""
+    return (*_PAGE, f'nvmelog,{page},0x200', controller)
+
+
 def _arguments(json: Command, logs: Collection[str], address: Command) -> Command:
     return (*json, '--nocheck=standby', '-i', '-H', '-A', *(word for log in logs for word in ('-l', log)), *address)
 
@@ -59,7 +68,9 @@ def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
 
 
 def is_ours(arguments: Command) -> bool:
-    """Return whether this program calls smartctl with these arguments, current or from FORMER."""
+    """Return whether a check calls smartctl with these arguments, current or from FORMER."""
+    if arguments[:2] == _PAGE:
+        return len(arguments) == 4 and any(arguments == page_arguments(page, arguments[3]) for page in PAGES)
     json, (logs, address) = JSON if arguments[:1] == JSON else (), _logs_and_address(arguments)
     today = (*json, '--scan') if '--scan' in arguments else _arguments(json, logs, address)
     return arguments in (today, (*FARM, *address)) or ('', *arguments) in former(('', *today))

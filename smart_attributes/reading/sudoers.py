@@ -16,7 +16,7 @@ from ..errors import SmartError, UsageError
 from ..model import HowRead
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import literally
-from . import device_types, smartctl_calls
+from . import device_types, nvme_log, smartctl_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -143,6 +143,7 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     tunnel = device_types.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
     types = '|'.join(type_expression(entry) for entry in admitted if entry.is_scsi)
     yield _read_expression(f'({tunnel})?({types})', usual)
+    yield ' '.join(smartctl_calls.page_arguments(f'({"|".join(smartctl_calls.PAGES)})', '/dev/nvme[0-9]+'))
     for nodes in dict.fromkeys(entry.nodes for entry in admitted):
         types = '|'.join(type_expression(entry) for entry in admitted if entry.nodes == nodes and not entry.is_scsi)
         yield _read_expression(f'({types})', nodes or usual)
@@ -193,6 +194,8 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     for each in plans:
         arguments = each.command[each.command.index(how.smartctl) + 1:]
         yield arguments if has_json else tuple(word for word in arguments if word not in smartctl_calls.JSON)
+        controller = nvme_log.controller(each.device) if has_json else ''
+        yield from (smartctl_calls.page_arguments(page, controller) for page in smartctl_calls.PAGES if controller)
 
 
 # --- this machine -------------------------------------------------------------------

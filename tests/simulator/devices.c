@@ -113,6 +113,17 @@ HOOK int __open_2(const char *path, int flags)
     return open(path, flags);
 }
 
+/* What it becomes in nvme-cli, which is built with _FILE_OFFSET_BITS=64. None of its calls makes a file. */
+HOOK int __open64_2(const char *path, int flags)
+{
+    return open(path, flags);
+}
+
+HOOK int open64(const char *path, int flags, ...)
+{
+    return flags & O_CREAT ? fails(ENOSYS) : open(path, flags);
+}
+
 HOOK int close(int descriptor)
 {
     struct device *device = device_of(descriptor);

@@ -86,6 +86,19 @@ HOOK int stat(const char *path, struct stat *status)
     return real_stat(redirected(path, buffer), status);
 }
 
+/* The same functions in nvme-cli, which is built with _FILE_OFFSET_BITS=64. */
+HOOK FILE *fopen64(const char *path, const char *mode)
+{
+    return fopen(path, mode);
+}
+
+HOOK int stat64(const char *path, struct stat64 *status)
+{
+    char buffer[PATH_MAX];
+    REAL(int, stat64, const char *, struct stat64 *);
+    return real_stat64(redirected(path, buffer), status);
+}
+
 HOOK int lstat(const char *path, struct stat *status)
 {
     char buffer[PATH_MAX];

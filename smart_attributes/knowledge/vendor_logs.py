@@ -1,0 +1,202 @@
+"""Decode a vendor's NVMe log page by its layout in attributes.json. Pure.
+
+Nothing is guessed: a page of another layout, or one that the drive has not filled in, gives no readings.
+"""
+from __future__ import annotations
+
+from ..coded import Coded
+from ..constants import DAY
+from ..model import Reading, Source
+from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..words import clean
+from . import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..model import Identity, Report
+    from .drive_database import Metric
+
+PAGE = 512                   # bytes of a page
+ROW_ID = 0                   # where a row of a table has its number
+STATUS = 'vendor_log_status'
+READ, HANGS, UNREAD, FOREIGN, EMPTY = range(5)  # values of this metric
+AFTER_HANGING = DAY          # seconds until a page is read again that the drive did not return in time
+KEPT = 7 * DAY               # seconds for which a number is used that no later check could read
+
+# Status -> code and sentence of the note.
+_NOTES: Mapping[int, tuple[str, str]] = {
+    HANGS: ('vendor-log-hangs', 'the drive did not answer in time when {} was read; it is not read again for a day'),
+    UNREAD: ('vendor-log-unread', '{} could not be read; to see the reason, run: {}'),
+    FOREIGN: ('vendor-log-foreign', '{} has another layout than {}, so it is not used'),
+    EMPTY: ('vendor-log-empty', '{} has no content')}
+
+
+class Field(NamedTuple):
+    """One number of a layout."""
+
+    metric: str
+    offset: int                    # bytes, in the page or in its row
+    length: int                    # bytes
+    row: int | None = None         # number of the row; None: the page has no rows
+    order: str = 'little'
+    unit: str = ''                 # of one count; '' is the metric's own
+    sentinels: tuple[int, ...] = ()  # numbers that mean "no value"
+    lowest: int = 0                # counts outside are not plausible
+    highest: int | None = None
+
+
+class Decoded(NamedTuple):
+    """A page: its status, its numbers, and details of a foreign one."""
+
+    status: int
+    numbers: tuple[tuple[Field, int], ...] = ()
+
+
+class VendorLog(NamedTuple):
+    """The vendor log of one drive: its readings, of this check or from the history, and notes."""
+
+    readings: tuple[Reading, ...] = ()
+    notes: tuple[Coded, ...] = ()
+
+
+def fields(layout: Json) -> list[Field]:
+    """Return the fields of a layout in the order of the data file."""
+    return [Field(each['metric'], each['offset'], each['length'], each.get('row'), each.get('order', 'little'),
+                  each.get('unit', ''), tuple(each.get('not', ())), *_interval(each)) for each in layout['fields']]
+
+
+def _interval(field: Json) -> tuple[int, int | None]:
+    lowest, highest = field.get('valid', (0, None))
+    return lowest or 0, highest
+
+
+def decoded(layout: Json, page: bytes) -> Decoded:
+    """Return the numbers of a page of PAGE bytes, or why it has none: FOREIGN or EMPTY."""
+    if len(page) != PAGE:
+        return Decoded(UNREAD)
+    if _is_empty(layout, page):
+        return Decoded(EMPTY)
+    rows = _rows(page, layout['rows'], layout.get('row_count', PAGE)) if 'rows' in layout else {}
+    if rows is None or not _has_layout(layout, page):
+        return Decoded(FOREIGN)
+    found = []
+    for field in fields(layout):
+        part = page if field.row is None else rows.get(field.row)
+        if part is not None:
+            found.append((field, int.from_bytes(part[field.offset:field.offset + field.length],
+                                                'big' if field.order == 'big' else 'little')))
+    return Decoded(READ if found else EMPTY, tuple(found))
+
+
+def _is_empty(layout: Json, page: bytes) -> bool:
+    """Return whether nothing is set but what also emulated drives set, such as version and GUID."""
+    rest = bytearray(page)
+    for offset, length in layout.get('always_set', ()):
+        rest[offset:offset + length] = bytes(length)
+    return not any(rest) or set(page) == {0xff}
+
+
+def _has_layout(layout: Json, page: bytes) -> bool:
+    """Return whether GUID and version of a page are those of a layout, as far as the layout has them."""
+    guid, version = layout.get('guid'), layout.get('version')
+    if guid and page[guid['offset']:guid['offset'] + PAGE // 32] != bytes.fromhex(guid['bytes']):
+        return False
+    return not version or version['least'] <= int.from_bytes(
+        page[version['offset']:version['offset'] + version['length']], 'little') <= version.get('most', 0xffff)
+
+
+def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
+    """Return the rows of a page by number; None if a number occurs twice. Rows with the number 0 are unused."""
+    rows: dict[int, bytes] = {}
+    for start in range(0, PAGE - size + 1, size)[:count]:
+        number = page[start + ROW_ID]
+        if number in rows:
+            return None
+        if number:
+            rows[number] = page[start:start + size]
+    return rows
+
+
+# --- readings -------------------------------------------------------------------------
+
+def of_drive(report: Report, log: tuple[str, str], layout: Json, metrics: Mapping[str, Metric],
+             stored: Mapping[str, float]) -> VendorLog:
+    """Return the readings and notes of a drive's vendor log: those of this check, else those of an earlier one.
+
+    log: page and name of the layout. stored: metric -> number that an earlier check has read.
+    """
+    source, page = source_of(*log), report.vendor_log
+    if page is None:
+        if STATUS not in stored:
+            return VendorLog()
+        status = int(stored[STATUS])
+        return VendorLog((_status(source, status, is_stored=True),
+                          *_from_history(source, status, layout, metrics, stored)), _notes(source, status))
+    result = decoded(layout, page.data) if page.status == READ else Decoded(page.status)
+    readings = (_readings(source, result, metrics, report.identity) if result.status == READ
+                else _from_history(source, result.status, layout, metrics, stored))
+    failure = (page.failure,) if page.failure else ()
+    return VendorLog((_status(source, result.status), *readings), (*_notes(source, result.status), *failure))
+
+
+def source_of(page: str, layout: str) -> Source:
+    """Return the source of the readings of a page such as "0xC0"."""
+    return Source(f'NVMe log {page}', definition=layout)
+
+
+def _status(source: Source, status: float, is_stored: bool = False) -> Reading:
+    return Reading(STATUS, status, '', source, judged=False, is_stored=is_stored)
+
+
+def _readings(source: Source, result: Decoded, metrics: Mapping[str, Metric], identity: Identity) -> Iterator[Reading]:
+    for field, count in result.numbers:
+        metric = metrics[field.metric]
+        if count in field.sentinels:
+            yield Reading(metric.name, None, metric.unit, source, judged=False, unknown=f'{count} means no value')
+            continue
+        number = units.in_base_unit(count, field.unit, identity)
+        if count < field.lowest or (field.highest is not None and count > field.highest) or not _inside(number, metric):
+            yield Reading(metric.name, None, metric.unit, source, judged=False,
+                          unknown=f'{number:g} is not a plausible value')
+        else:
+            yield Reading(metric.name, number, metric.unit, source)
+
+
+def _inside(number: float, metric: Metric) -> bool:
+    lowest, highest = metric.valid
+    return (lowest is None or number >= lowest) and (highest is None or number <= highest)
+
+
+def _from_history(source: Source, status: int, layout: Json, metrics: Mapping[str, Metric],
+                  stored: Mapping[str, float]) -> Iterator[Reading]:
+    """Yield the numbers that an earlier check has read, so that their limits apply between two reads."""
+    for name in names(layout) if status in (READ, HANGS, UNREAD) else ():
+        if name in stored:
+            yield Reading(name, stored[name], metrics[name].unit, source, is_stored=True)
+
+
+def names(layout: Json) -> list[str]:
+    """Return the metrics of a layout, each once."""
+    return list(dict.fromkeys(field.metric for field in fields(layout)))
+
+
+def _notes(source: Source, status: int) -> tuple[Coded, ...]:
+    if status not in _NOTES:
+        return ()
+    code, words = _NOTES[status]
+    detail = clean(source.definition) if status == FOREIGN else by_hand(source)
+    return (Coded(code, words.format(source.log, detail)),)
+
+
+def by_hand(source: Source) -> str:
+    """Return the command that prints a page, for people."""
+    return f'smartctl -l nvmelog,{source.log.rpartition(" ")[2]},0x200 /dev/nvmeN'
+
+
+def is_due(status: int, seconds: int, every: int) -> bool:
+    """Return whether a page is to be read again.
+
+    status: of the last attempt, *seconds* ago. every: seconds between two reads.
+    """
+    return seconds >= (max(every, AFTER_HANGING) if status == HANGS else every)

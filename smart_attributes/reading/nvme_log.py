@@ -1,0 +1,139 @@
+"""Read a page of an NVMe log in a vendor's format through smartctl, which prints it as a hexadecimal dump."""
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from ..coded import NOTHING, Coded
+from ..errors import DriveError
+from ..model import LogPage
+from ..typed import TYPE_CHECKING
+from ..words import WORDS, clean
+from . import content, controllers, smartctl_calls
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model import Answer, Device
+
+PAGE, LINE = 0x200, 16     # bytes
+PATIENCE = 5.0             # seconds for one page: a verdict does not wait longer for it
+READ, HANGS, UNREAD = range(3)  # values of LogPage.status
+_KEY = re.compile('smartctl_([0-9]{4,6})_u')
+_HEADER = r'NVMe Log {} \((?:NSID 0x[0-9a-f]{{1,8}}, )?0x0200 bytes\)'
+_HEX = re.compile(r'.{8}((?:[0-9a-f]{2} ){8}) ((?:[0-9a-f]{2} ){8}).*')
+
+_LETTERS = bytes(byte if 0x20 <= byte < 0x7f else ord('.') for byte in range(256))
+
+
+def controller(device: Device) -> str:
+    """Return the path of the controller of an NVMe drive, "/dev/nvme0"; '' if it has none or several.
+
+    Vendor logs belong to the controller. The namespace nvme0n1 may be that of another controller than nvme0.
+    """
+    path = os.path.realpath(device.path) if device.path.startswith('/dev/disk/') else device.path
+    match = re.fullmatch('/dev/(nvme[0-9]+)(n[0-9]+)?(p[0-9]+)?', path)
+    if match is None or device.type not in ('', 'nvme'):
+        return ''
+    return f'/dev/{match[1]}' if not match[2] else _controller_of(match[1], match[2])
+
+
+def _controller_of(name: str, namespace: str) -> str:
+    """Return the controller of a namespace, from sysfs. Source: Linux, drivers/nvme/host/multipath.c."""
+    folder = os.path.realpath(f'{controllers.ROOT}/sys/class/block/{name}{namespace}/device')
+    if os.path.basename(folder) == 'device':  # sysfs does not know the namespace
+        return f'/dev/{name}'
+    if re.fullmatch('nvme[0-9]+', os.path.basename(folder)):
+        return f'/dev/{os.path.basename(folder)}'
+    try:
+        found = [each for each in os.listdir(folder) if re.fullmatch('nvme[0-9]+', each)]
+    except OSError:
+        found = []
+    return f'/dev/{found[0]}' if len(found) == 1 else ''
+
+
+def page_of(answer: Answer, number: str) -> LogPage | None:
+    """Return the page in the answer of smartctl, or why it has none; None if the drive was not asked."""
+    if answer.outcome in ('timeout', 'cut short'):
+        return LogPage(number, status=HANGS)
+    if answer.outcome != 'done':
+        return LogPage(number, status=UNREAD) if answer.outcome == 'overflow' else None
+    if smartctl_calls.is_refused(answer.command, answer.stdout, answer.stderr):
+        return LogPage(number, status=UNREAD)
+    found = parse(answer.stdout, number) if not answer.status else _failure(answer.stdout)
+    return LogPage(number, found) if isinstance(found, bytes) else LogPage(number, status=UNREAD, failure=found)
+
+
+def parse(stdout: bytes, number: str) -> bytes | Coded:
+    """Return the PAGE bytes of a log page in smartctl's JSON, or why the JSON does not hold exactly this page.
+
+    number: "0xC0".
+    """
+    try:
+        lines = _lines(_loaded(stdout))
+    except ValueError as fault:
+        return _unusable(str(fault))
+    if not lines or not re.fullmatch(_HEADER.format(number.lower()), lines[0]):
+        return _unusable('the header is missing')
+    if len(lines) != 1 + PAGE // LINE:
+        return _unusable(f'it has {len(lines) - 1} lines instead of {PAGE // LINE}')
+    page = b''
+    for line in lines[1:]:
+        match = _HEX.match(line)
+        data = bytes.fromhex(match[1] + match[2]) if match else b''
+        if line.rstrip(' ') != _line(len(page), data):
+            return _unusable(f'the line for byte 0x{len(page):x} is damaged')
+        page += data
+    return page
+
+
+def _line(offset: int, data: bytes) -> str:
+    """Return a line of a dump, with the bytes as hexadecimal numbers and as characters, without blanks at its end.
+
+    Source: smartmontools, utility.cpp, dStrHex().
+    """
+    letters = data.translate(_LETTERS).decode('ascii')
+    return f'{f" {offset:02x}":8}{data[:LINE // 2].hex(" ")}  {data[LINE // 2:].hex(" ")}    {letters}'.rstrip(' ')
+
+
+def _loaded(stdout: bytes) -> dict[str, Any]:
+    """Return the JSON document that is all of the output. Raises ValueError."""
+    try:
+        text = content.as_text(stdout)
+        data, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text, max(content.json_start(text), 0))
+    except (ValueError, RecursionError, DriveError):
+        raise ValueError('the JSON is damaged') from None
+    if text[end:].strip() or not isinstance(data, dict):
+        raise ValueError('the JSON is damaged')
+    return data
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises ValueError if a key occurs twice: one of two lines would be lost."""
+    if len(pairs) != len({key for key, _ in pairs}):
+        raise ValueError
+    return dict(pairs)
+
+
+def _lines(data: dict[str, Any]) -> list[str]:
+    """Return the lines of smartctl's text that its JSON has no other keys for, without blank ones."""
+    numbered = {int(match[1]): value for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
+                if match}
+    lines = [numbered[number] for number in sorted(numbered)]
+    if not all(isinstance(line, str) for line in lines):
+        raise ValueError('a line is not text')
+    return [line for line in lines if line.strip()]
+
+
+def _unusable(why: str) -> Coded:
+    return Coded('vendor-log-unread', f'the dump that smartctl printed is unusable: {why}')
+
+
+def _failure(stdout: bytes) -> Coded:
+    """Return smartctl's own reason, or NOTHING."""
+    try:
+        messages = _loaded(stdout).get('smartctl', {}).get('messages', ())
+        return next((Coded('smartctl-message', clean(each['string'], WORDS)) for each in messages), NOTHING)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return NOTHING

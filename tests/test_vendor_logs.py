@@ -1,0 +1,356 @@
+"""Vendors' NVMe logs: decoded by the layouts of the data file, read when they are due, judged between two reads."""
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+
+import pytest
+from fake_smartctl import HANGS, FakeSmartctl
+from foreign import shipped
+from simulator import Machine, read, why_not
+
+from smart_attributes.check import log_pages
+from smart_attributes.commands import table
+from smart_attributes.devtools import validate
+from smart_attributes.errors import UsageError
+from smart_attributes.history.past import Past
+from smart_attributes.history.series import History, Key, Point
+from smart_attributes.knowledge import vendor_logs
+from smart_attributes.model import Identity, LogPage, Report, State
+from smart_attributes.reading import nvme_log, smartctl_calls
+from smart_attributes.reading.processes import Runner
+
+GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
+OCP, INTEL = (shipped().attributes['layouts'][name] for name in ('ocp', 'intel'))
+LOG = ('0xC0', 'ocp')
+MODEL = 'INTEL SSDPF2KX076T1'   # its entry reads 0xC0 with the layout ocp
+simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
+
+
+def page(version=3, guid=GUID, **numbers):
+    """Return a page of the layout ocp. numbers: by offset, as in b128=(163, 2)."""
+    data = bytearray(512)
+    for name, (number, length) in {'b494': (version, 2), 'b16': (7, 16), **numbers}.items():
+        data[int(name[1:]):int(name[1:]) + length] = number.to_bytes(length, 'little')
+    return bytes(data[:496]) + guid
+
+
+HEALTHY = {'b0': (10 ** 15, 16), 'b46': (100, 2), 'b128': (163, 2)}
+
+
+def told(data, stored=(), layout=OCP):
+    """Return the readings of a page by metric, and the codes of its notes."""
+    report = Report(Identity(protocol='NVMe'), vendor_log=data and LogPage('0xC0', data))
+    log = vendor_logs.of_drive(report, LOG, layout, shipped().database.metrics, dict(stored))
+    return {reading.metric: reading for reading in log.readings}, [note.code for note in log.notes]
+
+
+# --- decoding --------------------------------------------------------------------------
+
+@pytest.mark.parametrize('data, status, code', [
+    (page(**HEALTHY), vendor_logs.READ, []),
+    (bytes(512), vendor_logs.EMPTY, ['vendor-log-empty']), (b'\xff' * 512, vendor_logs.EMPTY, ['vendor-log-empty']),
+    (page(version=5), vendor_logs.EMPTY, ['vendor-log-empty']),   # as QEMU fills it in with ocp=on
+    (page(guid=bytes(16), **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
+    (page(guid=GUID[::-1], **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
+    (page(version=1, **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
+    (page(**HEALTHY)[:500], vendor_logs.UNREAD, ['vendor-log-unread'])],
+    ids=['read', 'zeros', 'ones', 'emulator', 'no GUID', 'GUID reversed', 'old version', 'short'])
+def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, status, code):
+    """Zeros, ones, a page that only an emulator has filled in, another GUID, an older version, a short page."""
+    readings, codes = told(data)
+
+    assert readings.pop(vendor_logs.STATUS).number == status
+    assert codes == code
+    assert bool(readings) is (status == vendor_logs.READ)
+
+
+@pytest.mark.parametrize('field, number, metric, expected', [
+    ('b128', (163, 2), 'capacitor_health', 163), ('b128', (0xffff, 2), 'capacitor_health', None),
+    ('b128', (5000, 2), 'capacitor_health', None), ('b128', (0, 2), 'capacitor_health', 0),
+    ('b32', (9, 6), 'bad_blocks_grown', 9), ('b46', (99, 2), 'system_spare_available', 99),
+    ('b46', (101, 2), 'system_spare_available', None), ('b48', (3, 8), 'raid_recovery', 3),
+    ('b56', (2, 8), 'reported_uncorrect', 2), ('b76', (4, 4), 'e2e_error', 4), ('b72', (4, 4), 'e2e_error', 0),
+    ('b80', (88, 1), 'system_data_used', 88), ('b80', (255, 1), 'system_data_used', None),
+    ('b96', (255, 1), 'thermal_throttle_count', 255),
+    ('b112', (70000, 4), 'power_fail_incomplete', 70000), ('b112', (2 ** 32 - 1, 4), 'power_fail_incomplete', None),
+    ('b0', (2 ** 128 - 1, 16), 'nand_written', None)])
+def test_each_number_is_read_where_the_specification_has_it(field, number, metric, expected):
+    """What means "no value", or is not plausible, is unknown: never 0 % and never 100 %."""
+    readings, _ = told(page(**{**HEALTHY, field: number}))
+
+    assert readings[metric].number == expected
+    assert readings[metric].judged is (expected is not None)
+    assert ('means no value' in readings[metric].unknown) is ((field, number[0]) in (('b128', 0xffff), ('b80', 255)))
+
+
+def row(number, raw):
+    return bytes([number, 0, 0, 100, 0]) + raw.to_bytes(6, 'little') + b'\0'
+
+
+@pytest.mark.parametrize('rows, expected', [
+    ([row(171, 5), row(0, 9), row(184, 1)], {'program_fail': 5, 'e2e_error': 1}),
+    ([row(173, 0x0002_0004_0001)], {'erase_count_max': 4, 'erase_count_avg': 2}),
+    ([row(244, 40262)], {'nand_written': 40262 * 2 ** 25}),
+    ([row(171, 5), row(171, 6)], {}), ([row(250, 1)], {})])
+def test_rows_are_found_by_their_number(rows, expected):
+    """A number that occurs twice makes the page another one; unknown rows are left out."""
+    readings, codes = told(b''.join(rows).ljust(512, b'\0'), layout=INTEL)
+
+    assert {name: each.number for name, each in readings.items() if name != vendor_logs.STATUS} == expected
+    assert bool(codes) is not bool(expected)
+
+
+def test_a_layout_in_a_file_of_a_site_needs_no_python(tmp_path):
+    """It is validated like attributes: with a sample, bytes that belong to two fields are found."""
+    entry = {'family': 'ACME X9', 'kind': 'nvme', 'models': ['ACME X9-[0-9]{4}'], 'logs': {'0xCA': 'acme'},
+             'uses_common': False, 'source': 'measured on 1 drive'}
+    sample = {'family': 'ACME X9', 'model': 'ACME X9-1000', 'origin': 'composed', 'lines': [],
+              'page': {'4': '00 00 00 05', '9': '63'}, 'expect': {'erase_fail': 5, 'spare_available': 99}}
+    layout = {'source': 'measured on 1 drive', 'fields': [
+        {'metric': 'erase_fail', 'offset': 4, 'length': 4, 'order': 'big'},
+        {'metric': 'spare_available', 'offset': 9, 'length': 1}]}
+    path = tmp_path / 'acme.json'
+
+    def problems(**changed):
+        path.write_text(json.dumps({'layouts': {'acme': {**layout, **changed}}, 'entries': [entry],
+                                    'samples': [sample]}))
+        return validate.examine([str(path)]).problems
+
+    assert problems() == []
+    for fields, words in ((
+            [{'metric': 'erase_fail', 'offset': 4, 'length': 4}, layout['fields'][1]], 'but NVMe log 0xCA gives'),
+            ([{'metric': 'erase_fail', 'offset': 510, 'length': 4}], 'ends at byte 514'),
+            ([{'metric': 'erase_fails', 'offset': 4, 'length': 4}], 'unknown metric'),
+            ([{'metric': 'erase_fail', 'offset': 4, 'length': 4, 'row': 3}], 'the layout has no rows'),
+            ([*layout['fields'], {'metric': 'program_fail', 'offset': 7, 'length': 1}], 'byte 7 belongs to erase_fail'),
+            ([{'metric': 'host_written', 'offset': 4, 'length': 4}], 'unit is missing'),
+            ([{'metric': 'self_test', 'offset': 4, 'length': 4}], 'is a verdict')):
+        assert any(words in problem for problem in problems(fields=fields)), words
+    entry['logs'] = {'0xCA': 'acmee'}
+    assert any('did you mean acme?' in problem for problem in problems())
+
+
+@simulated
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which('nvme'), reason='nvme-cli is not installed: nothing to compare with')
+def test_random_pages_are_decoded_as_nvme_cli_does(tmp_path):
+    """1,000 pages, which the real smartctl prints and the real nvme decodes, are equal field by field."""
+    dice, machine = random.Random(27), Machine(tmp_path)
+    folders = [machine.add(f'/dev/nvme{number}', 'nvme-samsung-healthy') for number in range(50)]
+    pages = [dice.randbytes(494) + dice.randint(2, 5).to_bytes(2, 'little') + GUID for _ in range(1000)]
+    for start in range(0, len(pages), len(folders)):
+        for folder, data in zip(folders, pages[start:]):
+            (folder / 'log-c0').write_bytes(data)
+        theirs, ours = ([_output(machine, [*words, f'/dev/nvme{number}']) for number in range(len(folders))]
+                        for words in (['nvme', 'ocp', 'smart-add-log', '-o', 'json'],
+                                      [smartctl_calls.SMARTCTL, *smartctl_calls.page_arguments('0xC0', '')[:-1]]))
+        for decoded, printed, data in zip(theirs, ours, pages[start:]):
+            assert nvme_log.parse(printed, '0xC0') == data
+            numbers = {field.metric: number for field, number in vendor_logs.decoded(OCP, data).numbers}
+            assert numbers == _of_nvme_cli(json.loads(decoded))
+
+
+def _output(machine, command):
+    library = next(machine.folder.glob('*.so'))
+    environment = {'LD_PRELOAD': str(library), 'SIMULATED_MACHINE': str(machine.folder), 'PATH': os.environ['PATH']}
+    return subprocess.run(command, capture_output=True, env=environment, check=True).stdout
+
+
+def _of_nvme_cli(found):
+    """Return the numbers of nvme-cli by metric. It prints 32 bits with a sign, and 128 bits in two parts."""
+    written = found['Physical media units written']
+    return {'nand_written': (written['hi'] % 2 ** 64 << 64) + written['lo'] % 2 ** 64, **{
+        metric: found[key] % 2 ** bits for metric, key, bits in (
+            ('bad_blocks_grown', 'Bad user nand blocks - Raw', 64),
+            ('system_spare_available', 'Bad system nand blocks - Normalized', 64),
+            ('raid_recovery', 'XOR recovery count', 64), ('reported_uncorrect', 'Uncorrectable read error count', 64),
+            ('e2e_error', 'End to end detected errors', 32), ('system_data_used', 'System data percent used', 64),
+            ('thermal_throttle_count', 'Number of Thermal throttling events', 64),
+            ('power_fail_incomplete', 'Incomplete shutdowns', 32), ('capacitor_health', 'Capacitor health', 64))}}
+
+
+# --- when it is read ---------------------------------------------------------------------
+
+class Bench:
+    """A machine with one NVMe drive, and checks of it at times of our choice."""
+
+    def __init__(self, folder, monkeypatch, model=MODEL, **behaviour):
+        self.machine, self.now = Machine(folder / 'machine'), int(time.time())
+        self.drive = self.machine.add('/dev/nvme0', read('nvme-samsung-healthy')._replace(model=model), recorded=True,
+                                      **behaviour)
+        self.state = folder / 'state'
+        self.state.mkdir()
+        monkeypatch.setattr(time, 'time', lambda: self.now)
+
+    def check(self, *words, after=300, command=()):
+        """Run a check some seconds after the one before; return its exit status and whether the page was asked for."""
+        self.now += after
+        before = len(self.asked)
+        runner = Runner()
+        try:
+            status = table.do([*command, '-p', self.machine.smartctl, '--nosudo', '--state-dir', str(self.state), '-d',
+                               '/dev/nvme0', *words], runner)
+            for later in runner.later:
+                later()
+        finally:
+            runner.close()
+        return status, len(self.asked) - before
+
+    @property
+    def asked(self):
+        return [line for line in self.machine.commands(self.drive) if line == 'nvme 02 c0']
+
+    def serve(self, data):
+        (self.drive / 'log-c0').write_bytes(data)
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    return Bench(tmp_path, monkeypatch)
+
+
+@simulated
+def test_a_page_is_read_once_in_six_hours_and_judged_in_between(bench, capsys):
+    """The numbers that were read last keep their state: it neither flaps nor goes."""
+    bench.serve(page(**{**HEALTHY, 'b128': (90, 2)}))
+
+    assert bench.check() == (State.WARNING, 1)
+    assert [bench.check() for _ in range(3)] == [(State.WARNING, 0)] * 3
+    bench.serve(page(**HEALTHY))
+    assert bench.check(after=5 * 3600) == (State.WARNING, 0)
+    assert bench.check(after=3600) == (State.OK, 1)
+    assert 'capacitor_health' in capsys.readouterr().out
+
+
+@simulated
+@pytest.mark.parametrize('words, asked', [(('--vendor-logs', 'never'), [0, 0]), (('--vendor-logs', 'always'), [1, 1]),
+                                          (('--vendor-logs', '4m'), [1, 1]), (('--vendor-logs', '10m'), [1, 0]),
+                                          (('--no-history',), [0, 0])])
+def test_an_option_says_when_it_is_read(bench, words, asked):
+    """Without a history, nobody knows when it was read last, so it is not read."""
+    bench.serve(page(**HEALTHY))
+
+    assert [bench.check(*words)[1] for _ in asked] == asked
+
+
+def test_a_time_longer_than_numbers_are_kept_is_refused():
+    """An alert would go and come again."""
+    with pytest.raises(UsageError, match='write at most 3d'):
+        table.parse(['--vendor-logs', '4d'])
+
+    assert [table.parse(['--vendor-logs', word]).judging.vendor_logs for word in ('3d', 'always', 'never')] == [
+        3 * 24 * 3600, 0, None]
+
+
+@simulated
+def test_a_model_without_such_an_entry_is_not_asked(tmp_path, monkeypatch):
+    """Reading an unknown page may have side effects."""
+    bench = Bench(tmp_path, monkeypatch, model='ACME X1')
+    bench.serve(page(**HEALTHY))
+
+    assert bench.check('--vendor-logs', 'always') == (State.OK, 0)
+
+
+def test_history_of_another_user_does_not_keep_root_from_reading(tmp_path):
+    """It could claim that the log was just read, and is fine."""
+    key = Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp')
+    past = Past({key: History((Point(1000, 0),), 1000)}, 1300)
+
+    assert not log_pages.is_due(LOG, past, 3600)
+    assert log_pages.is_due(LOG, past, 300)
+    assert log_pages.is_due(LOG, past._replace(is_own=False), 3600)
+
+
+@simulated
+def test_never_does_not_use_what_was_read_before(bench):
+    """Whoever switches the logs off wants no alert from them."""
+    bench.serve(page(**{**HEALTHY, 'b128': (1, 2)}))
+
+    assert bench.check()[0] == State.CRITICAL
+    assert bench.check('--vendor-logs', 'never')[0] == State.OK
+
+
+@simulated
+def test_a_person_sees_what_was_read_and_does_not_read_again(bench, capsys):
+    """Only commands that can store the time ask for the page."""
+    bench.serve(page(**HEALTHY))
+
+    assert bench.check(command=['explain'])[1] == 0
+    bench.check()
+    assert bench.check('-v', command=['explain'], after=7 * 3600)[1] == 0
+    assert 'capacitor_health        ' in capsys.readouterr().out
+
+
+@simulated
+@pytest.mark.parametrize('data, words', [
+    (None, 'NVMe log 0xC0 could not be read'), (page(version=5), 'NVMe log 0xC0 has no content'),
+    (page(guid=bytes(16), **HEALTHY), 'NVMe log 0xC0 has another layout than ocp')])
+def test_a_page_without_numbers_is_a_note_and_no_alert(bench, capsys, data, words):
+    """The next checks keep the note; the page is read again after six hours only."""
+    if data:
+        bench.serve(data)
+
+    assert bench.check('-v') == (State.OK, 1)
+    assert bench.check('-v') == (State.OK, 0)
+    assert capsys.readouterr().out.count(words) == 2
+
+
+@simulated
+def test_numbers_outlive_a_failure_for_a_week_and_not_a_change_of_the_layout(bench):
+    """An alert must not go because a read failed once, nor stay for ever when none succeeds."""
+    bench.serve(page(**{**HEALTHY, 'b128': (90, 2)}))
+    bench.check()
+    (bench.drive / 'log-c0').unlink()
+
+    assert bench.check(after=7 * 3600) == (State.WARNING, 1)
+    assert bench.check() == (State.WARNING, 0)
+    bench.serve(page(guid=bytes(16), **HEALTHY))
+    assert bench.check(after=7 * 3600) == (State.OK, 1)
+    assert bench.check() == (State.OK, 0)
+
+
+@simulated
+def test_old_numbers_are_not_used(bench):
+    """More than a week after the last successful read nobody knows."""
+    bench.serve(page(**{**HEALTHY, 'b128': (90, 2)}))
+    bench.check()
+    (bench.drive / 'log-c0').unlink()
+
+    assert bench.check(after=8 * 24 * 3600) == (State.OK, 1)
+
+
+@simulated
+def test_a_drive_that_hangs_on_its_page_delays_no_verdict_and_is_left_alone_for_a_day(tmp_path, monkeypatch, capsys):
+    """The standard report was read before; smartctl is ended after a few seconds."""
+    monkeypatch.setattr(nvme_log, 'PATIENCE', 0.5)
+    bench = Bench(tmp_path, monkeypatch)
+    report = subprocess.run([bench.machine.smartctl, *smartctl_calls.read_arguments('/dev/nvme0')],
+                            capture_output=True, check=False).stdout
+    fake = FakeSmartctl(tmp_path / 'fake')
+    fake.answers(smartctl_calls.read_arguments('/dev/nvme0'), report)
+    fake.answers(smartctl_calls.page_arguments('0xC0', '/dev/nvme0'), before=HANGS)
+    bench.machine.smartctl = fake.path
+    began = time.monotonic()
+
+    assert bench.check('-v')[0] == State.OK
+    assert time.monotonic() - began < 3
+    for hours in (7, 7, 7, 4):
+        assert bench.check('-v', after=hours * 3600)[0] == State.OK
+    assert capsys.readouterr().out.count('it is not read again for a day') == 5
+    assert [call.count('0x200') for call in fake.calls()] == [0, 1, 0, 0, 0, 0, 1]
+
+
+@simulated
+def test_growth_is_judged_over_reads(bench, capsys):
+    """A fall of more than 20 points in 90 days is a warning, also where the level is fine."""
+    bench.serve(page(**HEALTHY))
+    bench.check()
+    bench.serve(page(**{**HEALTHY, 'b128': (140, 2)}))
+
+    assert bench.check(after=7 * 3600) == (State.WARNING, 1)
+    assert 'capacitor_health fell by 23' in capsys.readouterr().out
