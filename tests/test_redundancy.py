@@ -10,7 +10,8 @@ from typing import Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence,
 import pytest
 
 from smart_attributes.model import Group, Member
-from smart_attributes.redundancy import levels
+from smart_attributes.redundancy import levels, sentences
+from smart_attributes.redundancy.machine import machine
 from smart_attributes.redundancy.replacement import BUSY, COPY, LAST, NEXT, WAIT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
 
@@ -306,6 +307,189 @@ def test_a_second_failing_member_names_the_first():
         Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')])
 
     assert found[1].why == 'second failing member of md0 (raid6, /, tolerates 2 more): replace sdc first'
+
+
+# --- levels, and which group is named -------------------------------------------------------------------
+
+@pytest.mark.parametrize(('layout', 'slots', 'copies'), [
+    (0x102, 4, [[0, 1], [2, 3]]), (0x102, 3, [[0, 1], [0, 2], [1, 2]]), (0x103, 3, [[0, 1, 2]]),
+    (0x201, 4, [[0, 1], [0, 3], [1, 2], [2, 3]]), (0x10201, 3, [[0, 1], [0, 2], [1, 2]]),
+    (0x202, 4, [[0, 1, 2, 3]]),                       # two near copies, each again two slots further
+    (0x20201, 4, [[0, 1], [2, 3]]),                   # sets of slots / far copies
+    (0x20201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),   # the last set takes the rest
+    (0x40201, 6, [[0, 1], [2, 3], [4, 5]]), (0x40201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),
+    (0x40202, 8, [[0, 1, 2, 3], [4, 5, 6, 7]])])
+def test_the_slots_of_raid10_that_hold_the_same_data(layout, slots, copies):
+    """As drivers/md/raid10.c of Linux places them."""
+    found = levels.stripes(Group('md0', 'md0', 'md', 'raid10', slots, layout))
+
+    assert found == tuple(levels.Stripe(frozenset(each), len(each) - 1) for each in copies)
+
+
+@pytest.mark.parametrize(('layout', 'slots'), [
+    (0, 4), (0x101, 4), (0x1, 4), (0x100, 4), (0x301, 2), (0x60201, 4), (0x80102, 4), (0x100102, 4)])
+def test_a_layout_of_raid10_that_linux_does_not_have_is_unknown(layout, slots):
+    assert levels.stripes(Group('md0', 'md0', 'md', 'raid10', slots, layout)) is None
+
+
+@pytest.mark.parametrize('more', [{'unknown': 'x'}, {'slots': 0}, {'level': ''}, {'level': 'raid9'}])
+def test_what_is_not_known_has_no_tolerance(more):
+    unknown = group('md0', 'raid1', 'sda', 'sdb')._replace(**more)
+
+    assert levels.stripes(unknown) is None and not levels.is_redundant(unknown)
+    assert Stack([unknown]).tolerates(unknown, frozenset()) is None
+
+
+def test_a_group_of_unknown_redundancy_survives_as_it_is():
+    assert Stack([UNKNOWN]).survives(UNKNOWN, frozenset()) is True
+    assert Stack([UNKNOWN]).survives(UNKNOWN, frozenset(('sdx',))) is True
+    assert Stack([UNKNOWN]).survives(UNKNOWN, frozenset(('sda',))) is None
+
+
+def test_a_drive_that_no_group_needs_more_than_another_names_the_unknown_one():
+    """The mirror below the pool is known."""
+    pool = group('tank', '', 'md0', unknown='run triage --zpool')
+    found = order(Stack([RAID1._replace(used_as=()), pool]), [Drive('sda', frozenset(('sda',)), True, True),
+                                                           Drive('sdb', frozenset(('sdb',)))])
+
+    assert [(step.label, step.why.code) for step in found] == [(NEXT, 'replace-next')]
+    lost = order(Stack([pool._replace(members=group('', '', 'sda').members)]), [
+        Drive('sda', frozenset(('sda',)), True, True)])
+    assert [(step.label, step.why.fields) for step in lost] == [(COPY, {'group': 'tank'})]
+
+
+@pytest.mark.parametrize('activity', BUSY)
+def test_a_failing_member_waits_while_another_is_rebuilt(activity):
+    """Even if the array could lose it, as raid6 can."""
+    raid6 = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/', activity=activity, states={'sdd': 'rebuilding'})
+    drives_of_it = [Drive(name, frozenset((name,)), name == 'sda', name == 'sda')
+                    for name in ('sda', 'sdb', 'sdc', 'sdd')]
+
+    assert [(step.drive.name, step.label, step.why.code) for step in order(Stack([raid6]), drives_of_it)] == [
+        ('sda', WAIT, 'group-rebuilding')]
+
+
+def test_what_is_next_is_lost_for_those_that_come_later():
+    """Of two mirrors on each other's drives, one half each."""
+    found = order(Stack([group('md0', 'raid10', 'sda', 'sdb', 'sdc', 'sdd', used='/', layout=0x102)]), [
+        Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdc')])
+
+    assert [(step.drive.name, step.label) for step in found] == [('sda', NEXT), ('sdc', WAIT)]
+
+
+def test_the_group_that_tolerates_least_is_named():
+    inner, outer = group('md1', 'raid6', 'sda', 'sdb', 'sdc', 'sdd'), group(
+        'md0', 'raid1', 'md1', 'sde', used='/', states={'sde': 'missing'})
+    found = order(Stack([outer, inner]), [Drive('sda', frozenset(('sda',)), True, True), *(
+        Drive(name, frozenset((name,))) for name in ('sdb', 'sdc', 'sdd', 'sde'))])
+
+    assert [(step.why.code, step.why.fields, step.groups) for step in found] == [
+        ('replace-next', {'group': 'md0'}, ('md0', 'md1'))]
+
+
+def test_the_groups_at_risk_come_first_and_name_their_drives():
+    groups = [UNKNOWN, RAID1, group('md1', 'raid6', 'sdc', 'sdd', 'sde', 'sdf'), group('sdg1', 'single', 'sdg')]
+    found = machine(groups, [Drive('left', frozenset(('sda',)), True, True), Drive('right', frozenset(('sdb',)), True)])
+
+    assert [(each.group.id, each.tolerates) for each in found.groups] == [
+        ('md0', -1), ('sdg1', 0), ('md1', 2), ('tank', None)]
+    assert [each.drives for each in found.groups][:2] == [(('left',), ('right',)), (('sdg',),)]
+
+
+# --- sentences ----------------------------------------------------------------------------------------------
+
+LONG = 'x' * 300
+SHORT = 'x' * 57 + '...'
+
+
+@pytest.mark.parametrize(('changed', 'said'), [
+    ({}, 'md0 (raid1, /srv)'), ({'kind': 'lvm'}, 'md0 (LVM raid1, /srv)'), ({'kind': 'zfs'}, 'md0 (ZFS raid1, /srv)'),
+    ({'kind': 'btrfs', 'level': 'btrfs-raid10'}, 'md0 (btrfs raid10, /srv)'),
+    ({'kind': 'luks', 'level': 'single'}, 'md0 (LUKS, /srv)'), ({'kind': 'ceph', 'level': ''}, 'md0 (Ceph, /srv)'),
+    ({'kind': 'multipath', 'level': ''}, 'md0 (multipath, /srv)'),
+    ({'kind': 'dm', 'level': ''}, 'md0 (device mapper, /srv)'),
+    ({'kind': 'lvm', 'level': 'raid10-unknown-layout'}, 'md0 (LVM raid10, /srv)'),
+    ({'level': 'single', 'used_as': ()}, 'md0'), ({'used_as': ('/a', '/b', '/c')}, 'md0 (raid1, /a, /b)'),
+    ({'name': LONG, 'used_as': (LONG,)}, f'{SHORT} (raid1, {SHORT})'), ({'name': 'a|b\nc'}, 'a b c (raid1, /srv)')])
+def test_a_group_is_named_with_its_kind_its_level_and_its_use(changed, said):
+    assert sentences.named(RAID1._replace(**changed)) == said
+
+
+def test_more_words_about_a_group_stand_in_the_same_parentheses():
+    assert sentences.named(RAID1, 'one', '', 'two') == 'md0 (raid1, /srv, one, two)'
+
+
+@pytest.mark.parametrize(('left', 'changed', 'said'), [
+    (None, {}, 'md0 (raid1, /srv), redundancy not known'), (0, {}, 'md0 (raid1, /srv), tolerates no further loss'),
+    (1, {}, 'md0 (raid1, /srv), tolerates 1 further loss'), (2, {}, 'md0 (raid1, /srv), tolerates 2 further losses'),
+    (-1, {}, 'md0 (raid1, /srv), has more failing or missing members than it tolerates'),
+    (0, {'level': 'raid0'}, 'md0 (raid0, /srv), no redundancy'),
+    (-1, {'level': 'single'}, 'md0 (/srv), no redundancy'),
+    (1, {'activity': 'check'}, 'md0 (raid1, /srv), being checked, tolerates 1 further loss'),
+    (1, {'activity': 'repair'}, 'md0 (raid1, /srv), being repaired, tolerates 1 further loss'),
+    (1, {'activity': 'odd'}, 'md0 (raid1, /srv), odd, tolerates 1 further loss'),
+    (1, {'missing': 1}, 'md0 (raid1, /srv, 1 member missing), tolerates 1 further loss'),
+    (None, {'missing': 2}, 'md0 (raid1, /srv, 2 members missing), redundancy not known')])
+def test_what_a_group_tolerates(left, changed, said):
+    assert sentences.tolerance(RAID1._replace(**changed), left) == said
+
+
+def test_three_members_that_are_not_in_sync_are_named():
+    states = dict.fromkeys(('sda', 'sdb', 'sdc', 'sdd'), 'faulty')
+    bad = group('md0', 'raid6', *states, 'sde', 'sdf', states={**states, 'sde': 'spare'})
+    bad = bad._replace(members=(*bad.members, Member('', 'missing', 6)), missing=1)
+
+    assert sentences.tolerance(bad, 0) == ('md0 (raid6, sda faulty, sdb faulty, sdc faulty, 2 members missing), '
+                                           'tolerates no further loss')
+
+
+@pytest.mark.parametrize(('activity', 'progress', 'said'), [
+    ('recover', None, 'rebuilding (recover)'), ('resync', 0.4, 'resyncing (resync 0 %)'),
+    ('reshape', 99.6, 'reshaping (reshape 100 %)'), ('replace', None, 'replacing a member (replace)')])
+def test_an_activity_is_named_with_its_progress(activity, progress, said):
+    found = sentences.busy(RAID1._replace(activity=activity, progress=progress))
+
+    assert found == f'md0 (raid1, /srv) is {said}: wait' and found.fields == {'group': 'md0'}
+
+
+def test_each_sentence_names_its_group_as_a_field():
+    last = RAID1._replace(members=group('', '', 'sda', 'sdb', 'sdc', states={'sdb': 'faulty', 'sdc': 'spare'}).members)
+
+    assert {said.code: (said, said.fields) for said in (
+        sentences.last_copy(last, 'sda', False), sentences.last_copy(RAID1._replace(missing=1), 'sda', True),
+        sentences.other_first(RAID1, 'sda', None), sentences.other_first(RAID1, 'sda', 1),
+        sentences.at_risk(RAID1, 'sda'), sentences.may_be_replaced(RAID1, list('abcd')), sentences.not_used(last), sentences.incomplete(last),
+        sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']), sentences.unknown(RAID1._replace(unknown=LONG)))} == {
+        'last-good-copy': ('last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add a new '
+                           'member, do not pull sda', {'group': 'md0'}),
+        'other-drive-first': ('md0 (raid1, /srv) has another member to replace: replace sda first',
+                              {'group': 'md0', 'first': 'sda'}),
+        'second-failing-member': ('second failing member of md0 (raid1, /srv, tolerates 1 more): replace sda first',
+                                  {'group': 'md0', 'first': 'sda'}),
+        'data-at-risk': ('md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then '
+                         'replace sda', {'group': 'md0'}),
+        'replace-next': ('md0 (raid1, /srv) has its data on other members, but a, b, c and 1 more were not checked: '
+                         'check all members first, then replace it', {'group': 'md0', 'unchecked': list('abcd')}),
+        'member-not-used': ('md0 (raid1, /srv, sdb faulty) no longer uses it: replace it, or add it again if only its '
+                            'cable was at fault', {'group': 'md0'}),
+        'group-incomplete': ('md0 (raid1, /srv, sdb faulty) lacks more members than it tolerates: keep all its drives '
+                             'until the data is recovered', {'group': 'md0'}),
+        'no-redundancy': ('no redundancy known for /srv (sda1, sda2): copy the data first', {'group': 'md0'}),
+        'redundancy-unknown': (f'redundancy of md0 (raid1, /srv) not known: {"x" * 197}...; copy the data first',
+                               {'group': 'md0'})}
+
+
+def test_a_group_without_use_or_reason_is_named_by_itself():
+    assert sentences.no_redundancy(group('sda1', 'single', 'sda'), ['sda1']) == (
+        'no redundancy known for sda1: copy the data first')
+    assert sentences.unknown(RAID1) == 'redundancy of md0 (raid1, /srv) not known; copy the data first'
+
+
+def test_swap_is_ended_on_each_partition():
+    why = sentences.with_swap(sentences.at_risk(RAID1, 'sda'), ['sda2', LONG])
+
+    assert why.endswith(f'sda; before that, run: swapoff /dev/sda2; before that, run: swapoff /dev/{"x" * 37}...')
+    assert why.fields == {'group': 'md0'} and sentences.with_swap(why, []) is why
 
 
 def test_nothing_calls_a_drive_safe_to_pull():
