@@ -458,7 +458,8 @@ def test_each_sentence_names_its_group_as_a_field():
     assert {said.code: (said, said.fields) for said in (
         sentences.last_copy(last, 'sda', False), sentences.last_copy(RAID1._replace(missing=1), 'sda', True),
         sentences.other_first(RAID1, 'sda', None), sentences.other_first(RAID1, 'sda', 1),
-        sentences.at_risk(RAID1, 'sda'), sentences.may_be_replaced(RAID1, list('abcd')), sentences.not_used(last), sentences.incomplete(last),
+        sentences.at_risk(RAID1, 'sda'), sentences.may_be_replaced(RAID1, list('abcd')), sentences.not_used(last),
+        sentences.incomplete(last),
         sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']), sentences.unknown(RAID1._replace(unknown=LONG)))} == {
         'last-good-copy': ('last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add a new '
                            'member, do not pull sda', {'group': 'md0'}),
