@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..constants import DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
+from ..constants import DRIVE_TIMEOUT, ENDINGS, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, State
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -66,6 +66,13 @@ def duration(text: str) -> int:
     if not (seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time; write 90m, 12h, 7d or 2w')
     return int(number) * seconds
+
+
+def _ending(text: str) -> tuple[str, str]:
+    serial, _, how = text.rpartition('=')
+    if not serial or how not in ENDINGS:
+        raise argparse.ArgumentTypeError(f'"{text}" is not SERIAL=HOW; choose HOW from {", ".join(ENDINGS)}')
+    return serial, how
 
 
 seconds = _number('number of seconds', 0.1, HOUR, float)
@@ -186,6 +193,14 @@ ICINGA = OptionGroup('Icinga 2', (
            help='query only matching services, for example service.host_name == "web1"'),
     option('--hosts', nargs='?', const='', metavar='EXPRESSION',
            help='list hosts, or matching hosts, without such a service; needs objects/query/Host'),
+))
+LEDGER = OptionGroup('failure rates', (
+    option('--ledger', default='', metavar='FILE',
+           help='record in this file when each drive was seen and how it ended, and list models that fail more often '
+                'than others'),
+    option('--ended', type=_ending, action='append', default=[], metavar='SERIAL=HOW',
+           help='record in --ledger that a drive failed, was retired, or that the reason is unknown, such as '
+                'EXAMPLE0001=failed; may be repeated'),
 ))
 FLEET_OUTPUT = OptionGroup(OUTPUT, (
     option('--json', dest='as_json', action='store_true', help='print all drives as JSON, host by host'),

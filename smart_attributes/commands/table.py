@@ -272,12 +272,13 @@ exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed''', _N
 example:
   {PROGRAM} fleet --icinga https://master.example.org:5665 --user fleet --password-file /etc/fleet.password \\
     --ca /var/lib/icinga2/certs/ca.crt --html /var/www/html/drives.html --plan order.csv
-  {PROGRAM} fleet /srv/collected/
+  {PROGRAM} fleet /srv/collected/ --ledger /var/lib/drives.ledger
+  {PROGRAM} fleet --ledger /var/lib/drives.ledger --ended EXAMPLE0001=failed
 
 Nothing runs on the hosts: fleet reads the latest results of their checks. See doc/how-to/fleet.md.
 
-exit status: 0 every source was read and at least one drive was found, 3 otherwise''',
-        (groups.ICINGA, groups.FLEET_OUTPUT, groups.COMMON, groups.DATA), (
+exit status: 0 every source was read, the ledger was written and at least one drive was found, 3 otherwise''',
+        (groups.ICINGA, groups.LEDGER, groups.FLEET_OUTPUT, groups.COMMON, groups.DATA), (
             option('files', nargs='*', metavar='FOLDER|FILE',
                    help='read files of triage --json, or output of smartctl, in directories named after hosts'),),
         values.FleetOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('fleet')))

@@ -12,6 +12,7 @@ from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE
 from ..output.forecast_dates import order_by
 from ..typed import Json, MutableJson
 from .groups_at_risk import GroupsAtRisk, first_step
+from .ledger import identifies
 from .plugin_output import FleetDrive
 
 NOW = 'now'
@@ -19,8 +20,6 @@ UNDATED = 'no forecast'        # sorted after all quarters
 PLANNED = 3 * YEAR             # seconds ahead; later orders are not planned yet
 MOST_TWINS = 100               # duplicate drives listed individually
 UNTOLD = ''
-# Serial numbers that do not identify a drive: too short, or one character repeated.
-SHORTEST_SERIAL = 4
 
 
 class Group:
@@ -92,7 +91,7 @@ class Summary:
     def _is_known(self, facts: Json, host: str) -> bool:
         """Return whether a drive is OK and its host has already reported it; record reports by another host."""
         serial, model = facts['serial'] or '', facts['model'] or ''
-        if not model or len(set(serial)) < 2 or len(serial) < SHORTEST_SERIAL:
+        if not model or not identifies(serial):
             return False
         key = hash((model, serial))
         if host != self._host:  # drives of a host come together

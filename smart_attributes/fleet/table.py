@@ -11,12 +11,13 @@ from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import Json
 from ..words import amount, plural, sentence
 from .groups_at_risk import GroupsAtRisk, first_step
+from .rates import Rate, percent
 from .summary import Defect, Group, Summary, by_model, planned
 
 LINES = 12             # lines of one table; further ones are only counted
 NOT_TOLD = '-'
 GAP = '  '
-TEXTS = ('by', 'model', 'firmware', 'what')  # text columns; all others are numbers
+TEXTS = ('by', 'model', 'firmware', 'what', 'age')  # text columns; all others are numbers
 
 
 def rows(drives: Iterable[Json], now: float) -> List[DriveRow]:
@@ -56,8 +57,8 @@ def _what(drive: Json) -> Tuple[str, ...]:
     return tuple(sentence(each, WHAT) for each in words)
 
 
-def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
-    """Yield the lines above the drives."""
+def heading(summary: Summary, known: Sequence[Defect], high: Sequence[Rate] = ()) -> Iterator[str]:
+    """Yield the lines above the drives. high: rates of models that fail more often than the rest of the fleet."""
     states = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
                        if summary.states[state.name])
     yield f'{plural(sum(summary.states.values()), "drive")} on {plural(len(summary.hosts), "host")}: {states or "none"}'
@@ -70,6 +71,10 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
                      [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
     yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),
                      [(each.model, each.firmware, *_counted(each.group), each.words) for each in known])
+    yield from _told('fail more often than all other drives here, per year', (
+        'model', 'firmware', 'age', 'drives', 'years', 'failures', 'rate', '90 % interval', 'others'), [
+            (*rate.name, *(3 - len(rate.name)) * ['all'], str(rate.drives), f'{rate.years:.1f}', str(rate.failures),
+             percent(rate.rate), ' to '.join(map(percent, rate.interval)), percent(rate.rest)) for rate in high])
     yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
         state.name.lower() for state in worst_first())), [
             (model or NOT_TOLD, firmware or NOT_TOLD, *_counted(group),

@@ -1,0 +1,212 @@
+"""Failure rates: exact intervals, and which models are reported; on measured disks and on a simulated year."""
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+from collections import Counter, defaultdict
+from typing import Dict, Iterator, List, NamedTuple, Tuple
+
+import pytest
+from fleet_days import BEGIN, DAY, Bay, Site
+
+from smart_attributes.constants import HOUR, YEAR
+from smart_attributes.fleet import ledger, rates
+from smart_attributes.fleet.ledger import NAMES, Sighting
+from smart_attributes.fleet.ledger_file import Cell, Ledger
+from smart_attributes.model import State
+
+STEP = 13 * DAY // HOUR    # hours from one run to the next
+
+
+# --- intervals -----------------------------------------------------------------------------------------
+
+# Source: Garwood (1936), table for 90 %; larger ones by the quantiles of the chi-squared distribution.
+@pytest.mark.parametrize('failures, low, high', [
+    (0, 0, 2.996), (1, 0.0513, 4.744), (2, 0.355, 6.296), (3, 0.818, 7.754), (5, 1.970, 10.513), (10, 5.425, 16.962),
+    (20, 13.255, 29.062), (50, 38.965, 63.287)])
+def test_an_interval_is_the_one_in_the_tables(failures, low, high):
+    """To the digits that are printed there."""
+    assert rates.interval(failures) == pytest.approx((low, high), abs=0.0006)
+
+
+@pytest.mark.parametrize('failures', [*range(1, 40), 100, 781, 3208])
+def test_an_interval_leaves_out_five_percent_on_each_side(failures):
+    """Counted with the Poisson distribution itself, term by term."""
+    def at_most(count: int, mean: float) -> float:
+        return math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count + 1))
+
+    low, high = rates.interval(failures)
+    assert 1 - at_most(failures - 1, low) == pytest.approx(0.05, abs=1e-9)
+    assert at_most(failures, high) == pytest.approx(0.05, abs=1e-9)
+
+
+# --- what is reported ----------------------------------------------------------------------------------
+
+def cell(model: str, years: float, failures: int, firmware: str = 'A1', band: int = 0) -> Cell:
+    return Cell(model, firmware, band, max(round(years), failures), round(years * YEAR), failures)
+
+
+@pytest.mark.parametrize('cells, reported', [
+    ([cell('BAD', 100, 9), cell('GOOD', 900, 8)], ['BAD']),
+    ([cell('FEW', 10, 4), cell('GOOD', 900, 1)], []),                        # four failures rank nobody
+    ([cell('FIVE', 10, 5), cell('GOOD', 900, 1)], ['FIVE']),
+    ([cell('LIKE', 100, 9), cell('GOOD', 900, 60)], []),                     # 5 % a year may be the rest's 6.7 %
+    ([cell('ALONE', 100, 9)], []), ([], []),                                 # no rest to compare with
+    ([cell('MANY', 1000, 12), cell('TWO', 0.5, 0)], []),                     # nor is one of two drives
+    ([cell('MIXED', 100, 9, 'A1'), cell('MIXED', 2000, 1, 'A2'), cell('GOOD', 900, 8)],
+     ['MIXED A1']),
+    ([cell('AGED', 300, 1), cell('AGED', 100, 20, band=4), cell('GOOD', 900, 8)], ['AGED A1 above 5 y', 'AGED'])])
+def test_a_group_is_reported_if_it_fails_more_often_than_the_rest(cells, reported):
+    """With five failures or more, so that chance does not rank models."""
+    found = rates.high(rates.of_cells(cells, {}))
+
+    assert [' '.join(each.name) for each in found] == reported
+
+
+def test_a_rate_is_shown_with_its_interval_and_the_rest(tmp_path):
+    """In the document and above the table; the sentence names how many more are in use."""
+    site = Site(tmp_path)
+    bad = [Bay(f'BAD{number}', model='BAD') for number in range(8)]
+    good = [Bay(f'GOOD{number}', model='GOOD', hours=9000) for number in range(20)]
+    for day in range(0, 100, 10):
+        failing = [each._replace(state='CRITICAL') if day == 50 else each for each in bad[:6]] if day <= 50 else []
+        done = site.run(day, {'db1': [*failing, *bad[6:], *good]}, '--json')
+    found = json.loads(done.text)
+    years = (6 * 50 + 2 * 90) / 365.25
+
+    [rate] = found['fleet']['rates']
+    assert (rate['model'], rate['firmware'], rate['age'], rate['drives'], rate['failures']) == ('BAD', None, None, 8, 6)
+    assert rate['drive_years'] == round(years, 2)
+    assert (rate['rate'], rate['low'], rate['high']) == pytest.approx((6 / years, 2.6130 / years, 11.8424 / years),
+                                                                    rel=1e-4)
+    assert (rate['rest_drive_years'], rate['rest_failures'], rate['rest_rate']) == (round(20 * 90 / 365.25, 2), 0, 0)
+    said = ('BAD: annualized failure rate 200 % to 900 % (6 failures, 8 drives); all other drives: 0 %; 2 more in use')
+    assert {'code': 'failure-rate', 'text': said} in found['notes']
+    table = site.run(100, {'db1': [*bad[6:], *good]}).text
+    assert 'fail more often than all other drives here, per year:\n  model' in table
+    assert f'note: {said[:20]}' in table
+
+
+# --- measured disks ------------------------------------------------------------------------------------
+
+class Life(NamedTuple):
+    """A disk as it was measured."""
+
+    number: str
+    model: str
+    begin: int         # power-on hours
+    end: int
+    has_failed: bool
+
+
+@pytest.fixture(scope='module')
+def lives(shared) -> List[Life]:
+    """52,320 hard disks."""
+    found: Dict[str, Life] = {}
+    with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
+        for row in csv.DictReader(lines):
+            begin, end = int(float(row['from'])), int(float(row['to']))
+            known = found.get(row['drive'])
+            found[row['drive']] = Life(row['drive'], row['model'], known.begin if known else begin, end,
+                                       row['failed'] == '1')
+    return list(found.values())
+
+
+def sightings(life: Life) -> Iterator[Tuple[int, Sighting]]:
+    """Yield when a disk is seen, in seconds since its first hour, and as what."""
+    hours = life.end - life.begin
+    for hour in [*range(0, hours, STEP), hours]:
+        is_bad = int(life.has_failed and hour == hours)
+        yield hour * HOUR, Sighting(1, 1, State.CRITICAL if is_bad else State.OK, is_bad, BEGIN + hour * HOUR,
+                                    (life.begin + hour) * HOUR)
+
+
+def entered(lives: List[Life]) -> List[Cell]:
+    """Return what a ledger counts of disks that each are a host of their own."""
+    cells: Dict[Tuple[str, str, int], List[int]] = defaultdict(lambda: [0, 0, 0])
+    for life in lives:
+        record, bands = None, set()
+        for when, seen in sightings(life):
+            record, shares = ledger.updated(record, seen, BEGIN + when)
+            for share in shares:
+                cells[life.model, '', share.band][1] += share.seconds
+                bands.add(share.band)
+        assert record is not None
+        for band in bands:
+            cells[life.model, '', band][0] += 1
+        has_failed = ledger.ending(record, record.listed + 8 * DAY) == ledger.FAILED
+        cells[life.model, '', ledger.band(record.age)][2] += has_failed
+    return [Cell(*key, *counts) for key, counts in cells.items()]
+
+
+def counted(lives: List[Life]) -> Dict[Tuple[str, ...], Tuple[int, int]]:
+    """Return (hours, failures) by model, and by model and age band: added up from the data alone."""
+    edges = [0, 8766, 17532, 26298, 43830, 10 ** 9]
+    hours: Counter[Tuple[str, ...]] = Counter()
+    failures: Counter[Tuple[str, ...]] = Counter()
+    for life in lives:
+        for name, low, high in zip(NAMES, edges, edges[1:]):
+            hours[life.model, '', name] += max(min(life.end, high) - max(life.begin, low), 0)
+            failures[life.model, '', name] += life.has_failed and low < life.end <= high
+        hours[life.model,] += life.end - life.begin
+        failures[life.model,] += life.has_failed
+    return {name: (hours[name], failures[name]) for name in hours}
+
+
+def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
+    """Each disk is a host; its power-on hours are the time in which `fleet` runs."""
+    found = {each.name: each for each in rates.of_cells(entered(lives), {})}
+    own = counted(lives)
+    all_hours, all_failures = (sum(each[place] for name, each in own.items() if len(name) == 1) for place in (0, 1))
+
+    assert (len(lives), all_failures) == (52_320, 3_208)
+    for name, (hours, failures) in own.items():
+        if hours:
+            years = hours / 8766
+            assert (found[name].years, found[name].failures) == (pytest.approx(years, rel=1e-12), failures), name
+            assert found[name].rate == pytest.approx(failures / years, rel=1e-12)
+            low, high = rates.interval(failures)
+            assert found[name].interval == pytest.approx((low / years, high / years), rel=1e-12)
+            assert found[name].rest == pytest.approx((all_failures - failures) / ((all_hours - hours) / 8766))
+
+
+def test_the_file_of_a_ledger_counts_measured_disks_alike(lives, tmp_path):
+    """Every fortieth disk, through the file, in runs of all disks at once."""
+    some = lives[::40]
+    runs: Dict[int, List[Tuple[Life, Sighting]]] = defaultdict(list)
+    for life in some:
+        for when, seen in sightings(life):
+            runs[when].append((life, seen))
+            if seen.is_failing:
+                runs[when + 8 * DAY].append((life, seen))
+    path = str(tmp_path / 'ledger')
+    for when in sorted(runs):
+        book = Ledger(path, BEGIN + when)
+        for life, seen in runs[when]:
+            if seen.read == BEGIN + when:   # eight days later, its host is read without it
+                book.add(life.model, f'DISK{life.number}', '', life.number, (seen.state, seen.is_failing, seen.read,
+                                                                            seen.age))
+        book.write({life.number for life, _ in runs[when]})
+        book.close()
+    book = Ledger(path, BEGIN)
+
+    assert sorted(book.cells()) == sorted(entered(some))
+
+
+def test_models_reported_after_half_of_the_time_fail_three_times_as_often_later(lives):
+    """What the first half of the data says about models holds in the other half, for the same or other disks."""
+    half = max(each.end - each.begin for each in lives) // 2    # hours; all disks begin on the first day
+    early = [each._replace(end=min(each.end, each.begin + half),
+                           has_failed=each.has_failed and each.end <= each.begin + half) for each in lives]
+    late = [each._replace(begin=each.begin + half) for each in lives if each.end > each.begin + half]
+    reported = {each.name[0] for each in rates.high(rates.of_cells(entered(early), {})) if len(each.name) == 1}
+    own = counted(late)
+    rate = {is_in: sum(own[name][1] for name in own if len(name) == 1 and (name[0] in reported) == is_in) /
+            sum(own[name][0] for name in own if len(name) == 1 and (name[0] in reported) == is_in) * 8766
+            for is_in in (True, False)}
+    print(f'\n{len(reported)} models: {rate[True]:.2%} a year in the other half, all others {rate[False]:.2%}: '
+          f'{rate[True] / rate[False]:.1f} times')
+
+    assert rate[True] >= 3 * rate[False]
