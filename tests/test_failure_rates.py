@@ -5,15 +5,17 @@ import csv
 import gzip
 import json
 import math
+import random
+import sqlite3
 from collections import Counter, defaultdict
-from typing import Dict, Iterator, List, NamedTuple, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 import pytest
 from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import HOUR, YEAR
 from smart_attributes.fleet import ledger, rates
-from smart_attributes.fleet.ledger import NAMES, Sighting
+from smart_attributes.fleet.ledger import NAMES, Record, Sighting
 from smart_attributes.fleet.ledger_file import Cell, Ledger
 from smart_attributes.model import State
 
@@ -210,3 +212,101 @@ def test_models_reported_after_half_of_the_time_fail_three_times_as_often_later(
           f'{rate[True] / rate[False]:.1f} times')
 
     assert rate[True] >= 3 * rate[False]
+
+
+# --- a simulated year ----------------------------------------------------------------------------------
+
+HOSTS, BAYS = 50, 8
+
+
+class Disk(NamedTuple):
+    """A drive of the simulated site, and what an oracle knows about it."""
+
+    serial: Optional[str]
+    model: str
+    firmware: str
+    hours: float       # power-on time on the first day
+    dies: int          # day on which it is CRITICAL for the first time
+    leaves: int        # day on which it is taken out
+
+
+class Year:
+    """A site with 50 hosts for a year. It keeps to a seed, and an oracle counts what is true."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = chance = random.Random(seed)
+        self.names = [f'host{number}' for number in range(HOSTS)]
+        self.ahead = {name: chance.choice([0, 0, 0, -0.5, 0.7, -40, 300]) for name in self.names}
+        self.bays = [[self.disk(0) for _ in range(BAYS)] for _ in self.names]
+        self.bays[0][0] = self.bays[1][0] = Disk('TWIN1', 'ACME 1', 'A1', 100, 999, 999)    # a shared enclosure
+        for host in range(5):
+            self.bays[host][1] = Disk('0000000000', 'ACME 2', 'A1', 100, 30, 60)            # a placeholder
+            self.bays[host][2] = Disk(None, 'ACME 2', 'A1', 100, 30, 60)                    # a hidden serial number
+        self.days: Counter[str] = Counter()          # true days between first and last run, by serial number
+        self.first: Dict[str, float] = {}
+        self.failed: Set[str] = set()
+
+    def disk(self, day: int) -> Disk:
+        dies = day + self.chance.randrange(20, 2000)
+        leaves = (dies + self.chance.randrange(3, 20) if self.chance.random() < 0.7 else
+                  day + self.chance.randrange(20, 900))
+        return Disk(f'S{self.chance.randrange(10 ** 9):09}', f'ACME {self.chance.randrange(1, 4)}', 'A1',
+                    self.chance.randrange(50_000), dies, leaves)
+
+    def pass_to(self, day: int) -> None:
+        """Replace drives, rename and merge hosts, update firmware, set clocks."""
+        for bays in self.bays:
+            for place, disk in enumerate(bays):
+                if disk.leaves <= day:
+                    if disk.serial and disk.dies <= disk.leaves and disk.serial in self.first:
+                        self.failed.add(disk.serial)
+                    bays[place] = self.disk(day)
+        if day % 30 == 7:
+            host = self.chance.randrange(len(self.names))
+            old, new = self.names[host], f'{self.names[host]}x'
+            self.names[host], self.ahead[new] = new, self.ahead.pop(old)
+            self.ahead[self.chance.choice(self.names)] = self.chance.choice([0, 0.9, -1.5, -3, 20])
+        if day % 60 == 11:     # two hosts become one
+            merged = self.bays.pop()
+            self.ahead.pop(self.names.pop())
+            self.bays[self.chance.randrange(10, len(self.bays))] += merged
+        if day % 90 == 13:
+            self.bays = [[disk._replace(firmware='A2') for disk in bays] for bays in self.bays]
+
+    def hosts(self, day: int) -> Dict[str, List[Bay]]:
+        for disk in (disk for bays in self.bays for disk in bays if disk.serial):
+            self.first.setdefault(disk.serial, day)
+            self.days[disk.serial] = day - self.first[disk.serial]
+        return {name: [Bay(disk.serial, 'CRITICAL' if disk.dies <= day else 'OK', disk.model, disk.firmware,
+                           disk.hours + day * 24) for disk in bays] for name, bays in zip(self.names, self.bays)}
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_year_of_a_restless_site_counts_no_day_too_many_and_no_failure_twice(tmp_path, seed):
+    """Renamed and merged hosts, twins, placeholders, hidden serial numbers, gaps, and clocks that are wrong."""
+    site, year = Site(tmp_path), Year(seed)
+    gaps = [range(100, 120), range(200, 245)]
+    for day in range(365):
+        year.pass_to(day)
+        if any(day in gap for gap in gaps) or (day % 3 and seed):
+            continue
+        hosts = year.hosts(day)
+        clock = {150: 400, 151: 401, 160: 155, 170: -5000}.get(day, day) if seed == 2 else day
+        site.run(clock, hosts, '--json', read={name: clock + year.ahead[name] for name in hosts})
+    counted: Counter[str] = Counter()
+    with sqlite3.connect(site.ledger) as base:
+        counted.update({serial: seconds / DAY for serial, seconds in base.execute(
+            'SELECT serial, sum(seconds) FROM drive JOIN share ON share.drive = drive.number GROUP BY 1')})
+        records = {serial: (Record(*record), whole) for whole, _, _, serial, *record in base.execute(
+            'SELECT whole, drive.* FROM drive LEFT JOIN host ON host.name = drive.host')}
+    failed = {serial for serial, (record, whole) in records.items() if ledger.ending(record, whole) == ledger.FAILED}
+    true_days = {serial: days for serial, days in year.days.items() if ledger.identifies(serial)}
+    print(f'\n{sum(counted.values()):.0f} of {sum(true_days.values()):.0f} drive-days; {len(failed)} of '
+          f'{len(year.failed)} failures')
+
+    assert [serial for serial, days in counted.items() if days > true_days[serial] + 1e-6] == []
+    assert set(records) == set(true_days)
+    assert failed <= year.failed
+    assert sum(cell.failures for cell in site.cells()) == len(failed)
+    assert sum(counted.values()) > 0.6 * sum(true_days.values())
+    assert len(failed) > 0.5 * len(year.failed)

@@ -7,7 +7,6 @@ import re
 import sys
 import time
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence, Set
 
 from .. import alarm
@@ -218,6 +217,10 @@ class Fleet:
             *self.faults, *self.books.notes, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
             *([Coded('drives-repeated', twice)] if repeats else ()))]
 
+    def steps(self) -> List[plan.Step]:
+        """Return the plan."""
+        return plan.steps(self.summary, summary.defects(self.summary, self.database), self.books.rates)
+
     def state(self) -> State:
         """Return the worst state of all drives and checks; at least UNKNOWN with faults or without any state."""
         told = [State[name] for name in (*self.summary.states, *self.summary.checks)]
@@ -260,7 +263,7 @@ def run(options: Options, runner: processes.Runner) -> int:
         show(fleet, _hidden(drives) if options.naming.hide_serial else drives, own)
     finally:
         if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
-            output_file.write(plan.as_csv(fleet.summary), own.plan)
+            output_file.write(plan.as_csv(fleet.steps()), own.plan)
     return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
 
 
@@ -320,7 +323,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 def _counted(fleet: Fleet) -> MutableJson:
     """Return what is known of the fleet as a whole, in the format of the JSON document."""
     return {**summary.as_json(fleet.summary, summary.defects(fleet.summary, fleet.database)),
-            'rates': rates.as_json(fleet.books.rates)}
+            'rates': rates.as_json(fleet.books.rates), 'steps': [step._asdict() for step in fleet.steps()]}
 
 
 class Readings:
@@ -353,7 +356,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     from ..output import page
     kept = _keep(fleet, _readable(fleet, drives))
     told = _counted(fleet)
-    told['quarters'] = [(by, list(rows)) for by, rows in groupby(told['plan'], lambda each: each['quarter'])]
+    told.update(planned=plan.first(fleet.steps()), percent=rates.percent)
     left = [f'the table lists the {len(kept.rows())} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
     todo = {action: (count, [page.said(card.drive, card.place, card.drives) for card in found])

@@ -39,7 +39,11 @@ WORDS = 'CREATE TEMP TABLE word (place INTEGER PRIMARY KEY, number INTEGER)'
 SIGHTINGS = ('SELECT word.number, seen.serial, seen.firmware, seen.host, seen.state, seen.is_failing, seen.read, '
              'seen.age, drive.* FROM seen JOIN word ON word.place = seen.model LEFT JOIN drive ON drive.serial = '
              'seen.serial AND drive.model = word.number WHERE seen.rowid > ? AND seen.rowid <= ? ORDER BY seen.rowid')
-REPLACE = 'REPLACE INTO drive VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+# REPLACE would take each drive out of the index and put it back.
+ENTER = ('INSERT INTO drive VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET '
+         'firmware = excluded.firmware, host = excluded.host, former = excluded.former, last = excluded.last, until = '
+         'excluded.until, listed = excluded.listed, age = excluded.age, state = excluded.state, is_failing = '
+         'excluded.is_failing')
 ADD = ('INSERT INTO share VALUES (?, ?, ?, ?, ?) ON CONFLICT (drive, firmware, band, state) DO UPDATE SET '
        'seconds = seconds + excluded.seconds')
 # Start of SQLite's message -> its meaning and the next step. Any other error counts as damage.
@@ -152,7 +156,7 @@ class Ledger:
                                     self.now)
             records[key] = number, record
             shares += ((number, share) for share in added)
-        self._base.executemany(REPLACE, ((number, *key, *(record or ())) for key, (number, record) in records.items()))
+        self._base.executemany(ENTER, ((number, *key, *(record or ())) for key, (number, record) in records.items()))
         self._base.executemany(ADD, ((number, *share) for number, share in shares))
 
     def end(self, serial: str, how: str) -> str:

@@ -14,6 +14,7 @@ from ..typed import Json, MutableJson
 from .groups_at_risk import GroupsAtRisk, first_step
 from .ledger import identifies
 from .plugin_output import FleetDrive
+from .replacement_order import ReplacementOrder
 
 NOW = 'now'
 UNDATED = 'no forecast'        # sorted after all quarters
@@ -62,6 +63,7 @@ class Summary:
         self.models: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.plan: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.groups = GroupsAtRisk()
+        self.replace = ReplacementOrder(hide_serial)
         self.twins: List[Twin] = []
         self.twin_count = 0
         self.repeats = 0                         # drives that two services of one host report
@@ -83,6 +85,7 @@ class Summary:
         self.states[facts['state']] += 1
         model = facts['model'] or UNTOLD
         self.models[model, facts['firmware'] or UNTOLD].add(drive)
+        self.replace.add(drive)
         quarter = due(facts, self._now)
         if quarter:
             self.plan[quarter, model].add(drive)
