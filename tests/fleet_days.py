@@ -14,7 +14,8 @@ from conftest import Result
 
 from smart_attributes import main
 from smart_attributes.commands import fleet
-from smart_attributes.fleet.ledger_file import Cell, Ledger
+from smart_attributes.fleet.ledger import Cell
+from smart_attributes.fleet.ledger_file import Ledger
 
 DAY = 86_400
 BEGIN = 1_800_000_000   # seconds since 1970

@@ -15,8 +15,8 @@ from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import HOUR, YEAR
 from smart_attributes.fleet import ledger, rates
-from smart_attributes.fleet.ledger import NAMES, Record, Sighting
-from smart_attributes.fleet.ledger_file import Cell, Ledger
+from smart_attributes.fleet.ledger import NAMES, Cell, Record, Sighting
+from smart_attributes.fleet.ledger_file import Ledger
 from smart_attributes.model import State
 
 STEP = 13 * DAY // HOUR    # hours from one run to the next

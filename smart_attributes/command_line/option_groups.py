@@ -205,7 +205,8 @@ LEDGER = OptionGroup('failure rates', (
 FLEET_OUTPUT = OptionGroup(OUTPUT, (
     option('--json', dest='as_json', action='store_true', help='print all drives as JSON, host by host'),
     option('--html', metavar='FILE', help='write a page: recommended actions and orders, then the drives'),
-    option('--plan', default='', metavar='FILE', help='write which models to order by which quarter, as CSV'),
+    option('--plan', default='', metavar='FILE',
+           help='write the plan as CSV: drives to replace, models to order, firmware to update'),
     option('--limit', type=expected, default=40, metavar='N',
            help='list at most N drives, worst first; 0 for all (default: %(default)s)'),
     option('--hide-serial', action='store_true', help='omit serial numbers'),

@@ -115,6 +115,12 @@ class ListOptions(NamedTuple):
     as_json: bool
 
 
+class ExplainOptions(NamedTuple):
+    """The output of explain."""
+
+    rma: bool
+
+
 class SudoersOptions(NamedTuple):
     """Which sudoers rule is printed."""
 

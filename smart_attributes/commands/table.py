@@ -124,8 +124,11 @@ example:
         values.ListOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('list')),
     Command(
         'explain', 'Explain one drive: the action, its alerts, and with -v all readings and limits.',
-        '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} explain -d /dev/sda', _JUDGED, (),
-        None, history='reads', has_time_limit=True, takes_old_options=True, run=_module('explain')),
+        '(-d ADDRESS | --report FILE) [options]',
+        f'example:\n  {PROGRAM} explain -d /dev/sda\n  {PROGRAM} explain -d /dev/sda --rma', _JUDGED, (
+            option('--rma', action='store_true',
+                   help="print the text for a vendor's return form: serial number, findings, smartctl's own lines"),),
+        values.ExplainOptions, history='reads', has_time_limit=True, takes_old_options=True, run=_module('explain')),
     Command(
         'sudoers', 'Print the sudo rule that allows the smartctl calls of this plugin, and no others, as root.',
         '[options]',

@@ -35,7 +35,7 @@ class Sighting(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What the ledger holds about a drive. Times are in seconds since 1970, by the clock of this machine."""
+    """The record of a drive. Times are in seconds since 1970, by the clock of this machine."""
 
     firmware: int
     host: int
@@ -57,6 +57,17 @@ class Share(NamedTuple):
     band: int
     state: int
     seconds: int
+
+
+class Cell(NamedTuple):
+    """Drives of one model, firmware and age band."""
+
+    model: str
+    firmware: str
+    band: int          # a place in NAMES
+    drives: int
+    seconds: int       # drive-time
+    failures: int
 
 
 def identifies(serial: str) -> bool:

@@ -9,11 +9,11 @@ import os
 import sqlite3
 import stat
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..errors import SmartError
 from ..words import plural, visible
-from .ledger import FAILED, Record, Share, Sighting, band, ending, updated
+from .ledger import FAILED, Cell, Record, Share, Sighting, band, ending, updated
 
 APPLICATION = 0x534D4C47   # "SMLG", for file(1)
 VERSION = 1
@@ -57,17 +57,6 @@ REASONS: Mapping[str, str] = {
 
 class LedgerUnusable(SmartError):
     """The ledger cannot be used; the fleet is shown without it."""
-
-
-class Cell(NamedTuple):
-    """Drives of one model, firmware and age band."""
-
-    model: str
-    firmware: str
-    band: int          # a place in ledger.NAMES
-    drives: int
-    seconds: int       # drive-time
-    failures: int
 
 
 class Ledger:

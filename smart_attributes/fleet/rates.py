@@ -8,8 +8,7 @@ from typing import Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ..constants import YEAR
 from ..typed import MutableJson
-from .ledger import NAMES
-from .ledger_file import Cell
+from .ledger import NAMES, Cell
 
 LEAST = 5              # failures from which a rate is reported
 TAIL = 0.05            # on each side of a 90 % interval
@@ -47,8 +46,7 @@ class Rate(NamedTuple):
     def is_high(self) -> bool:
         """Return whether the rate is above that of the rest, with enough failures to say so.
 
-        At the lower end of the interval, the rest would have had at least one failure. So a rest of a few drives, which
-        has not failed yet, proves nothing.
+        The rest must be large enough to have had one failure at the lower end of the interval.
         """
         low = self.interval[0]
         return self.failures >= LEAST and low > self.rest and low * self.rest_years >= 1
