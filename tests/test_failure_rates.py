@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import random
+import re
 import sqlite3
 from collections import Counter, defaultdict
 from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
@@ -89,6 +90,12 @@ def test_a_rate_is_shown_with_its_interval_and_the_rest(tmp_path):
     table = site.run(100, {'db1': [*bad[6:], *good]}).text
     assert 'fail more often than all other drives here, per year:\n  model' in table
     assert f'note: {said[:20]}' in table
+    page = tmp_path / 'page.html'
+    assert site.run(101, {'db1': [*bad[6:], *good]}, '--html', str(page)).code == 0
+    words = ' '.join(re.sub('<[^>]*>', ' ', page.read_text().partition('<body')[2]).split())
+    assert ' 22 ok BAD: annualized failure rate 190 % to 860 % (6 failures, 8 drives)' in words
+    assert ' Have spare drives BAD 2 1 annualized failure rate 190 % to 860 %' in words
+    assert ' All other drives BAD all all 8 1.4 6 440 % 190 % to 860 % 0 %' in words
 
 
 # --- measured disks ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The ledger of a fleet: drive-time, endings and its file, by the command line and case by case."""
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -15,10 +16,15 @@ from conftest import ROOT, run
 from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import YEAR
-from smart_attributes.fleet import ledger
+from smart_attributes.fleet import ledger, ledger_file, plugin_output
+from smart_attributes.fleet.bookkeeping import Bookkeeper
 from smart_attributes.fleet.ledger import FAILED, RETIRED, UNKNOWN, Record, Share, Sighting
 from smart_attributes.fleet.ledger_file import Ledger, LedgerUnusable
+from smart_attributes.fleet.plugin_output import FleetDrive
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
+from smart_attributes.output import plugin_lines
+from smart_attributes.output.packed_document import Packer
 
 NOW = 1_800_000_000
 RECORD = Record(1, 1, 0, NOW, NOW, NOW, NOW, None, State.OK, 0, None)
@@ -68,6 +74,16 @@ def test_drive_time_is_divided_where_an_age_band_ends(age, expected):
     _, shares = ledger.updated(RECORD, seen, NOW + 10 * DAY)
 
     assert shares == [Share(1, band, State.OK, days * DAY) for band, days in expected]
+
+
+def test_the_newest_of_two_results_counts():
+    """A host that is off, or an enclosure that two hosts share: each run lists the drive twice."""
+    known = RECORD._replace(last=NOW - DAY, until=NOW - DAY, listed=NOW - DAY)
+    record, shares = ledger.updated(known, SEEN, NOW)
+    older = SEEN._replace(read=NOW - 600, state=State.CRITICAL, is_failing=1, host=2)
+
+    assert sum(share.seconds for share in shares) == DAY
+    assert ledger.updated(record, older, NOW) == (record, ())
 
 
 @pytest.mark.parametrize('serial, identifies', [
@@ -137,6 +153,64 @@ def test_a_check_that_was_not_complete_ends_no_drive(site):
     for day in range(20, 30):
         site.run(day, {'db1': [OTHER]}, notes=[{'code': 'drive-gone', 'text': 'SERIAL1 is gone', 'state': 'CRITICAL'}])
     assert site.failures == 1
+
+
+def test_a_host_that_is_not_read_any_more_ends_no_drive(site):
+    """Its last document stays in the folder and gets old."""
+    site.run(0, {'db1': [BAD, OTHER]})
+    for day in range(1, 20):
+        site.run(day, {'db1': [OTHER]}, read={'db1': 1})
+
+    assert site.failures == 0
+
+
+def test_a_host_with_a_result_that_could_not_be_read_ends_no_drive(site):
+    """Its drives may be in that result."""
+    facts = {'model': 'ACME', 'firmware': '', 'state': 'CRITICAL'}
+    drives = [FleetDrive({**facts, 'host': host, 'serial': f'SERIAL{host}'}, list, read=BEGIN)
+              for host in ('db1', 'db2', 'db3')]
+    books = Bookkeeper(str(site.ledger), BEGIN)
+    for drive in drives:
+        books.add(drive)
+    books.close({'db2'}, {}, False)
+    with sqlite3.connect(site.ledger) as base:
+        hosts = {host for host, in base.execute('SELECT text FROM host JOIN name ON name.number = host.name')}
+
+    assert (hosts, books.notes) == ({'db1', 'db3'}, [])
+
+
+def test_a_run_that_the_time_limit_ended_is_not_in_the_ledger(site):
+    """Drives that it did not read would be gone."""
+    site.run(0, {'db1': [OTHER]})
+    before = site.ledger.read_bytes()
+    books = Bookkeeper(str(site.ledger), BEGIN + DAY)
+    books.close(set(), {}, True)
+
+    assert books.notes == ['ledger: the time limit was reached; increase it with -t; this run is not in it']
+    assert (books.is_whole, site.ledger.read_bytes()) == (False, before)
+
+
+def test_a_disk_that_fills_up_while_drives_are_read_is_one_sentence(site, monkeypatch):
+    """The fleet is shown all the same, and the sentence is not repeated for each drive."""
+    site.run(0, {'db1': [OTHER]})
+    monkeypatch.setattr(ledger_file, 'BATCH', 1)
+    monkeypatch.setattr(ledger_file, 'COLLECTED', 'SELECT 1')
+    done = site.run(1, {'db1': [OTHER, Bay()]})
+
+    assert (done.code, done.text.count('this run is not in it')) == (3, 1)
+    assert '2 drives on 1 host: 2 ok' in done.text
+
+
+def test_the_age_of_a_drive_comes_from_perfdata_too():
+    """Only with a ledger is it read for every drive."""
+    text = plugin_lines.read('SMART OK - 1 drive: 1 ok\nOK        sda  ACME 1  endurance_used 1 %  SERIAL1  firmware 1')
+    metrics = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+    ages = [plugin_output.Reader(metrics, Packer(), always).drives(
+        text.lines, ["'sda_power_on_time'=10800s;;;0;"], plugin_output.Origin('db1', now=BEGIN, elapsed=60))
+        for always in ((plugin_output.WEAR,), (plugin_output.WEAR, plugin_output.AGE))]
+
+    assert [[(each.age, each.read) for each in found] for found in ages] == [
+        [(None, BEGIN - 60)], [(10800, BEGIN - 60)]]
 
 
 def test_a_person_records_how_drives_ended(site):
@@ -234,6 +308,23 @@ def test_a_fleet_is_shown_without_its_ledger(site, name):
     assert '2 drives on 1 host: 1 critical, 1 ok' in done.text
     assert 'annualized' not in done.text
     assert (site.ledger.read_bytes() if site.ledger.is_file() else b'') == before
+
+
+def test_each_damaged_page_is_noticed(site):
+    """Also one that this run does not need, since the next one may."""
+    site.run(0, {f'db{host}': [Bay(f'SERIAL{host}X{number}') for number in range(24)] for host in range(20)})
+    whole = site.ledger.read_bytes()
+    for start in range(4096, len(whole), 4096):
+        site.ledger.write_bytes(whole[:start] + b'\xa5' * 4096 + whole[start + 4096:])
+        with pytest.raises(LedgerUnusable, match='is damaged; to start a new one, move it away'):
+            Ledger(str(site.ledger), BEGIN)
+
+
+def test_only_its_owner_can_read_a_ledger(site):
+    """It has serial numbers."""
+    site.run(0, {'db1': [OTHER]})
+
+    assert site.ledger.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(site):

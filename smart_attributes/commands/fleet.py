@@ -88,8 +88,7 @@ class Fleet:
                 self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
         self.summary.close()
         self.is_whole = not self.is_cut
-        self.books.close(self._unread if self.is_whole else set(self.summary.hosts),
-                         {name: group.drives for name, group in self.summary.models.items()})
+        self.books.close(self._unread, {name: group.drives for name, group in self.summary.models.items()}, self.is_cut)
 
     def _is_counted(self, drive: FleetDrive) -> bool:
         self.books.add(drive)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Mapping, Optional, Set, Tuple
 
+from ..alarm import TimeIsOver
 from ..coded import Coded
 from ..constants import YEAR
 from ..model import State
@@ -14,6 +15,7 @@ from .plugin_output import FleetDrive
 from .rates import Rate
 
 OLDEST = 100 * YEAR    # seconds; a longer power-on time is damaged
+LONGEST = 80           # characters of a model, a serial number or a firmware version
 
 
 class Bookkeeper:
@@ -56,38 +58,36 @@ class Bookkeeper:
             return
         age = round(drive.age) if drive.age is not None and 0 <= drive.age <= OLDEST else None
         try:
-            book.add(model, serial, facts['firmware'] or '', facts['host'],
+            book.add(model[:LONGEST], serial[:LONGEST], (facts['firmware'] or '')[:LONGEST], facts['host'],
                      (State[facts['state']], int(ledger.is_failing(facts)), int(drive.read), age))
         except LedgerUnusable as error:
             self._fail(error)
 
-    def close(self, unread: Set[str], in_use: Mapping[Tuple[str, str], int]) -> None:
+    def close(self, unread: Set[str], in_use: Mapping[Tuple[str, str], int], is_cut: bool) -> None:
         """Write the ledger and calculate the rates.
 
-        unread: hosts with a result that could not be read. in_use: number of drives by model and firmware.
+        unread: hosts with a result that could not be read. in_use: number of drives by model and firmware. is_cut: the
+        time limit was reached, so drives are missing.
         """
-        if self._ledger:
-            try:
-                self._ledger.write({host for host, is_whole in self._hosts.items() if is_whole} - unread)
-            except LedgerUnusable as error:
-                self._fail(error)
-            self._hosts.clear()
         if self._nameless:
             self.notes.append(Coded('serials-unusable', f'{plural(self._nameless, "drive")} without a serial number of '
                                     'their own: the ledger does not contain them'))
         if self._ledger:
-            self.rates = self._rates(self._ledger)
+            try:
+                if is_cut:
+                    raise LedgerUnusable('ledger: the time limit was reached; increase it with -t')
+                self._ledger.write({host for host, is_whole in self._hosts.items() if is_whole} - unread)
+                self.rates = self._rates(self._ledger)
+            except (LedgerUnusable, TimeIsOver) as error:
+                self._fail(error)
+            self._hosts.clear()
             self._ledger.close()
         self.notes += (Coded('failure-rate', sentence(rate, in_use)) for rate in rates.broadest(self.rates))
 
     def _rates(self, book: Ledger) -> List[Rate]:
-        try:
-            return rates.high(rates.of_cells(book.cells(), book.drives()))
-        except LedgerUnusable as error:
-            self._fail(error)
-            return []
+        return rates.high(rates.of_cells(book.cells(), book.drives()))
 
-    def _fail(self, error: LedgerUnusable) -> None:
+    def _fail(self, error: BaseException) -> None:
         if self.is_whole:
             self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in it'))
 

@@ -17,7 +17,7 @@ from .ledger import FAILED, Cell, Record, Share, Sighting, band, ending, updated
 
 APPLICATION = 0x534D4C47   # "SMLG", for file(1)
 VERSION = 1
-PATIENCE = 30.0            # seconds to wait for another run
+PATIENCE = 10.0            # seconds to wait for another run
 BATCH = 5_000              # drives
 NEW = 'to start a new one, move it away'
 TABLES = (
