@@ -147,7 +147,7 @@ def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1,
                                                                                 1)
     assert 'update' in told['what']
-    assert 'firmware with known defects:\n' in run('fleet', written(tmp_path, drive)).text
+    assert '\n  update the firmware  ' in run('fleet', written(tmp_path, drive)).text
 
 
 def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
@@ -169,8 +169,10 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
 
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [
-        'quarter,model,drives,hosts', "now,' +cmd,1,1", "now,'=cmd|x,1,1",
-        f'{when.tm_year}-Q{(when.tm_mon + 2) // 3},ACME X1,2,1']
+        'action,by,host,drive,serial,model,firmware,drives,hosts,why',
+        "replace now,now,host,d,EXAMPLEd,'=cmd|x,,1,1,", "replace now,now,host,e,EXAMPLEe,' +cmd,,1,1,",
+        "order,now,,,,' +cmd,,1,1,", "order,now,,,,'=cmd|x,,1,1,",
+        f'order,{when.tm_year}-Q{(when.tm_mon + 2) // 3},,,,ACME X1,,2,1,']
 
 
 @pytest.mark.parametrize('face', [['--html', 'FOLDER/missing/page.html'], ['--html', '/dev/null']])
@@ -181,7 +183,7 @@ def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
     done = run('fleet', path, *(word.replace('FOLDER', str(tmp_path)) for word in face),
                '--plan', str(tmp_path / 'plan.csv'))
     assert done.code == 3 and 'cannot be written' in done.text
-    assert (tmp_path / 'plan.csv').read_text().startswith('quarter,model,drives,hosts\nnow,')
+    assert (tmp_path / 'plan.csv').read_text().splitlines()[1].startswith('replace now,now,')
 
 
 def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, monkeypatch):
@@ -192,7 +194,7 @@ def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, mo
 
     with pytest.raises(SmartError, match='Jinja2, which is not installed'):
         fleet_command.run(wanted, processes.Runner())
-    assert (tmp_path / 'plan.csv').read_text().startswith('quarter,model,drives,hosts\nnow,')
+    assert (tmp_path / 'plan.csv').read_text().splitlines()[1].startswith('replace now,now,')
 
 
 def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
-from smart_attributes.fleet import plan, services, summary, table, worst_drives
+from smart_attributes.fleet import plan, rates, services, summary, table, worst_drives
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.results import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -165,6 +165,9 @@ def test_a_failing_drive_that_must_stay_is_ordered_all_the_same(state, due):
     assert summary.due({'action': advice.KEEP, 'state': state, 'forecasts': {}}, NOW) == due
 
 
+COLUMNS = 'action,by,host,drive,serial,model,firmware,drives,hosts,why'
+
+
 def planned(*drives):
     made = summary.Summary(NOW)
     for each in drives:
@@ -181,9 +184,57 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
     found = planned(ordered(400), drive(action=advice.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
                     ordered(900, 'b', 'C', 'sdb'), drive(action=advice.ORDER), ordered(900, 'c', '=A'))
 
-    assert plan.as_csv(found).splitlines() == [
-        'quarter,model,drives,hosts', 'now,ACME,1,1', '2027-Q3,ACME,1,1', "2029-Q1,C,2,1", "2029-Q1,'=A,1,1",
-        '2029-Q1,B,1,1', 'no forecast,ACME,1,1']
+    assert plan.as_csv(plan.steps(found, [], [])).splitlines() == [
+        COLUMNS, 'replace now,now,db1,sda,,ACME,,1,1,', 'order,now,,,,ACME,,1,1,', 'order,2027-Q3,,,,ACME,,1,1,',
+        "order,2029-Q1,,,,C,,2,1,", "order,2029-Q1,,,,'=A,,1,1,", 'order,2029-Q1,,,,B,,1,1,',
+        'order,no forecast,,,,ACME,,1,1,']
+
+
+def waiting(host, name, label='', code='', state='CRITICAL', action=advice.REPLACE):
+    group = {'replacement': {'label': label, 'code': code, 'text': 'words'}} if label else {}
+    return drive(name, state, action, host, **group)
+
+
+def test_drives_of_groups_at_risk_are_replaced_first():
+    """Those of one host stand together, the one to replace next before the last good copy."""
+    found = planned(waiting('a1', 'sda'), waiting('b1', 'sdb', 'last good copy', 'last-good-copy', 'OK', advice.KEEP),
+                    waiting('b1', 'sda', 'next', 'replace-next'), waiting('c1', 'sda', 'next', 'replace-next'),
+                    waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', advice.COPY),
+                    waiting('e1', 'sda', action=advice.CABLE), drive('sdx'))
+
+    assert [(step.host, step.drive, step.action) for step in plan.steps(found, [], []) if step.drive] == [
+        ('d1', 'sda', advice.COPY), ('b1', 'sda', advice.REPLACE), ('b1', 'sdb', advice.KEEP),
+        ('c1', 'sda', advice.REPLACE), ('a1', 'sda', advice.REPLACE)]
+
+
+def test_a_plan_has_the_most_urgent_drives_of_many():
+    """In bounded memory; all are counted."""
+    found = planned(*(waiting('a1', f'sd{number:04}') for number in range(2500)),
+                    waiting('z9', 'sdb', 'copy first', 'data-at-risk', action=advice.COPY))
+    replaced = found.replace.drives([])
+
+    assert (len(replaced), found.replace.count) == (1000, 2501)
+    assert [(each['host'], each['name']) for each in replaced[:2]] == [('z9', 'sdb'), ('a1', 'sd0000')]
+
+
+def test_a_plan_ends_with_firmware_and_models_to_have_spares_of():
+    found = planned(drive(host='a', model='BAD', firmware='1'), drive(host='b', model='BAD', firmware='2'))
+    high = [rates.Rate(('BAD',), 9, 100.0, 9, 900.0, 9), rates.Rate(('BAD', '1'), 9, 100.0, 9, 900.0, 9),
+            rates.Rate(('GONE', '1', '1 to 2 y'), 9, 100.0, 9, 900.0, 9)]
+    known = [summary.Defect('BAD', '1', found.models['BAD', '1'], 'words')]
+    why = 'annualized failure rate 4.7 % to 16 %{}, all other drives 1 %'
+
+    assert [step[5:] + step[:1] for step in plan.steps(found, known, high)] == [
+        ('BAD', '1', 1, 1, 'words', plan.UPDATE), ('BAD', '', 2, 0, why.format(''), plan.SPARE),
+        ('GONE', '1', 0, 0, why.format(' at power-on time 1 to 2 y'), plan.SPARE)]
+
+
+def test_a_plan_hides_serial_numbers():
+    """Reasons may contain those of other drives."""
+    found = summary.Summary(NOW, hide_serial=True)
+    found.add(drive('sda', 'CRITICAL', advice.REPLACE, serial='SERIAL1', why='SERIAL2 was here'))
+
+    assert 'SERIAL' not in plan.as_csv(plan.steps(found, [], []))
 
 
 @pytest.mark.parametrize('model, cell', [
@@ -373,7 +424,7 @@ def test_a_check_that_printed_nothing_says_so():
 
 
 def test_the_lines_of_the_plan_end_as_unix_has_them():
-    assert plan.as_csv(planned()) == 'quarter,model,drives,hosts\n'
+    assert plan.as_csv([]) == f'{COLUMNS}\n'
 
 
 def test_a_fleet_is_counted_in_the_document():
@@ -410,14 +461,12 @@ HEADING = """\
 3 drives on 3 hosts: 1 critical, 1 warning, 1 ok
 and 3 checks with a problem: 2 a, 1 b
 
-to order:
-  by           model  drives  hosts
-  now          A           1      1
-  no forecast  -           1      1
-
-firmware with known defects:
-  model  firmware  drives  hosts  what
-  A      1              2      2  words
+plan:
+  step                 by           host  drive  model  firmware  drives  hosts  why
+  replace now          now          db1   sda    A      1              1      1
+  order                now                       A      -              1      1
+  order                no forecast               -      -              1      1
+  update the firmware                            A      1              2      2  words
 
 models and firmware:
   model  firmware  drives  hosts  critical  unknown  warning  ok
@@ -428,7 +477,7 @@ models and firmware:
 """
 
 
-def test_the_heading_of_a_fleet_aligns_its_three_tables():
+def test_the_heading_of_a_fleet_aligns_its_tables():
     found = planned(drive('sda', 'CRITICAL', advice.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
                     drive('sdb', 'WARNING', advice.ORDER, 'db1', '', 'SERIAL2'),
                     drive('sdc', 'OK', host='db2', model='BB', serial='SERIAL3', firmware='22'),

@@ -40,7 +40,7 @@ FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
            'jsonschema': {'knowledge/schema_errors'},
            'rich': {'output/terminal_width', 'output/triage_table', 'output/explain'}, 'jinja2': {'output/page'},
            'prometheus_client': {'output/metrics'},
-           'sqlite3': {'history/database'},
+           'sqlite3': {'history/database', 'fleet/ledger_file'},
            '_sqlite3': {'history/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',

@@ -578,7 +578,7 @@ def of_fleet(sample, tmp_path_factory) -> Path:
 
 
 def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet):
-    """What to order, defects, models: each name filters the table; hosts are found by name."""
+    """The plan and models: each name filters the table; hosts are found by name."""
     chromium.open(of_fleet)
     titles = chromium.run('return [...document.querySelectorAll("h2")].map((title) => '
                           'title.firstChild.textContent.trim())')
@@ -588,7 +588,7 @@ def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet
                  '"db2";'
                  'text.dispatchEvent(new Event("input"))')
 
-    assert titles == ['What to do', 'What to order', 'Firmware with known defects', 'Models and firmware', 'All drives']
+    assert titles == ['What to do', 'Plan', 'Models and firmware', 'All drives']
     assert hosts == ['web1']
     assert set(chromium.column('Host')) == {'db2'}
     assert (chromium.said(), chromium.requests()) == ([], [])

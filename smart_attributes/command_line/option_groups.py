@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..constants import DAY, DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
+from ..constants import DAY, DRIVE_TIMEOUT, ENDINGS, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, State
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -81,6 +81,13 @@ def interval(text: str) -> int | None:
     if time and time > LONGEST_INTERVAL:
         raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
     return time
+
+
+def _ending(text: str) -> tuple[str, str]:
+    serial, _, how = text.rpartition('=')
+    if not serial or how not in ENDINGS:
+        raise argparse.ArgumentTypeError(f'"{text}" is not SERIAL=HOW; choose HOW from {", ".join(ENDINGS)}')
+    return serial, how
 
 
 seconds = _number('number of seconds', 0.1, HOUR, float)
@@ -206,10 +213,19 @@ ICINGA = OptionGroup('Icinga 2', (
     option('--hosts', nargs='?', const='', metavar='EXPRESSION',
            help='list hosts, or matching hosts, without such a service; needs objects/query/Host'),
 ))
+LEDGER = OptionGroup('failure rates', (
+    option('--ledger', default='', metavar='FILE',
+           help='record in this file when each drive was seen and how it ended, and list models that fail more often '
+                'than others'),
+    option('--ended', type=_ending, action='append', default=[], metavar='SERIAL=HOW',
+           help='record in --ledger that a drive failed, was retired, or that the reason is unknown, such as '
+                'EXAMPLE0001=failed; may be repeated'),
+))
 FLEET_OUTPUT = OptionGroup(OUTPUT, (
     option('--json', dest='as_json', action='store_true', help='print all drives as JSON, host by host'),
     option('--html', metavar='FILE', help='write a page: recommended actions and orders, then the drives'),
-    option('--plan', default='', metavar='FILE', help='write which models to order by which quarter, as CSV'),
+    option('--plan', default='', metavar='FILE',
+           help='write the plan as CSV: drives to replace, models to order, firmware to update'),
     option('--limit', type=expected, default=40, metavar='N',
            help='list at most N drives, worst first; 0 for all (default: %(default)s)'),
     option('--hide-serial', action='store_true', help='omit serial numbers'),

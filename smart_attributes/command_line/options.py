@@ -116,6 +116,12 @@ class ListOptions(NamedTuple):
     as_json: bool
 
 
+class ExplainOptions(NamedTuple):
+    """The output of explain."""
+
+    rma: bool
+
+
 class SudoersOptions(NamedTuple):
     """Which sudoers rule is printed."""
 
@@ -194,6 +200,8 @@ class FleetOptions(NamedTuple):
     filter: str
     hosts: str | None                   # filter of the hosts that should have the check; '' for all
     plan: str
+    ledger: str
+    ended: list[tuple[str, str]]        # serial number, and how the drive ended
     limit: int                          # drives in the table; 0 for all
     as_json: bool
     html: str | None

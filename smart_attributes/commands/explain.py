@@ -1,8 +1,14 @@
 """explain: the action for each drive and its alerts; with -v all readings, limits and unmapped attributes."""
 from __future__ import annotations
 
+import time
+
+from .. import files
+from ..check.survey import Survey
 from ..command_line.options import Options
-from ..model import Report
+from ..model import Read, Report
+from ..output.forecast_dates import day
+from ..reading.content import nameless
 from ..reading.processes import Runner
 from . import person
 
@@ -12,6 +18,9 @@ def run(options: Options, runner: Runner) -> int:
     found = person.surveyed(options, runner)
     from ..output import explain
     explain.print_faults(found.faults)
+    if options.own.rma:
+        _print_return_forms(found, options.naming.hide_serial)
+        return person.status(found)
     for verdict, read in zip(found.verdicts, found.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
         explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial,
@@ -20,3 +29,17 @@ def run(options: Options, runner: Runner) -> int:
         print('no drives; name one with -d or --report')
     person.print_remarks(found)
     return person.status(found)
+
+
+def _print_return_forms(found: Survey, hide_serial: bool) -> None:
+    """Print the text for a vendor's return form for each drive, and nothing of other drives or of this machine."""
+    from ..output import return_form
+    for verdict, read in zip(found.verdicts, found.reads):
+        said = nameless(_said(read)) if hide_serial else _said(read)
+        print('\n'.join(return_form.lines(verdict, said, day(time.time()), hide_serial)))
+        print()
+
+
+def _said(read: Read) -> str:
+    """Return smartctl's call and output, or the recorded report."""
+    return files.text(read.device.path, files.LARGEST) if read.device.is_recorded else read.transcript

@@ -7,8 +7,7 @@ import re
 import sys
 import time
 from functools import partial
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence, Set
 
 from .. import alarm
 from ..check.rulebook import judge_of, site_of
@@ -17,14 +16,16 @@ from ..coded import Coded
 from ..command_line.options import FleetOptions, Options
 from ..constants import DOCUMENT
 from ..errors import NotAReport, SmartError, UsageError
-from ..fleet import groups_at_risk, plan, services, summary, table, triage_documents
-from ..fleet.plugin_output import FleetDrive, Reader
+from ..fleet import groups_at_risk, plan, rates, services, summary, table, triage_documents
+from ..fleet.bookkeeping import Bookkeeper, record
+from ..fleet.plugin_output import AGE, WEAR, FleetDrive, Reader
 from ..fleet.worst_drives import MOST, Kept
 from ..knowledge.drive_database import SpecDatabase
 from ..model import State, Verdict, worst
 from ..output import json_document, output_file
 from ..output.packed_document import Packer
 from ..reading import processes
+from ..typed import MutableJson
 from ..words import plural, sentence, visible
 
 if TYPE_CHECKING:
@@ -50,14 +51,17 @@ class Fleet:
         self.now = now
         self.database: SpecDatabase = judge_of(options, site_of(options.data, None)).database
         self.packer = Packer()
-        self.reader = Reader(self.database.metrics, self.packer)
+        ledger = options.own.ledger
+        self.reader = Reader(self.database.metrics, self.packer, (WEAR, AGE) if ledger else (WEAR,))
         self.summary = summary.Summary(now, options.naming.hide_serial)
+        self.books = Bookkeeper(ledger, now)
         self.remarks: Dict[Coded, List[str]] = {}   # message -> services that it applies to
         self.faults: List[Coded] = []             # sources that could not be read
         self.notes: List[Coded] = []
         self.asked = 0                            # services, or documents
         self.is_whole = False                     # all drives are counted
         self.is_cut = False                       # the time limit was reached
+        self._unread: Set[str] = set()            # hosts with a result that could not be read
         self._begun = time.monotonic()
 
     def drives(self, options: Options, runner: processes.Runner) -> Iterator[FleetDrive]:
@@ -76,7 +80,7 @@ class Fleet:
                              'use --help')
         for source in sources:
             try:
-                yield from self._bounded(filter(self.summary.add, source), options.how_read.timeout)
+                yield from self._bounded(filter(self._is_counted, source), options.how_read.timeout)
             except (SmartError, alarm.TimeIsOver) as error:
                 if not self.asked:
                     raise
@@ -84,6 +88,11 @@ class Fleet:
                 self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
         self.summary.close()
         self.is_whole = not self.is_cut
+        self.books.close(self._unread, {name: group.drives for name, group in self.summary.models.items()}, self.is_cut)
+
+    def _is_counted(self, drive: FleetDrive) -> bool:
+        self.books.add(drive)
+        return self.summary.add(drive)
 
     def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
         """Yield drives. Raises TimeIsOver if only the time for the output is left, SmartError if RAM runs short."""
@@ -100,6 +109,7 @@ class Fleet:
         try:
             yield from alarm.limited(drives)
         except Exception as error:
+            self._unread.add(source.partition('!')[0])
             self._lack(f'{visible(source)} cannot be read ({type(error).__name__}); please report this with the '
                        'output of triage --json on that host')
 
@@ -123,6 +133,7 @@ class Fleet:
                 yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service))
         finally:
             api.close()
+            self._unread.update(visible(name.partition('!')[0]) for name in api.unread)
             for name, why in api.unread.items():
                 self._lack(f'{visible(name)}: {why}')
         gone = len(names) - self.asked - len(api.unread)
@@ -202,8 +213,12 @@ class Fleet:
         repeats = self.summary.repeats
         twice = plural(repeats, 'drive is reported twice by its host', 'drives are reported twice by their host')
         return [Coded(each.code, sentence(each, NOTE)) for each in (
-            *self.faults, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
+            *self.faults, *self.books.notes, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
             *([Coded('drives-repeated', twice)] if repeats else ()))]
+
+    def steps(self) -> List[plan.Step]:
+        """Return the plan."""
+        return plan.steps(self.summary, summary.defects(self.summary, self.database), self.books.rates)
 
     def state(self) -> State:
         """Return the worst state of all drives and checks; at least UNKNOWN with faults or without any state."""
@@ -230,8 +245,16 @@ def _named(things: Sequence[str], words: str) -> str:
 
 
 def run(options: Options, runner: processes.Runner) -> int:
-    """Show the drives of a fleet; return 0 if every source was read and at least one drive was found, else 3."""
+    """Show the drives of a fleet; return 0 if all sources and the ledger could be used and a drive was found, else 3.
+    """
     own: FleetOptions = options.own
+    if own.ended and not own.ledger:
+        raise UsageError('--ended needs --ledger FILE, the ledger that has the drive')
+    if own.ended:
+        for line in record(own.ledger, own.ended, time.time()):
+            print(line)
+        if not (own.files or own.icinga):
+            return 0
     fleet = Fleet(options, time.time())
     drives = fleet.drives(options, runner)
     show = _print_json if own.as_json else _write_page if own.html else _print_table
@@ -239,8 +262,8 @@ def run(options: Options, runner: processes.Runner) -> int:
         show(fleet, _hidden(drives) if options.naming.hide_serial else drives, own)
     finally:
         if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
-            output_file.write(plan.as_csv(fleet.summary), own.plan)
-    return 0 if fleet.summary.states and not fleet.faults else 3
+            output_file.write(plan.as_csv(fleet.steps()), own.plan)
+    return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
 
 
 def _hidden(drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
@@ -292,9 +315,14 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
             sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
     except alarm.TimeIsOver as over:
         fleet.faults.append(Coded('time-over', f'{over}; only drives read before that are listed; increase -t'))
-    known = summary.defects(fleet.summary, fleet.database)
     print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(list(map(json_document.note, fleet.said())))}, '
-          f'"fleet": {json.dumps(summary.as_json(fleet.summary, known))}}}')
+          f'"fleet": {json.dumps(_counted(fleet))}}}')
+
+
+def _counted(fleet: Fleet) -> MutableJson:
+    """Return what is known of the fleet as a whole, in the format of the JSON document."""
+    return {**summary.as_json(fleet.summary, summary.defects(fleet.summary, fleet.database)),
+            'rates': rates.as_json(fleet.books.rates), 'steps': [step._asdict() for step in fleet.steps()]}
 
 
 class Readings:
@@ -326,8 +354,8 @@ def _keep(fleet: Fleet, drives: Iterable[FleetDrive], most: int = MOST) -> Kept:
 def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import page
     kept = _keep(fleet, _readable(fleet, drives))
-    told = summary.as_json(fleet.summary, summary.defects(fleet.summary, fleet.database))
-    told['quarters'] = [(by, list(rows)) for by, rows in groupby(told['plan'], lambda each: each['quarter'])]
+    told = _counted(fleet)
+    told.update(planned=plan.first(fleet.steps()), percent=rates.percent)
     left = [f'the table lists the {len(kept.rows())} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
     todo = {action: (count, [page.said(card.drive, card.place, card.drives) for card in found])
@@ -353,7 +381,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     kept = _keep(fleet, drives, own.limit or MOST)
     rows = kept.rows()
     known = summary.defects(fleet.summary, fleet.database)
-    for line in table.heading(fleet.summary, known):
+    for line in table.heading(fleet.summary, known, fleet.books.rates):
         print(line)
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])

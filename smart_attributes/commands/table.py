@@ -125,8 +125,11 @@ example:
         values.ListOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('list')),
     Command(
         'explain', 'Explain one drive: the action, its alerts, and with -v all readings and limits.',
-        '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} explain -d /dev/sda', _JUDGED, (),
-        None, history='reads', has_time_limit=True, takes_old_options=True, run=_module('explain')),
+        '(-d ADDRESS | --report FILE) [options]',
+        f'example:\n  {PROGRAM} explain -d /dev/sda\n  {PROGRAM} explain -d /dev/sda --rma', _JUDGED, (
+            option('--rma', action='store_true',
+                   help="print the text for a vendor's return form: serial number, findings, smartctl's own lines"),),
+        values.ExplainOptions, history='reads', has_time_limit=True, takes_old_options=True, run=_module('explain')),
     Command(
         'sudoers', 'Print the sudo rule that allows the smartctl calls of this plugin, and no others, as root.',
         '[options]',
@@ -273,12 +276,13 @@ exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed''', _N
 example:
   {PROGRAM} fleet --icinga https://master.example.org:5665 --user fleet --password-file /etc/fleet.password \\
     --ca /var/lib/icinga2/certs/ca.crt --html /var/www/html/drives.html --plan order.csv
-  {PROGRAM} fleet /srv/collected/
+  {PROGRAM} fleet /srv/collected/ --ledger /var/lib/drives.ledger
+  {PROGRAM} fleet --ledger /var/lib/drives.ledger --ended EXAMPLE0001=failed
 
 Nothing runs on the hosts: fleet reads the latest results of their checks. See doc/how-to/fleet.md.
 
-exit status: 0 every source was read and at least one drive was found, 3 otherwise''',
-        (groups.ICINGA, groups.FLEET_OUTPUT, groups.COMMON, groups.DATA), (
+exit status: 0 every source was read, the ledger was written and at least one drive was found, 3 otherwise''',
+        (groups.ICINGA, groups.LEDGER, groups.FLEET_OUTPUT, groups.COMMON, groups.DATA), (
             option('files', nargs='*', metavar='FOLDER|FILE',
                    help='read files of triage --json, or output of smartctl, in directories named after hosts'),),
         values.FleetOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('fleet')))

@@ -1,22 +1,80 @@
-"""The replacement plan of a fleet as CSV: the models to order by each quarter."""
+"""The plan for a fleet: what to replace, in which order, what to order by when, and which firmware to update. Pure."""
 from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
+from typing import Iterable, Iterator, List, NamedTuple, Sequence
 
-from .summary import Summary, planned
+from ..typed import Json
+from .rates import Rate, broadest, percent
+from .summary import NOW, Defect, Summary, planned
 
-COLUMNS = ('quarter', 'model', 'drives', 'hosts')
 FORMULA = '=+-@\t\r'   # first characters of a formula in a spreadsheet
+SHOWN = 50             # steps of each kind on the page
+BUY, UPDATE, SPARE = 'order', 'update the firmware', 'have spare drives'
 
 
-def as_csv(summary: Summary) -> str:
-    """Return the plan as CSV; a model name is always text in a spreadsheet, never a formula."""
+class Step(NamedTuple):
+    """A row of the plan; '' is unknown, or does not apply."""
+
+    action: str
+    by: str            # "now", "2027-Q1", "no forecast"
+    host: str
+    drive: str
+    serial: str
+    model: str
+    firmware: str
+    drives: int
+    hosts: int         # 0: unknown
+    why: str
+
+
+def steps(summary: Summary, known: Sequence[Defect], high: Sequence[Rate]) -> List[Step]:
+    """Return the plan. known: firmware defects. high: rates of models that fail more often than the rest."""
+    return [*map(_replaced, summary.replace.drives(summary.groups.worst())),
+            *(Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
+              for by, model, group in planned(summary)),
+            *(Step(UPDATE, '', '', '', '', each.model, each.firmware, each.group.drives, each.group.hosts, each.words)
+              for each in known),
+            *_spares(summary, broadest(high))]
+
+
+def _replaced(facts: Json) -> Step:
+    return Step(facts.get('to_do') or facts['action'], NOW, facts['host'], facts['name'], facts['serial'] or '',
+                facts['model'] or '', facts['firmware'] or '', 1, 1, facts.get('why') or '')
+
+
+def _spares(summary: Summary, high: Iterable[Rate]) -> Iterator[Step]:
+    for rate in high:
+        groups = [group for name, group in summary.models.items() if name[:len(rate.name)] == rate.name[:2]]
+        low, highest = map(percent, rate.interval)
+        model, firmware, age = (*rate.name, '', '')[:3]
+        yield Step(SPARE, '', '', '', '', model, firmware, sum(each.drives for each in groups),
+                   max((each.hosts for each in groups), default=0) if len(groups) == 1 else 0,
+                   f'annualized failure rate {low} to {highest}{age and f" at power-on time {age}"}, all other drives '
+                   f'{percent(rate.rest)}')
+
+
+def first(plan: Sequence[Step], most: int = SHOWN) -> List[Step]:
+    """Return the first steps of each kind: drives to replace, models to order, firmware to update, spare drives."""
+    shown: Counter[str] = Counter()
+    found = []
+    for step in plan:
+        kind = '' if step.drive else step.action
+        shown[kind] += 1
+        if shown[kind] <= most:
+            found.append(step)
+    return found
+
+
+def as_csv(plan: Iterable[Step]) -> str:
+    """Return the plan as CSV; text from other machines is always text in a spreadsheet, never a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator='\n')
-    writer.writerow(COLUMNS)
-    for quarter, model, group in planned(summary):
-        writer.writerow((quarter, _as_text(model), group.drives, group.hosts))
+    writer.writerow(Step._fields)
+    for step in plan:
+        writer.writerow([_as_text(cell) if isinstance(cell, str) else cell or '' for cell in step])
     return text.getvalue()
 
 

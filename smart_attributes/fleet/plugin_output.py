@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
 
 SOURCE = 'perfdata'
-TIME_LEFT, ENDURANCE, OWN_WORD = 'endurance_time_left', 'endurance_used', 'smart_status'
+TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
 WEAR = 'endurance_'         # part of both names; these values are read for every drive, shown or not
 MANY_LABELS = 100_000      # labels kept in memory; nearly all labels of a fleet recur
 # Words that verdicts print for numbers; smart_status is the SMART health status.
@@ -47,6 +47,8 @@ class FleetDrive(NamedTuple):
     used: float = 0              # endurance used in %, 0 if not reported
     weights: Tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
     serials: Tuple[str, ...] = ()  # of other drives that its messages mention
+    read: float = 0              # when its host read it, in seconds since 1970
+    age: Optional[float] = None  # power-on time in seconds; read from perfdata only if a ledger needs it
 
     @property
     def rank(self) -> Rank:
@@ -94,8 +96,9 @@ ByDrive = Dict[str, List[Labelled]]
 class Reader:
     """Reads lines and perfdata, and caches text that recurs on thousands of hosts."""
 
-    def __init__(self, metrics: Mapping[str, Metric], packer: Packer) -> None:
-        self._metrics, self._packer = metrics, packer
+    def __init__(self, metrics: Mapping[str, Metric], packer: Packer, always: Sequence[str] = (WEAR,)) -> None:
+        """Create a reader. always: parts of the names of metrics that are read for every drive."""
+        self._metrics, self._packer, self._always = metrics, packer, always
         self._labels: Dict[str, Tuple[Tuple[str, str], ...]] = {}
         self._shapes: Dict[Tuple[str, str, Optional[State]], int] = {}
         self._begins = _beginnings(metrics)
@@ -110,7 +113,7 @@ class Reader:
         parted = [split(line) for line in lines]
         lines = [line for line, _ in parted]
         alarms = [self.alarms(line) for line in lines]
-        wanted = {WEAR, *(alarm.metric for found in alarms for alarm in found)}
+        wanted = {*self._always, *(alarm.metric for found in alarms for alarm in found)}
         first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
         return [self._drive(line, clause, found, first[line.name], known, origin)
@@ -130,7 +133,7 @@ class Reader:
         return FleetDrive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
                            'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
                            'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
-                     serials=serials or legacy.serials(why))
+                     serials=serials or legacy.serials(why), read=origin.now - origin.elapsed)
 
     def readable(self, why: str) -> str:
         """Return a text with metric names written as words, such as "endurance used"."""
@@ -176,7 +179,8 @@ class Reader:
         facts.update(unread(causes.of_drive(line.findings)) if is_unread else {})
         weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
         return FleetDrive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
-                          legacy.serials(line.findings) if is_unread else ())
+                          legacy.serials(line.findings) if is_unread else (), origin.now - origin.elapsed,
+                          numbers.get(AGE))
 
     def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:

@@ -12,15 +12,15 @@ from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE
 from ..output.forecast_dates import order_by
 from ..typed import Json, MutableJson
 from .groups_at_risk import GroupsAtRisk, first_step
+from .ledger import identifies
 from .plugin_output import FleetDrive
+from .replacement_order import ReplacementOrder
 
 NOW = 'now'
 UNDATED = 'no forecast'        # sorted after all quarters
 PLANNED = 3 * YEAR             # seconds ahead; later orders are not planned yet
 MOST_TWINS = 100               # duplicate drives listed individually
 UNTOLD = ''
-# Serial numbers that do not identify a drive: too short, or one character repeated.
-SHORTEST_SERIAL = 4
 
 
 class Group:
@@ -63,6 +63,7 @@ class Summary:
         self.models: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.plan: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.groups = GroupsAtRisk()
+        self.replace = ReplacementOrder(hide_serial)
         self.twins: List[Twin] = []
         self.twin_count = 0
         self.repeats = 0                         # drives that two services of one host report
@@ -84,6 +85,7 @@ class Summary:
         self.states[facts['state']] += 1
         model = facts['model'] or UNTOLD
         self.models[model, facts['firmware'] or UNTOLD].add(drive)
+        self.replace.add(drive)
         quarter = due(facts, self._now)
         if quarter:
             self.plan[quarter, model].add(drive)
@@ -92,7 +94,7 @@ class Summary:
     def _is_known(self, facts: Json, host: str) -> bool:
         """Return whether a drive is OK and its host has already reported it; record reports by another host."""
         serial, model = facts['serial'] or '', facts['model'] or ''
-        if not model or len(set(serial)) < 2 or len(serial) < SHORTEST_SERIAL:
+        if not model or not identifies(serial):
             return False
         key = hash((model, serial))
         if host != self._host:  # drives of a host come together

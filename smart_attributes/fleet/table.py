@@ -11,12 +11,14 @@ from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import Json
 from ..words import amount, plural, sentence
 from .groups_at_risk import GroupsAtRisk, first_step
-from .summary import Defect, Group, Summary, by_model, planned
+from .plan import Step, first, steps
+from .rates import Rate, percent
+from .summary import Defect, Group, Summary, by_model
 
 LINES = 12             # lines of one table; further ones are only counted
 NOT_TOLD = '-'
 GAP = '  '
-TEXTS = ('by', 'model', 'firmware', 'what')  # text columns; all others are numbers
+TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why', 'age')  # text columns; all others are numbers
 
 
 def rows(drives: Iterable[Json], now: float) -> List[DriveRow]:
@@ -56,8 +58,8 @@ def _what(drive: Json) -> Tuple[str, ...]:
     return tuple(sentence(each, WHAT) for each in words)
 
 
-def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
-    """Yield the lines above the drives."""
+def heading(summary: Summary, known: Sequence[Defect], high: Sequence[Rate] = ()) -> Iterator[str]:
+    """Yield the lines above the drives. high: rates of models that fail more often than the rest of the fleet."""
     states = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
                        if summary.states[state.name])
     yield f'{plural(sum(summary.states.values()), "drive")} on {plural(len(summary.hosts), "host")}: {states or "none"}'
@@ -66,16 +68,27 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
         causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
         yield f'and {plural(checks, "check")} with a problem: {causes}'
     yield from _groups(summary.groups)
-    yield from _told('to order', ('by', 'model', 'drives', 'hosts'),
-                     [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
-    yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),
-                     [(each.model, each.firmware, *_counted(each.group), each.words) for each in known])
+    yield from _plan(steps(summary, known, high))
+    yield from _told('fail more often than all other drives here, per year', (
+        'model', 'firmware', 'age', 'drives', 'years', 'failures', 'rate', '90 % interval', 'others'), [
+            (*rate.name, *(3 - len(rate.name)) * ['all'], str(rate.drives), f'{rate.years:.1f}', str(rate.failures),
+             percent(rate.rate), ' to '.join(map(percent, rate.interval)), percent(rate.rest)) for rate in high])
     yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
         state.name.lower() for state in worst_first())), [
             (model or NOT_TOLD, firmware or NOT_TOLD, *_counted(group),
              *(str(group.states[state.name] or '') for state in worst_first()))
             for model, firmware, group in by_model(summary)])
     yield ''
+
+
+def _plan(plan: Sequence[Step]) -> Iterator[str]:
+    """Yield the first steps of each kind: drives to replace, models to order, firmware to update, spare drives."""
+    shown = first(plan, LINES)
+    yield from _told('plan', ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why'), [
+        (step.action, step.by, step.host, step.drive, step.model or NOT_TOLD, step.firmware or NOT_TOLD,
+         str(step.drives), str(step.hosts or ''), sentence(step.why, WHAT)) for step in shown], len(shown))
+    if len(plan) > len(shown):
+        yield f'{GAP}and {len(plan) - len(shown)} more; --plan and --json list all'
 
 
 def _groups(found: GroupsAtRisk) -> Iterator[str]:
@@ -101,19 +114,19 @@ def _counted(group: Group) -> Tuple[str, str]:
     return str(group.drives), str(group.hosts)
 
 
-def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]]) -> Iterator[str]:
+def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]], most: int = LINES) -> Iterator[str]:
     """Yield the lines of a small table with its title, or nothing if it is empty."""
     if not found:
         return
     yield ''
     yield f'{title}:'
-    shown = [columns, *found[:LINES]]
+    shown = [columns, *found[:most]]
     widths = [max(len(each[place]) for each in shown) for place in range(len(columns))]
     numeric = [column not in TEXTS for column in columns]
     for each in shown:
         yield GAP + _aligned(each, widths, numeric)
-    if len(found) > LINES:
-        yield f'{GAP}and {len(found) - LINES} more; --html and --json list all'
+    if len(found) > most:
+        yield f'{GAP}and {len(found) - most} more; --html and --json list all'
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:

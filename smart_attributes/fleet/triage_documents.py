@@ -18,7 +18,7 @@ from ..redundancy.replacement import LABELS
 from ..typed import Json
 from ..words import visible
 from . import bounded_json, causes, legacy
-from .plugin_output import FleetDrive, Origin, Reader, dated, unread
+from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, unread
 from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_of, texts_of, whole_of
 
 if TYPE_CHECKING:
@@ -142,10 +142,11 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Fleet
     facts['past'] = {text_of(metric) or '': [point for point in points[-POINTS:] if is_point(point)]
                      for metric, points in pairs_of(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in dicts_of(given.get('readings')) if isinstance(each.get('metric'), str)]
-    used = max((each['value'] for each in readings if each['metric'] == 'endurance_used' and each['judged']
-                and is_number(each['value'])), default=0)
+    known = dict(sorted((each['metric'], each['value']) for each in readings   # the largest value of a metric
+                        if each['judged'] and is_number(each['value'])))
     weights = tuple(_weight(each, reader) for each in readings if each['state'] != State.OK.name)
-    return FleetDrive(facts, partial(packer.readings, readings), used, weights, _serials([*notes, *dicts_of([seen])]))
+    return FleetDrive(facts, partial(packer.readings, readings), known.get(ENDURANCE, 0), weights,
+                      _serials([*notes, *dicts_of([seen])]), origin.now - origin.elapsed, known.get(AGE))
 
 
 def _dependence(given: Json) -> Json:

@@ -1,0 +1,136 @@
+"""The record of each drive of a fleet: how long it was seen, at which age, and how it ended. Pure: reads no file.
+
+Drive-time counts only between two runs that both saw the drive. So it never exceeds the time in which the clock of this
+machine advanced, whatever the clocks of the hosts say.
+"""
+from __future__ import annotations
+
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from ..constants import DAY, ENDINGS, YEAR
+from ..model import State
+from ..output.advice import CABLE, COOL, UPDATE
+from ..typed import Json
+
+OLD = 2 * DAY          # seconds after which a result says nothing about today
+GAP = 14 * DAY         # longest time between two results that counts as drive-time; weekly runs may miss one
+WAIT = 7 * DAY         # a drive is gone after its host was read without it for this long
+BANDS = tuple(years * YEAR for years in (1, 2, 3, 5))  # power-on time in which each age band but the last one ends
+UNKNOWN_AGE = len(BANDS) + 1
+NAMES = ('up to 1 y', '1 to 2 y', '2 to 3 y', '3 to 5 y', 'above 5 y', 'unknown')
+FAILED, RETIRED, UNKNOWN = ENDINGS
+ELSEWHERE = frozenset((CABLE, COOL, UPDATE))  # what to do about a CRITICAL drive that is not failing itself
+SHORTEST_SERIAL = 4
+
+
+class Sighting(NamedTuple):
+    """A drive in one run. Names are numbers of the ledger's table of names."""
+
+    firmware: int
+    host: int
+    state: int             # as in model.State
+    is_failing: int        # 1: CRITICAL because of the drive itself
+    read: int              # when its host read it, in seconds since 1970
+    age: Optional[int]     # power-on time in seconds
+
+
+class Record(NamedTuple):
+    """The record of a drive. Times are in seconds since 1970, by the clock of this machine."""
+
+    firmware: int
+    host: int
+    former: int            # the host before that; 0: none
+    first: int
+    last: int              # the end of the last sighting
+    until: int             # drive-time is counted up to here
+    listed: int            # the newest run that listed it, even with an old result
+    age: Optional[int]
+    state: int
+    is_failing: int
+    ended: Optional[str]   # one of ENDINGS, if a person recorded it
+
+
+class Share(NamedTuple):
+    """Drive-time in seconds that a drive spent with one firmware, at one age and in one state."""
+
+    firmware: int
+    band: int
+    state: int
+    seconds: int
+
+
+class Cell(NamedTuple):
+    """Drives of one model, firmware and age band."""
+
+    model: str
+    firmware: str
+    band: int          # a place in NAMES
+    drives: int
+    seconds: int       # drive-time
+    failures: int
+
+
+def identifies(serial: str) -> bool:
+    """Return whether a serial number can identify a drive: not too short, nor one character repeated."""
+    return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
+
+
+def is_failing(facts: Json) -> bool:
+    """Return whether a drive is CRITICAL for a reason of its own, not because of heat, a cable or a firmware defect."""
+    return facts['state'] == State.CRITICAL.name and facts.get('action') not in ELSEWHERE
+
+
+def band(age: Optional[float]) -> int:
+    """Return the number of the age band, a place in NAMES. age: power-on time in seconds."""
+    return UNKNOWN_AGE if age is None else sum(age > end for end in BANDS)
+
+
+def updated(known: Optional[Record], seen: Sighting, now: int) -> Tuple[Record, Sequence[Share]]:
+    """Return the record of a drive after a sighting, and the drive-time to add.
+
+    known: None for a new drive. now: the time of this run.
+    """
+    if known is None:
+        return Record(seen.firmware, seen.host, 0, now, now, now, now, seen.age, seen.state, seen.is_failing, None), ()
+    read = min(seen.read, now)
+    if known.listed == now and read <= known.last:
+        return known, ()   # another host, or another service, reports the same drive in this run
+    is_fresh, is_forward = now - read <= OLD, now >= known.last
+    continues = is_fresh and is_forward and 0 < read - known.last <= GAP
+    # After a gap, or when a clock was set back, drive-time begins again with this run.
+    begins = not is_forward or (is_fresh and read - known.last > GAP)
+    # Clocks of hosts and this machine may repeat a time. It counts once, unless an earlier run was far ahead.
+    until = known.until if known.until <= now + GAP else 0
+    counted = max(read - max(known.last, until), 0) if continues else 0
+    is_read = seen.state != State.UNKNOWN
+    record = Record(seen.firmware, seen.host, known.former if seen.host == known.host else known.host, known.first,
+                    read if continues else now if begins else known.last, max(until, read) if counted else until, now,
+                    known.age if seen.age is None else seen.age,
+                    seen.state if is_read else known.state, seen.is_failing if is_read else known.is_failing,
+                    known.ended)
+    return record, _shares(seen, counted)
+
+
+def _shares(seen: Sighting, counted: int) -> Sequence[Share]:
+    """Return drive-time in each age band; a band that ended in this time has its part."""
+    shares: List[Share] = []
+    end = seen.age
+    if end is not None:
+        edge = max((edge for edge in BANDS if edge < end), default=0)
+        later = round(min(counted, end - edge))
+        shares.append(Share(seen.firmware, band(end), seen.state, later))
+        counted, end = counted - later, round(edge)
+    shares.append(Share(seen.firmware, band(end), seen.state, counted))
+    return [share for share in shares if share.seconds]
+
+
+def ending(record: Record, whole: Optional[int]) -> Optional[str]:
+    """Return how a drive ended, one of ENDINGS; None if it is in use, as far as is known.
+
+    whole: the newest run that read all drives of its host. A drive that is gone is failed only if it was failing.
+    """
+    if record.ended is not None:
+        return record.ended
+    if whole is None or whole - record.listed <= WAIT:
+        return None
+    return FAILED if record.is_failing else UNKNOWN

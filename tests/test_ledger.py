@@ -1,0 +1,419 @@
+"""The ledger of a fleet: drive-time, endings and its file, by the command line and case by case."""
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from conftest import ROOT, run
+from fleet_days import BEGIN, DAY, Bay, Site
+
+from smart_attributes.constants import YEAR
+from smart_attributes.fleet import ledger, ledger_file, plugin_output
+from smart_attributes.fleet.bookkeeping import Bookkeeper
+from smart_attributes.fleet.ledger import FAILED, RETIRED, UNKNOWN, Record, Share, Sighting
+from smart_attributes.fleet.ledger_file import Ledger, LedgerUnusable
+from smart_attributes.fleet.plugin_output import FleetDrive
+from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.model import State
+from smart_attributes.output import plugin_lines
+from smart_attributes.output.packed_document import Packer
+
+NOW = 1_800_000_000
+RECORD = Record(1, 1, 0, NOW, NOW, NOW, NOW, None, State.OK, 0, None)
+SEEN = Sighting(1, 1, State.OK, 0, NOW, None)
+
+
+@pytest.fixture
+def site(tmp_path) -> Site:
+    return Site(tmp_path)
+
+
+# --- drive-time ----------------------------------------------------------------------------------------
+
+def followed(*sightings: Any) -> float:
+    """Return the drive-time in days after sightings: the day of each run, or with the day of the result."""
+    record, seconds = None, 0
+    for each in sightings:
+        day, read = each if isinstance(each, tuple) else (each, each)
+        record, shares = ledger.updated(record, SEEN._replace(read=NOW + round(read * DAY)), NOW + round(day * DAY))
+        seconds += sum(share.seconds for share in shares)
+    return seconds / DAY
+
+
+@pytest.mark.parametrize('sightings, days', [
+    ((0,), 0), ((0, 1), 1), ((0, 1, 2.5), 2.5), ((0, 14), 14),
+    ((0, 15), 0), ((0, 7, 40, 45), 12),                           # months without a run
+    ((0, (1, 0.9), (2, 1.9)), 1.9),                               # as far as results reach
+    (((0, -1), (1, 0.5), (1.5, 0.5), (2, 1.8)), 1.8),             # one result read twice, and one from before the run
+    ((0, (5, 0.2), (9, 8.9)), 8.9),                               # an old result counts when a new one comes
+    ((0, (5, 9), (9, 9)), 9),                                     # a result from the future is one of now
+    ((0, 10, 5, 6, 12), 12), ((0, 3, 1, 3, 1, 3), 3),             # the clock goes back and forth: each day counts once
+    ((0, 1, 900, 2, 3, 4), 3),                                    # one run in a wrong year
+    ((0, 1, 900, 901, 2, 3, 4), 4),                               # two runs there
+    ((0, 1, -9000, 2, 3), 2),                                     # a clock without a battery
+    ((0, 1, 1, 1, 2), 2)])
+def test_a_day_counts_once_and_only_between_two_results(sightings, days):
+    """A rate is failures per drive-time, so time that nobody saw must not make a model look reliable."""
+    assert followed(*sightings) == pytest.approx(days, abs=0.001)
+
+
+@pytest.mark.parametrize('age, expected', [
+    (None, [(ledger.UNKNOWN_AGE, 10)]), (0.5, [(0, 10)]), (1, [(0, 10)]), (1 + 4 * DAY / YEAR, [(1, 4), (0, 6)]),
+    (4.5, [(3, 10)]), (5 + 1 * DAY / YEAR, [(4, 1), (3, 9)]), (90, [(4, 10)])])
+def test_drive_time_is_divided_where_an_age_band_ends(age, expected):
+    """So rates by age are exact, however rarely `fleet` runs."""
+    seen = SEEN._replace(read=NOW + 10 * DAY, age=None if age is None else round(age * YEAR))
+    _, shares = ledger.updated(RECORD, seen, NOW + 10 * DAY)
+
+    assert shares == [Share(1, band, State.OK, days * DAY) for band, days in expected]
+
+
+def test_the_newest_of_two_results_counts():
+    """A host that is off, or an enclosure that two hosts share: each run lists the drive twice."""
+    known = RECORD._replace(last=NOW - DAY, until=NOW - DAY, listed=NOW - DAY)
+    record, shares = ledger.updated(known, SEEN, NOW)
+    older = SEEN._replace(read=NOW - 600, state=State.CRITICAL, is_failing=1, host=2)
+
+    assert sum(share.seconds for share in shares) == DAY
+    assert ledger.updated(record, older, NOW) == (record, ())
+
+
+@pytest.mark.parametrize('serial, identifies', [
+    ('EXAMPLE0001', True), ('', False), ('000', False), ('0000000000', False), ('        ', False)])
+def test_a_placeholder_identifies_no_drive(serial, identifies):
+    """Many drives share it."""
+    assert ledger.identifies(serial) is identifies
+
+
+# --- endings -------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('days, is_failing, ended, ending', [
+    (1, 1, None, None), (7, 1, None, None), (8, 1, None, FAILED), (8, 0, None, UNKNOWN), (None, 1, None, None),
+    (-900, 1, None, None), (8, 1, RETIRED, RETIRED), (8, 1, UNKNOWN, UNKNOWN), (0, 0, FAILED, FAILED)])
+def test_gone_alone_is_never_failed(days, is_failing, ended, ending):
+    """A drive that was sold, moved or is on a host that is off must not count against its model."""
+    record = RECORD._replace(is_failing=is_failing, ended=ended)
+
+    assert ledger.ending(record, None if days is None else NOW + days * DAY) == ending
+
+
+@pytest.mark.parametrize('state, action, is_failing', [
+    ('CRITICAL', 'replace now', True), ('CRITICAL', 'look at the cooling', False),
+    ('CRITICAL', 'look at the cable', False),
+    ('CRITICAL', 'update the firmware', False), ('WARNING', 'replace now', False), ('UNKNOWN', '', False)])
+def test_heat_is_no_failure_of_the_drive(state, action, is_failing):
+    """Nor are its cable and its firmware."""
+    assert ledger.is_failing({'state': state, 'action': action}) is is_failing
+
+
+OTHER = Bay('SERIAL9')
+BAD = Bay(state='CRITICAL')
+ENDINGS = {
+    'replaced while critical': ([{'db1': [BAD, OTHER]}, {'db1': [Bay('SERIAL2'), OTHER]}], 1),
+    'gone while critical': ([{'db1': [BAD, OTHER]}, {'db1': [OTHER]}], 1),
+    'gone while unreadable after critical': (
+        [{'db1': [BAD, OTHER]}, {'db1': [Bay(state='UNKNOWN'), OTHER]}, {'db1': [OTHER]}], 1),
+    'gone while ok': ([{'db1': [Bay(), OTHER]}, {'db1': [OTHER]}], 0),
+    'gone while unread': ([{'db1': [BAD, OTHER]}, {'db1': [OTHER, Bay(None, 'UNKNOWN', '')]}], 1),
+    'gone with its host': ([{'db1': [BAD, OTHER], 'db2': [Bay('SERIAL8')]}, {'db2': [Bay('SERIAL8')]}], 0),
+    'moved': ([{'db1': [BAD, OTHER], 'db2': []}, {'db1': [OTHER], 'db2': [BAD]}], 0),
+    'back again': ([{'db1': [BAD, OTHER]}, {'db1': [OTHER]}, {'db1': [Bay(), OTHER]}], 0),
+    'back, then gone': ([{'db1': [BAD, OTHER]}, {'db1': [OTHER]}, {'db1': [BAD, OTHER]}, {'db1': [OTHER]}], 1),
+    'on a renamed host': ([{'db1': [BAD, OTHER]}, {'new1': [BAD, OTHER]}, {'new1': [OTHER]}], 1),
+    'a twin remains': ([{'db1': [BAD, OTHER], 'db2': [Bay()]}, {'db1': [OTHER], 'db2': [Bay()]}], 0),
+    'a host that hides serial numbers': ([{'db1': [BAD, OTHER]}, {'db1': [BAD._replace(serial=None)]}], 0),
+}
+
+
+@pytest.mark.parametrize('name', ENDINGS)
+def test_a_failure_is_a_drive_that_left_its_host_while_failing(site, name):
+    """Each case lasts ten days in daily runs."""
+    stages, failures = ENDINGS[name]
+    for number, hosts in enumerate(stages):
+        for day in range(10):
+            site.run(number * 10 + day, hosts)
+
+    assert site.failures == failures
+
+
+def test_a_check_that_was_not_complete_ends_no_drive(site):
+    """A host whose check reports a fault of its own may have more drives."""
+    site.run(0, {'db1': [BAD, OTHER]})
+    for day in range(1, 20):
+        site.run(day, {'db1': [OTHER]}, notes=[{'code': 'timeout', 'text': 'no answer', 'state': 'UNKNOWN'}])
+    assert site.failures == 0
+    for day in range(20, 30):
+        site.run(day, {'db1': [OTHER]}, notes=[{'code': 'drive-gone', 'text': 'SERIAL1 is gone', 'state': 'CRITICAL'}])
+    assert site.failures == 1
+
+
+def test_a_host_that_is_not_read_any_more_ends_no_drive(site):
+    """Its last document stays in the folder and gets old."""
+    site.run(0, {'db1': [BAD, OTHER]})
+    for day in range(1, 20):
+        site.run(day, {'db1': [OTHER]}, read={'db1': 1})
+
+    assert site.failures == 0
+
+
+def test_a_host_with_a_result_that_could_not_be_read_ends_no_drive(site):
+    """Its drives may be in that result."""
+    facts = {'model': 'ACME', 'firmware': '', 'state': 'CRITICAL'}
+    drives = [FleetDrive({**facts, 'host': host, 'serial': f'SERIAL{host}'}, list, read=BEGIN)
+              for host in ('db1', 'db2', 'db3')]
+    books = Bookkeeper(str(site.ledger), BEGIN)
+    for drive in drives:
+        books.add(drive)
+    books.close({'db2'}, {}, False)
+    with sqlite3.connect(site.ledger) as base:
+        hosts = {host for host, in base.execute('SELECT text FROM host JOIN name ON name.number = host.name')}
+
+    assert (hosts, books.notes) == ({'db1', 'db3'}, [])
+
+
+def test_a_run_that_the_time_limit_ended_is_not_in_the_ledger(site):
+    """Drives that it did not read would be gone."""
+    site.run(0, {'db1': [OTHER]})
+    before = site.ledger.read_bytes()
+    books = Bookkeeper(str(site.ledger), BEGIN + DAY)
+    books.close(set(), {}, True)
+
+    assert books.notes == ['ledger: the time limit was reached; increase it with -t; this run is not in it']
+    assert (books.is_whole, site.ledger.read_bytes()) == (False, before)
+
+
+def test_a_disk_that_fills_up_while_drives_are_read_is_one_sentence(site, monkeypatch):
+    """The fleet is shown all the same, and the sentence is not repeated for each drive."""
+    site.run(0, {'db1': [OTHER]})
+    monkeypatch.setattr(ledger_file, 'BATCH', 1)
+    monkeypatch.setattr(ledger_file, 'COLLECTED', 'SELECT 1')
+    done = site.run(1, {'db1': [OTHER, Bay()]})
+
+    assert (done.code, done.text.count('this run is not in it')) == (3, 1)
+    assert '2 drives on 1 host: 2 ok' in done.text
+
+
+def test_the_age_of_a_drive_comes_from_perfdata_too():
+    """Only with a ledger is it read for every drive."""
+    text = plugin_lines.read('SMART OK - 1 drive: 1 ok\nOK        sda  ACME 1  endurance_used 1 %  SERIAL1  firmware 1')
+    metrics = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+    ages = [plugin_output.Reader(metrics, Packer(), always).drives(
+        text.lines, ["'sda_power_on_time'=10800s;;;0;"], plugin_output.Origin('db1', now=BEGIN, elapsed=60))
+        for always in ((plugin_output.WEAR,), (plugin_output.WEAR, plugin_output.AGE))]
+
+    assert [[(each.age, each.read) for each in found] for found in ages] == [
+        [(None, BEGIN - 60)], [(10800, BEGIN - 60)]]
+
+
+def test_a_person_records_how_drives_ended(site):
+    """Only a person knows that a drive was replaced early, or that a CRITICAL one was sold."""
+    site.run(0, {'db1': [BAD, OTHER]})
+    one = run('fleet', '--ledger', str(site.ledger), '--ended', 'SERIAL9=failed', '--ended', 'SERIAL1=retired')
+    assert (one.code, one.text) == (0, 'recorded: ACME 1 SERIAL9 failed\nrecorded: ACME 1 SERIAL1 retired\n')
+
+    for day in range(1, 12):
+        site.run(day, {'db1': [Bay('SERIAL7')]})
+    assert site.failures == 1
+    assert run('fleet', '--ledger', str(site.ledger), '--ended', 'SERIAL9=unknown').code == 0
+    assert site.failures == 0
+
+
+@pytest.mark.parametrize('words, said', [
+    (['--ended', 'NOBODY=failed'], 'has no drive with the serial number NOBODY'),
+    (['--ended', 'SERIAL1=failed'], 'has 2 drives with the serial number SERIAL1'),
+    (['--ended', 'SERIAL1=gone'], '"SERIAL1=gone" is not SERIAL=HOW; choose HOW from failed, retired, unknown'),
+    (['--ended', '=failed'], 'is not SERIAL=HOW')])
+def test_an_ending_of_no_known_drive_is_refused(site, words, said):
+    """With a sentence."""
+    site.run(0, {'db1': [Bay(), Bay(model='ACME 2')]})
+    done = run('fleet', '--ledger', str(site.ledger), *words)
+
+    assert done.code == 3
+    assert said in done.text
+    assert '--ended needs --ledger FILE' in run('fleet', '--ended', 'SERIAL1=failed').text
+
+
+# --- the file ------------------------------------------------------------------------------------------
+
+def test_drives_without_a_serial_number_are_only_counted(site):
+    """Nothing follows them from one run to the next."""
+    done = site.run(0, {'db1': [Bay(None), Bay('0000000')], 'db2': [Bay(None)]})
+    site.run(1, {'db1': [Bay(None), Bay('0000000')], 'db2': [Bay(None)]})
+
+    assert '3 drives without a serial number of their own: the ledger does not contain them' in done.text
+    assert site.cells() == []
+
+
+def test_twins_count_as_one_drive(site):
+    """A shared enclosure is read by two hosts."""
+    for day in range(5):
+        site.run(day, {'db1': [Bay()], 'db2': [Bay()], 'db3': [Bay(), Bay()]})
+
+    assert site.days == 4
+    assert [cell.drives for cell in site.cells()] == [1]
+
+
+def damaged(path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4096:] = b'\xa5' * (len(content) - 4096)
+    path.write_bytes(content)
+
+
+def newer(path) -> None:
+    with sqlite3.connect(path) as base:
+        base.execute('PRAGMA user_version = 7')
+
+
+def foreign(path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as base:
+        base.execute('CREATE TABLE theirs (a)')
+
+
+SPOILED = {
+    'damaged': (damaged, 'is damaged; to start a new one, move it away'),
+    'truncated': (lambda path: os.truncate(path, 5000), 'is damaged; to start a new one, move it away'),
+    'newer': (newer, 'is from a newer version of this program (tables 7, here 1); upgrade this one'),
+    'foreign': (foreign, 'is not a ledger; use another path'),
+    'text': (lambda path: path.write_text('a page of drives\n' * 99), 'it is not a ledger, or is damaged'),
+    'a pipe': (lambda path: (path.unlink(), os.mkfifo(path)), 'is not a regular file'),
+    'a folder': (lambda path: (path.unlink(), path.mkdir()), 'Is a directory; use a path in a directory that'),
+    'a link': (lambda path: (path.rename(f'{path}.x'), path.symlink_to(f'{path}.x')), 'Too many levels of symbolic'),
+    'no table': (lambda path: sqlite3.connect(path).execute('DROP TABLE share').close(), 'is damaged'),
+    'other types': (lambda path: sqlite3.connect(path, isolation_level=None).execute(
+        "UPDATE drive SET last = 'x'").close(), 'it is damaged')}
+
+
+@pytest.mark.parametrize('name', SPOILED)
+def test_a_fleet_is_shown_without_its_ledger(site, name):
+    """One sentence, no rate, and the file is left as it is for a person."""
+    for day in range(3):
+        site.run(day, {'db1': [BAD, OTHER]})
+    spoil, said = SPOILED[name]
+    spoil(site.ledger)
+    before = site.ledger.read_bytes() if site.ledger.is_file() else b''
+    done = site.run(3, {'db1': [BAD, OTHER]})
+
+    assert done.code == 3
+    [note] = [line for line in done.text.splitlines() if line.startswith('note: ')]
+    assert said in note
+    assert '2 drives on 1 host: 1 critical, 1 ok' in done.text
+    assert 'annualized' not in done.text
+    assert (site.ledger.read_bytes() if site.ledger.is_file() else b'') == before
+
+
+def test_each_damaged_page_is_noticed(site):
+    """Also one that this run does not need, since the next one may."""
+    site.run(0, {f'db{host}': [Bay(f'SERIAL{host}X{number}') for number in range(24)] for host in range(20)})
+    whole = site.ledger.read_bytes()
+    for start in range(4096, len(whole), 4096):
+        site.ledger.write_bytes(whole[:start] + b'\xa5' * 4096 + whole[start + 4096:])
+        with pytest.raises(LedgerUnusable, match='is damaged; to start a new one, move it away'):
+            Ledger(str(site.ledger), BEGIN)
+
+
+def test_only_its_owner_can_read_a_ledger(site):
+    """It has serial numbers."""
+    site.run(0, {'db1': [OTHER]})
+
+    assert site.ledger.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(site):
+    """As is a folder that does not exist."""
+    site.ledger = site.folder / 'missing/ledger'
+    done = site.run(0, {'db1': [OTHER]})
+
+    assert done.code == 3
+    assert 'No such file or directory; use a path in a directory that you can write to' in done.text
+
+
+@pytest.mark.parametrize('room', range(4096, 80_000, 8_192))
+def test_on_a_full_disk_the_ledger_stays_as_it_was(site, room, tmp_path):
+    """The limit on the size of a file stands in for it: SQLite reports both alike."""
+    site.run(0, {'db1': [OTHER]})
+    hosts = {f'db{host}': [Bay(f'SERIAL{host}X{number}', firmware='F' * 50) for number in range(24)]
+             for host in range(30)}
+    child = os.fork()
+    if not child:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+        code = 9
+        try:
+            book = Ledger(str(site.ledger), BEGIN + DAY)
+            for host, bays in hosts.items():
+                for bay in bays:
+                    book.add(bay.model, bay.serial or '', bay.firmware, host, (0, 0, BEGIN + DAY, None))
+            book.write(set(hosts))
+        except LedgerUnusable as error:
+            code = 7 if 'disk' in str(error) or 'system cannot' in str(error) else 8
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+    for day in (1, 2):
+        assert site.run(day, {'db1': [OTHER]}).code == 0
+    assert site.days == 2
+
+
+def test_a_killed_run_leaves_the_ledger_whole_and_the_next_one_goes_on(site):
+    """SIGKILL at twenty moments of a run; whatever it wrote, it wrote all of it or nothing."""
+    hosts = {f'db{host}': [Bay(f'SERIAL{host}X{number}') for number in range(24)] for host in range(10)}
+    site.run(0, hosts)
+    code = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom smart_attributes.fleet.ledger_file import Ledger\n'
+            'book = Ledger(sys.argv[2], int(sys.argv[3]))\n'
+            'for host in range(10):\n for number in range(24):\n'
+            '  book.add("ACME 1", f"SERIAL{host}X{number}", "A1", f"db{host}", (0, 0, int(sys.argv[3]), None))\n'
+            'print(flush=True)\nbook.write({"db1"})\nprint(flush=True)\n')
+    for turn in range(20):
+        child = subprocess.Popen([sys.executable, '-c', code, str(ROOT), str(site.ledger), str(BEGIN + DAY)],
+                                 stdout=subprocess.PIPE)
+        assert child.stdout and child.stdout.readline()
+        time.sleep(turn * 0.001)
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        assert round(site.days, 3) in (0, 240)
+    site.run(2, hosts)
+    assert site.days == 480
+
+
+def test_two_runs_at_once_count_each_day_once(site):
+    """An hourly run and one by hand."""
+    hosts = {f'db{host}': [Bay(f'SERIAL{host}X{number}') for number in range(24)] for host in range(10)}
+    site.run(0, hosts)
+    code = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom smart_attributes.fleet.ledger_file import Ledger\n'
+            'for day in range(1, 6):\n now = int(sys.argv[3]) + day * 86400\n book = Ledger(sys.argv[2], now)\n'
+            ' for host in range(10):\n  for number in range(24):\n'
+            '   book.add("ACME 1", f"SERIAL{host}X{number}", "A1", f"db{host}", (0, 0, now, None))\n'
+            ' book.write({"db1"})\n book.close()\n')
+    children = [subprocess.Popen([sys.executable, '-c', code, str(ROOT), str(site.ledger), str(BEGIN)])
+                for _ in range(3)]
+
+    assert [child.wait() for child in children] == [0, 0, 0]
+    assert site.days <= 5 * 240
+    assert site.days >= 4 * 240
+
+
+def test_a_year_of_a_restless_drive_takes_less_than_a_kilobyte(site):
+    """It changes its state, its host and its firmware all the time; 365 runs."""
+    drives = 40
+    for day in range(365):
+        book = Ledger(str(site.ledger), BEGIN + day * DAY)
+        for number in range(drives):
+            turn = day + number
+            book.add('ACME 1', f'EXAMPLE000000{number:04}', f'A{turn % 3}', f'host-{turn % 7}.example.org',
+                     (turn % 4, int(turn % 4 == 2), BEGIN + day * DAY, turn * DAY * 5))
+        book.write({f'host-{number}.example.org' for number in range(7)})
+        book.close()
+
+    tables = 12 * 4096     # of an empty ledger, and pages that are not full
+    assert (site.ledger.stat().st_size - tables) / drives <= 1000
