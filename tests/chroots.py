@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, NamedTuple, Set
+from typing import Callable, Iterator, NamedTuple, Set
 
 from conftest import ROOT
 from daemons import free_port
@@ -115,15 +115,22 @@ class Chroot(NamedTuple):
 
 def unpacked(suite: str, folder: Path) -> Chroot:
     """Return a fresh Debian; the first time it is downloaded, as debootstrap does."""
-    archive = CACHE / f'{suite}.tar'
+    def download() -> None:
+        subprocess.run(['debootstrap', '--variant=minbase', suite, str(folder)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(['chroot', str(folder), 'apt-get', 'update', '-qq'], check=True)
+    return kept(suite, folder, download)
+
+
+def kept(name: str, folder: Path, make: Callable[[], object]) -> Chroot:
+    """Return a Debian in a folder, from an archive in CACHE. The first time, *make* fills the folder."""
+    archive = CACHE / f'{name}.tar'
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)  # nagios has to get in
     if not archive.exists():
+        make()
         CACHE.mkdir(parents=True, exist_ok=True)
-        subprocess.run(['debootstrap', '--variant=minbase', suite, str(folder)], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(['chroot', str(folder), 'apt-get', 'update', '-qq'], check=True)
-        subprocess.run(['tar', '-C', str(folder), '-cf', str(archive) + '.new', '.'], check=True)
-        os.rename(str(archive) + '.new', archive)
+        subprocess.run(['tar', '-C', str(folder), '-cf', f'{archive}.new', '.'], check=True)
+        os.rename(f'{archive}.new', archive)
     else:
         subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
     return Chroot(folder)

@@ -6,13 +6,12 @@ installed into a copy, with the dependencies that apt finds.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from chroots import CACHE, Chroot, removed, unpacked
+from chroots import CACHE, Chroot, kept, removed, unpacked
 from conftest import ROOT
 
 TOOLS = ('sdparm', 'sg3-utils', 'procps', 'iproute2', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin',
@@ -67,20 +66,14 @@ def add_ours(chroot: Chroot) -> None:
 
 def with_kernel(suite: str, folder: Path) -> Chroot:
     """Return a Debian with kernel and tools, without our package; the first time it is downloaded."""
-    archive = CACHE / f'{suite}-{CONTENTS}.tar'
-    if archive.exists():
-        folder.mkdir()
-        subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
-        return Chroot(folder)
-    for old in CACHE.glob(f'{suite}-*.tar'):
-        old.unlink()
-    chroot = unpacked(suite, folder)
-    install_kernel(chroot)
-    chroot.installs(*TOOLS)
-    chroot.does('apt-get', 'clean')
-    subprocess.run(['tar', '-C', str(folder), '-cf', f'{archive}.new', '.'], check=True)
-    os.rename(f'{archive}.new', archive)
-    return chroot
+    def download() -> None:
+        for old in CACHE.glob(f'{suite}-*.tar'):
+            old.unlink()
+        chroot = unpacked(suite, folder)
+        install_kernel(chroot)
+        chroot.installs(*TOOLS)
+        chroot.does('apt-get', 'clean')
+    return kept(f'{suite}-{CONTENTS}', folder, download)
 
 
 def install_kernel(chroot: Chroot) -> None:

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, List, Sequence
 
+from chroots import kept, unpacked
 from conftest import Result
 from daemons import until
 from guests import Guest
@@ -19,6 +20,8 @@ from guests import Guest
 QEMU = 'qemu-system-x86_64'
 BOOT_SECONDS = 480
 ANSWER_SECONDS = 60
+# Runs a command in another Debian. $0: its root directory, $1: a folder to mount there at the same path.
+ELSEWHERE = 'mkdir -p "$0$1" && mount --bind "$1" "$0$1" && shift && exec chroot "$0" "$@"'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 # What the monitor wants as a number, though the command line is all text.
 NUMBERS = ('wwn', 'scsi-id', 'smart_critical_warning')
@@ -46,9 +49,10 @@ class Line:
 class Machine:
     """A running guest."""
 
-    def __init__(self, guest: Guest, devices: Sequence[str], folder: Path) -> None:
+    def __init__(self, guest: Guest, devices: Sequence[str], folder: Path, elsewhere: Sequence[str] = ()) -> None:
+        """Start QEMU. elsewhere: words of qemu_of(), to start that of another Debian."""
         self.folder = folder
-        self.arguments = [*command(guest, folder), *devices]
+        self.arguments = [*elsewhere, *command(guest, folder), *devices]
         self.process = subprocess.Popen(self.arguments, stdin=subprocess.DEVNULL)
         self.monitor = Line(folder / 'monitor')
         self.monitor.reads()
@@ -128,6 +132,22 @@ def again(arguments: Sequence[str], name: str) -> Dict[str, object]:
     words = next(word for word in arguments if word.endswith(f',id={name}')).split(',')
     values: Dict[str, object] = dict(word.split('=', 1) for word in words[1:])
     return {'driver': words[0], **{key: int(value, 0) if key in NUMBERS else value for key, value in values.items()}}
+
+
+def qemu_of(suite: str, folder: Path) -> List[str]:
+    """Return the words to put before a command, so that it runs in a Debian that has QEMU and sees *folder*.
+
+    The file system of this Debian is made in *folder*; the first time, it is downloaded.
+    """
+    root = folder / 'qemu'
+
+    def download() -> None:
+        chroot = unpacked(suite, root)
+        chroot.does('apt-get', 'update', '-qq')  # the archive may be older than the last point release
+        chroot.installs('qemu-system-x86')
+        chroot.does('apt-get', 'clean')
+    kept(f'qemu-{suite}', root, download)
+    return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', ELSEWHERE, str(root), str(folder)]
 
 
 def command(guest: Guest, folder: Path) -> List[str]:
