@@ -295,6 +295,14 @@ def test_the_last_good_copy_says(states, failing, said):
     assert {step.drive.name: step.why for step in found}['sda'] == said
 
 
+@pytest.mark.parametrize(('state', 'words'), [('spare', ''), ('rebuilding', ', sdc rebuilding')])
+def test_a_failing_spare_was_not_dropped(state, words):
+    array_of_three = group('md0', 'raid1', 'sda', 'sdb', 'sdc', used='/srv', states={'sdc': state})
+    found = order(Stack([array_of_three]), [Drive('sdc', frozenset(('sdc',)), True, True)])
+
+    assert (found[0].label, found[0].why) == (NEXT, f'md0 (raid1, /srv{words}) needs no data on it: replace it')
+
+
 def test_the_others_were_checked():
     found = order(Stack([RAID1]), [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))])
 

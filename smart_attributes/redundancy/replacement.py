@@ -66,10 +66,12 @@ class _Machine(NamedTuple):
 
     def to_replace(self) -> List[Drive]:
         """Return the drives to replace: first those that a group has dropped, then by severity."""
-        dropped = [drive for drive in self.drives if any(
-            member.state == 'faulty' and self.stack.is_on(member, drive.disks)
-            for group in self.stack.of(drive.disks) for member in group.members)]
+        dropped = [drive for drive in self.drives if self._is_dropped(drive)]
         return [*dropped, *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped)]
+
+    def _is_dropped(self, drive: Drive) -> bool:
+        return any(member.state == 'faulty' and self.stack.is_on(member, drive.disks)
+                   for group in self.stack.of(drive.disks) for member in group.members)
 
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the drives that come first."""
@@ -120,7 +122,7 @@ class _Machine(NamedTuple):
         holding = [each for each in chain if any(member.state == IN_SYNC and self.stack.is_on(member, drive.disks)
                                                  for member in each.members)]
         if not holding:
-            return NEXT, sentences.not_used(chain[0])
+            return NEXT, sentences.not_used(chain[0], self._is_dropped(drive))
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
             return WAIT, sentences.busy(busy)

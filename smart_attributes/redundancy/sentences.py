@@ -101,10 +101,11 @@ def may_be_replaced(group: Group, unchecked: Sequence[str] = ()) -> Coded:
                                  f'{clean(group.name, limit=60)} is rebuilt', group=group.id)
 
 
-def not_used(group: Group) -> Coded:
-    """Return that a group has dropped a drive."""
-    return Coded('member-not-used', f'{named(group, *_faults(group))} no longer uses it: replace it, or '
-                                    'add it again if only its cable was at fault', group=group.id)
+def not_used(group: Group, is_dropped: bool = True) -> Coded:
+    """Return that a group needs nothing on a drive. is_dropped: it was a member, else a spare or not yet rebuilt."""
+    told = ('no longer uses it: replace it, or add it again if only its cable was at fault' if is_dropped else
+            'needs no data on it: replace it')
+    return Coded('member-not-used', f'{named(group, *_faults(group))} {told}', group=group.id)
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
