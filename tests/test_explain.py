@@ -207,9 +207,9 @@ def test_a_rule_of_growth_is_said_in_one_line(rule, words):
 def test_attributes_that_no_reading_uses_are_listed():
     known = Identity('ATA', 'INTEL SSDSC2BB240G4', rotation=0)
 
-    assert list(explain._unused_rows(VERDICT, REPORT._replace(identity=known), DATABASE)) == [
+    assert list(explain._unused_rows(REPORT._replace(identity=known), DATABASE)) == [
         ('250', 'Odd_Thing', '-', '1 (2 3)')]
-    assert next(explain._unused_rows(VERDICT, REPORT, DATABASE)) == ('5', 'Reallocated_Sector_Ct', '100', '0')
+    assert next(explain._unused_rows(REPORT, DATABASE)) == ('5', 'Reallocated_Sector_Ct', '100', '0')
 
 
 def test_an_attribute_that_no_reading_uses_has_its_name_of_the_database():
@@ -217,7 +217,7 @@ def test_an_attribute_that_no_reading_uses_has_its_name_of_the_database():
     seagate = Report(Identity('ATA', 'ST4000NM0035-1V4107', rotation=7200),
                      attributes=(AttributeRow(240, 'Unknown_Attribute', 100, None, None, None, '', '7'),))
 
-    assert list(explain._unused_rows(VERDICT, seagate, DATABASE)) == [('240', 'Head_Flying_Hours', '100', '7')]
+    assert list(explain._unused_rows(seagate, DATABASE)) == [('240', 'Head_Flying_Hours', '100', '7')]
 
 
 def test_everything_is_printed_under_its_title(capsys, monkeypatch):

@@ -41,7 +41,7 @@ def _print_tables(console: Any, verdict: Verdict, report: Report, database: Spec
     all_tables = (('heads', ('head', 'reallocated', 'unrecoverable', 'repeated'), _head_rows(report)),
                   ('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
                   ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
-                  ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(verdict, report, database)))
+                  ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(report, database)))
     for title, columns, rows in all_tables if is_verbose else all_tables[:1]:
         table = Table(*columns, box=None, pad_edge=False, header_style='bold')
         for row in rows:
@@ -180,7 +180,7 @@ def _growth(rule: Mapping[str, Any]) -> str:
     return f'growth within {rule["within"]}: {limits}, alerts for {rule["for"]}{why}'
 
 
-def _unused_rows(verdict: Verdict, report: Report, database: SpecDatabase) -> Iterator[Tuple[str, ...]]:
+def _unused_rows(report: Report, database: SpecDatabase) -> Iterator[Tuple[str, ...]]:
     spec = database.identify(report.identity, [row.id for row in report.attributes])
     used = {item.attribute for item in spec.readings}
     for row in report.attributes:
