@@ -102,7 +102,7 @@ def stand_in(chroot: Chroot) -> None:
     pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
     pytest.param(['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
     pytest.param(['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc', id='critical-failing'),
-    pytest.param(['-d', '/dev/sdd'], 3, 'sdd was not found: No such device', id='unknown-absent'),
+    pytest.param(['-d', '/dev/sdd'], 3, 'sdd [no-such-device] was not found: No such device', id='unknown-absent'),
     pytest.param(['-d', '/dev/sdd', '-d', '/dev/sdc'], 2, '2 drives: 1 critical, 1 unknown', id='critical-one-absent'),
     pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan')])
 def test_nagios_runs_it_through_sudo(fresh, arguments, code, words):
@@ -140,7 +140,7 @@ def test_what_is_only_recommended_is_asked_for(fresh):
     assert 'Jinja2, which is not installed; apt install python3-jinja2' in page.stdout
     assert not fresh.has('/tmp/drives.html')
     assert 'the Python package rich is not installed; apt install python3-rich' in table.stdout
-    assert re.search('pySMART reads, and (chardet|humanfriendly) is not installed', text.stdout)
+    assert re.search('Python package (chardet|humanfriendly) that is needed to read it is not installed', text.stdout)
 
 
 @pytest.fixture(scope='module')
@@ -651,7 +651,7 @@ def debian_11(bare_11, installed_11) -> Chroot:
 
 def test_without_drives_it_installs_and_says_what_gets_the_rule(bare_11, installed_11):
     """No file that this sudo would stumble over, and no failed installation."""
-    assert 'there are no drives to write lines for' in installed_11
+    assert 'no drives found; name them with -d, or run this as root' in installed_11
     assert f'{RULE} is not written. Fix the problem above, then run: dpkg-reconfigure {PACKAGE}' in installed_11
     assert not bare_11.has(RULE)
     assert bare_11.does('visudo', '-c')

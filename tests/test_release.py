@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, run
 
 from smart_attributes import VERSION
 
@@ -125,3 +126,21 @@ def test_every_rule_that_a_commit_has_shipped_is_in_the_list_of_the_package():
     assert len(shipped.splitlines()) > 1
     assert [line for line in shipped.splitlines()[:-1] if line not in listed] == [], \
         'run: sh tools/shipped-rules >debian/shipped-rules'
+
+
+# Up to the limit that the script sets for the host.
+EXPECTED = re.findall(r"^expects (\d) '([^'\n]+)' (?:\$plugin|check_smart_attributes) (.*\$reports\S*)",
+                      (ROOT / 'debian/tests/plugin').read_text().partition('# A limit')[0], re.MULTILINE)
+
+
+@pytest.mark.parametrize(('status', 'words', 'arguments'), EXPECTED)
+def test_autopkgtest_expects_what_the_program_prints(status, words, arguments):
+    """Only "make test-deb" runs autopkgtest; a changed sentence must not wait for it."""
+    done = run(*shlex.split(arguments.replace('$reports', str(ROOT / 'tests/reports'))))
+
+    assert done.code == int(status)
+    assert words in done.text
+
+
+def test_the_expectations_of_autopkgtest_are_found():
+    assert len(EXPECTED) >= 9
