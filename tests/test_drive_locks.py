@@ -350,12 +350,13 @@ def test_a_lock_of_another_user_neither_silences_nor_delays_root(open_place, fak
 
 
 @needs_root
-@pytest.mark.parametrize('given', ['', 'one', 'other'])
+@pytest.mark.parametrize('given', ['', 'one', 'other', 'roots-own'])
 def test_root_keeps_its_locks_where_only_root_can_write_whatever_state_dir_says(roots, open_place, given):
     """One process for a drive that hangs, and nothing that another user could have put there."""
     for name in ('package', 'one', 'other'):
         (open_place / name).mkdir()
         os.chown(open_place / name, NOBODY, NOBODY)
+    (open_place / 'roots-own').mkdir()
     first = Waiting().begin(('/usr/sbin/smartctl', *SDA))
 
     second = Waiting(given and str(open_place / given)).begin(('/usr/sbin/smartctl', *SDA))
