@@ -20,7 +20,7 @@ def as_text(data: bytes) -> str:
     """Return the text of a recorded file in any common encoding.
 
     PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
-    Whoever reads a file or a process limits its size: see `files` and `processes`.
+    The modules files and processes limit the size of the data.
     """
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
