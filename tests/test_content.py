@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.errors import DriveError
+from smart_attributes.errors import DriveError, NotAReport
+from smart_attributes.files import LARGEST
 from smart_attributes.reading import content
 
 
@@ -14,6 +15,13 @@ from smart_attributes.reading import content
     (b'x' * 64 + b'\0', 'x' * 64 + '\0'), (b' ' * 63 + b'\0', '\u2020' * 31 + '\u2000')])
 def test_a_file_is_read_in_the_encoding_of_whatever_wrote_it(data, text):
     assert content.as_text(data) == text
+
+
+def test_a_file_larger_than_any_report_is_refused():
+    assert len(content.as_text(b'x' * LARGEST)) == LARGEST
+    with pytest.raises(NotAReport) as caught:
+        content.as_text(b'x' * (LARGEST + 1))
+    assert str(caught.value) == 'is not a smartctl report: it is larger than 4 MiB'
 
 
 @pytest.mark.parametrize('text, start', [

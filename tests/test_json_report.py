@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from smart_attributes.reading import json_report
+from smart_attributes.reading import content, json_report
 
 
 def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):
@@ -360,6 +360,12 @@ def test_sudos_words_on_standard_error_are_the_reason():
         json_report.parse(b'', 1, 'sudo: a password is required\n')
 
     assert 'check_smart_attributes sudoers' in str(caught.value)
+
+
+def test_a_file_beyond_any_report_is_refused_unread():
+    """A log of gigabytes must not be parsed."""
+    with pytest.raises(NotAReport):
+        content.as_text(b'x' * (16 * 1024 * 1024 + 1))
 
 
 RECORD = 'contains no SMART data: {}; record with smartctl -x'

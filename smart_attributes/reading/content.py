@@ -4,7 +4,8 @@ from __future__ import annotations
 import json
 import re
 
-from ..errors import DriveError
+from ..errors import DriveError, NotAReport
+from ..files import LARGEST
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ def as_text(data: bytes) -> str:
     """Return the text of a recorded file in any common encoding.
 
     PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
-    The modules files and processes limit the size of the data.
+    Raises DriveError for a file that is too large to be a report.
     """
+    if len(data) > LARGEST:
+        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
     if b'\0' in data[:64]:
