@@ -364,18 +364,35 @@ def test_on_a_full_disk_the_ledger_stays_as_it_was(site, room, tmp_path):
     assert site.days == 2
 
 
+# The arguments are the folder of the package, the ledger, and the time of each run.
+WRITES = '''
+import sys
+sys.path.insert(0, sys.argv[1])
+from smart_attributes.fleet.ledger_file import Ledger
+for now in map(int, sys.argv[3:]):
+    book = Ledger(sys.argv[2], now)
+    for host in range(10):
+        for number in range(24):
+            book.add("ACME 1", f"SERIAL{host}X{number}", "A1", f"db{host}", (0, 0, now, None))
+    print(flush=True)
+    book.write({"db1"})
+    book.close()
+'''
+
+
+def writing(site, *days):
+    """Start a process that enters 240 drives on each of these days; it prints a line before it writes."""
+    times = [str(BEGIN + day * DAY) for day in days]
+    return subprocess.Popen([sys.executable, '-c', WRITES, str(ROOT), str(site.ledger), *times],
+                            stdout=subprocess.PIPE)
+
+
 def test_a_killed_run_leaves_the_ledger_whole_and_the_next_one_goes_on(site):
     """SIGKILL at twenty moments of a run; whatever it wrote, it wrote all of it or nothing."""
     hosts = {f'db{host}': [Bay(f'SERIAL{host}X{number}') for number in range(24)] for host in range(10)}
     site.run(0, hosts)
-    code = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom smart_attributes.fleet.ledger_file import Ledger\n'
-            'book = Ledger(sys.argv[2], int(sys.argv[3]))\n'
-            'for host in range(10):\n for number in range(24):\n'
-            '  book.add("ACME 1", f"SERIAL{host}X{number}", "A1", f"db{host}", (0, 0, int(sys.argv[3]), None))\n'
-            'print(flush=True)\nbook.write({"db1"})\nprint(flush=True)\n')
     for turn in range(20):
-        child = subprocess.Popen([sys.executable, '-c', code, str(ROOT), str(site.ledger), str(BEGIN + DAY)],
-                                 stdout=subprocess.PIPE)
+        child = writing(site, 1)
         assert child.stdout and child.stdout.readline()
         time.sleep(turn * 0.001)
         child.kill()
@@ -390,13 +407,7 @@ def test_two_runs_at_once_count_each_day_once(site):
     """An hourly run and one by hand."""
     hosts = {f'db{host}': [Bay(f'SERIAL{host}X{number}') for number in range(24)] for host in range(10)}
     site.run(0, hosts)
-    code = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom smart_attributes.fleet.ledger_file import Ledger\n'
-            'for day in range(1, 6):\n now = int(sys.argv[3]) + day * 86400\n book = Ledger(sys.argv[2], now)\n'
-            ' for host in range(10):\n  for number in range(24):\n'
-            '   book.add("ACME 1", f"SERIAL{host}X{number}", "A1", f"db{host}", (0, 0, now, None))\n'
-            ' book.write({"db1"})\n book.close()\n')
-    children = [subprocess.Popen([sys.executable, '-c', code, str(ROOT), str(site.ledger), str(BEGIN)])
-                for _ in range(3)]
+    children = [writing(site, *range(1, 6)) for _ in range(3)]
 
     assert [child.wait() for child in children] == [0, 0, 0]
     assert site.days <= 5 * 240
