@@ -88,7 +88,8 @@ def _addition(item: Item, found: Found | None, written: str) -> Change | None:
         return Change('keep', item, f'it holds files and belongs to {found.owner}; to give it to {item.owner}, run: '
                                     f'chown -R {item.owner}: {item.path}')
     if item.kind != DIRECTORY and found.digest != own_digest(item):
-        return Change('replace', item) if found.digest == written or item.kind == TREE else _kept(item, found)
+        is_ours = bool(written) and found.digest == written
+        return Change('replace', item) if is_ours or item.kind == TREE else _kept(item, found)
     is_mode_wrong = item.kind == FILE and found.mode != item.mode
     return Change('own', item) if found.owner != item.owner or is_mode_wrong else None
 
@@ -106,8 +107,9 @@ def _removal(path: str, found: Found | None, written: str) -> Change:
 
 
 def _kept(item: Item, found: Found) -> Change:
-    return Change('keep', item, 'it was made or changed on this host; to replace it, delete it and install again'
-                  if found.digest or found.kind != FILE else 'only root can read it')
+    is_unread = found.kind == FILE and not found.digest
+    return Change('keep', item, 'only root can read it' if is_unread else
+                  'it was made or changed on this host; if you do not need it, delete it and run this command again')
 
 
 def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collection[Change]) -> dict[str, str]:

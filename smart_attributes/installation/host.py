@@ -101,8 +101,9 @@ def with_program(facts: Facts, disk: Disk) -> Facts:
     path, version = python(compiled_for(found))
     shared = {name: found[f'{os.path.basename(files.PROGRAM)}/{name}'].decode() for name in SHARED}
     return facts._replace(
-        readme=_readme(f'{DOCUMENTS}/{_EXAMPLE}'), python=path, python_version=version, plugin_folder=plugin_folder(disk), icinga_folder=icinga_folder(disk),
-        launcher=files.content(f'{_OWN}/launcher', files.LARGEST).decode(), modules=found, shared=shared)
+        readme=_readme(f'{DOCUMENTS}/{_EXAMPLE}'), python=path, python_version=version, modules=found, shared=shared,
+        launcher=files.content(f'{_OWN}/launcher', files.LARGEST).decode(), plugin_folder=plugin_folder(disk),
+        icinga_folder=icinga_folder(disk))
 
 
 def compiled_for(names: Iterable[str]) -> str:
