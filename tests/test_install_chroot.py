@@ -18,7 +18,11 @@ from conftest import ROOT, drive
 
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
 FILE = '/root/check_smart_attributes.pyz'   # where no other user can read it
-SMARTCTL = '#!/bin/sh\nfor device; do :; done\ncat "/opt/drives/${device##*/}"\n'
+SMARTCTL = '''#!/bin/sh
+case "$*" in *--version*) exec /usr/sbin/smartctl.distrib --version;; esac
+for device; do :; done
+cat "/opt/drives/${device##*/}"
+'''
 SITE_FILE = '/etc/check-smart-attributes/thresholds.d/mine.json'
 # Prints the seconds of CPU time that ten checks take, with sudo and smartctl.
 TEN_CHECKS = ("import os, subprocess, sys\nfor _ in range(10):\n    subprocess.run([sys.argv[1], '-d', '/dev/sda'], "
@@ -33,7 +37,7 @@ if 'TEST_DEB' not in os.environ:
 def host(request, tmp_path_factory) -> Iterator[Chroot]:
     """A Debian with a monitoring agent, and a stand-in for smartctl that has a drive."""
     chroot = unpacked(request.param, tmp_path_factory.mktemp(request.param))
-    chroot.installs('python3', 'sudo', 'smartmontools', 'nagios-nrpe-server')
+    chroot.installs('python3', 'sudo', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin')
     chroot.does('dpkg-divert', '--local', '--rename', '--add', '/usr/sbin/smartctl')
     chroot.writes('/usr/sbin/smartctl', SMARTCTL)
     (chroot.root / 'usr/sbin/smartctl').chmod(0o755)
