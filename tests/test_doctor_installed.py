@@ -7,7 +7,7 @@ from typing import List
 import pytest
 
 from smart_attributes import files
-from smart_attributes.doctor import installed
+from smart_attributes.doctor import installed, system
 from smart_attributes.installation import disk, parts
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
@@ -51,7 +51,22 @@ def test_a_part_of_a_package_comes_with_the_package(root):
     (root / parts.OF_PACKAGE[1:]).mkdir(parents=True)
 
     finding, = installed.examine('/x')
-    assert (finding.cure, finding.command) == ('install the package again', '')
+    assert finding.cure == 'install the package again'
+    assert finding.command.endswith(' monitoring-plugins-check-smart-attributes')
+
+
+@pytest.mark.parametrize('release, command', [
+    ('ID=debian\n', 'apt install'), ('ID=ubuntu\nID_LIKE=debian\n', 'apt install'),
+    ('ID="rhel"\nID_LIKE="fedora"\n', 'dnf install'), ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'dnf install'),
+    ('ID=fedora\n', 'dnf install'), ('ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', 'zypper install'),
+    ("ID='sles'\nID_LIKE='suse'\n", 'zypper install'), ('ID=freebsd\n', 'pkg install'), ('ID=arch\n', 'pacman -S'),
+    ('VERSION_ID=9\nPLATFORM_ID=rhel\nID=own\n', 'apt install'), ('', 'apt install')])
+def test_the_system_names_its_own_command_for_packages(root, monkeypatch, release, command):
+    """Lines of os-release as these systems have them; none of them but Debian was tried."""
+    monkeypatch.setattr(system, 'ROOT', str(root))
+    put(root, '/etc/os-release', release)
+
+    assert system.installer().install == command
 
 
 @pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', True), ('home', False)])

@@ -14,6 +14,7 @@ from ..installation.disk import Disk
 from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, OF_PACKAGE, PLUGIN_FOLDERS
 from ..output.doctor_findings import Finding
 from . import daemons
+from .system import installer
 
 ROOT = '/'   # the folder that is taken for /
 START, PLUGIN, COMMAND = 'start-up', 'plugin', 'CheckCommand'
@@ -21,14 +22,14 @@ SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
 _COSTS = ': a check takes 0.2 s of CPU time instead of 0.05 s'
-_REINSTALL = 'install the package again'
+_PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RPM
 
 
 def examine(program: str) -> list[Finding]:
     """Return a finding for each missing part; nothing if all are there. program: path of the running program."""
     disk = Disk(ROOT)
     is_packaged = os.path.lexists(disk.at(OF_PACKAGE))
-    cure, command = (_REINSTALL, '') if is_packaged else (
+    cure, command = ('install the package again', f'{installer().reinstall} {_PACKAGE}') if is_packaged else (
         'as root, install it', f'{shlex.quote(program)} install --yes')
     return [Finding(subject, False, words, cure, command) for subject, words in (*_start(), *_missing(disk))]
 

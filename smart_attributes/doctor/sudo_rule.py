@@ -17,6 +17,7 @@ from ..reading.device_types import BY_NAME, base
 from ..words import plural
 from . import sudo_list, sudo_refusals
 from .sentences import halves
+from .system import installer
 from .user import AS_HIM, is_person
 
 SUBJECT, FILES = 'sudo rule', 'sudo files'
@@ -113,7 +114,7 @@ def examine_rule(sudo: Sudo, options: Options, user: str, needed: Sequence[Argum
     try:
         answers = _answers(sudo, options, user, needed, devices, files)
     except UsageError as error:  # sudo is not installed
-        return [Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')]
+        return [Finding(SUBJECT, False, *halves(str(error)), command=f'{installer().install} sudo')]
     complaint = None if answers.refused else sudo_refusals.reason(answers.message, user)
     return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
 
