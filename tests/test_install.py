@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT, run, run_as_nobody
 
 from smart_attributes import VERSION
+from smart_attributes.commands import install
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import SmartError, UsageError
 from smart_attributes.installation import changes, disk, host, manifest, modules, parts
@@ -248,8 +249,7 @@ class Site:
         return self.does(todo, [], written)
 
     def does(self, todo: List[Change], items: List[Item], written: Dict[str, str]) -> List[str]:
-        for change in todo:
-            self.disk.do(change)
+        install._do(todo, self.disk, written)
         self.disk.record(changes.recorded(written, items, todo))
         return [f'{change.action} {change.item.path}' for change in todo if change.action != 'forget']
 

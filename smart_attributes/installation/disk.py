@@ -163,7 +163,7 @@ def _tree(item: Item, at: str) -> None:
 
 
 def _directory(item: Item, at: str) -> None:
-    os.mkdir(at, 0o700)
+    os.makedirs(at, 0o700, exist_ok=True)  # the list of installed files may have been written there
 
 
 _MAKERS = {FILE: _write, LINK: _link, TREE: _tree, DIRECTORY: _directory}
