@@ -39,6 +39,11 @@ NETWORK = 'test_security.py::test_only_what_asks_icinga_knows_the_network'
 LOOKING = 'test_fleet_answers.py::test_nothing_but_looking_is_asked_of_icinga'
 
 BROKEN = (
+    # Places where the command install writes as root
+    _ours('test_install.py::test_a_file_that_cannot_be_installed_safely_is_refused', 'installation/disk.py',
+          '            self._require_trust(path)\n', ''),
+    _ours('test_install.py::test_files_of_this_site_survive_an_upgrade_and_a_removal', 'installation/changes.py',
+          'if written and found.digest == written else', 'if True else'),
     # Privileges of the plugin
     _ours('test_smartctl_calls.py::test_a_drive_is_read_with_exactly_these_words', 'reading/smartctl_calls.py',
           "'--nocheck=standby', '-i'", "'-i'"),

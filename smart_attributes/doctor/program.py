@@ -11,6 +11,7 @@ from ..output.doctor_findings import Finding
 from ..reading import processes, smartctl_calls
 from ..reading.sudoers import FIRST_WITH_JSON
 from .sentences import halves
+from .system import installer
 
 SUBJECT = 'smartctl'
 # Paths that distributions and local builds install it to, the usual one first.
@@ -47,7 +48,8 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
                                               f'or omit -p if that is the default path')
     if os.path.lexists(path):
         return Finding(SUBJECT, False, words, advice)
-    return Finding(SUBJECT, False, words, 'install smartmontools', 'apt install smartmontools')
+    return Finding(SUBJECT, False, words, 'install smartmontools',
+                   f'{installer().install} smartmontools')
 
 
 def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..command_line.options import PROGRAM, USER, Options
 from ..constants import SMARTCTL
 from ..errors import UsageError
+from ..installation.parts import RULE
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import processes, smartctl_calls, sudoers
@@ -16,10 +17,10 @@ from ..reading.device_types import BY_NAME, base
 from ..words import plural
 from . import sudo_list, sudo_refusals
 from .sentences import halves
+from .system import installer
 from .user import AS_HIM, is_person
 
 SUBJECT, FILES = 'sudo rule', 'sudo files'
-FILE = '/etc/sudoers.d/check-smart-attributes'
 TOO_MUCH = ('-s', 'off', '/dev/sda')   # a call that none of our rules allows
 Arguments = tuple[str, ...]
 
@@ -113,7 +114,7 @@ def examine_rule(sudo: Sudo, options: Options, user: str, needed: Sequence[Argum
     try:
         answers = _answers(sudo, options, user, needed, devices, files)
     except UsageError as error:  # sudo is not installed
-        return [Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')]
+        return [Finding(SUBJECT, False, *halves(str(error)), command=f'{installer().install} sudo')]
     complaint = None if answers.refused else sudo_refusals.reason(answers.message, user)
     return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
 
@@ -146,7 +147,7 @@ def _installing(how: HowRead, user: str, types: Iterable[str], addresses: Iterab
              *(['-t', f'{how.timeout:g}'] if how.timeout != HowRead().timeout else []),
              *(word for name in types for word in ('--type', name)),
              *(word for address in addresses for word in ('-d', address))]
-    return f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {FILE}'
+    return f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {RULE}'
 
 
 def _as_root(options: Options, user: str) -> str:

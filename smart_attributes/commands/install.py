@@ -1,0 +1,80 @@
+"""install: show what an installation changes on this host, make these changes, or undo them."""
+from __future__ import annotations
+
+import os
+import shlex
+from functools import lru_cache
+from typing import Mapping, Sequence
+
+from ..command_line.options import OK, PROGRAM, InstallOptions, Options
+from ..errors import SmartError
+from ..installation import changes, host, parts
+from ..installation.disk import Disk
+from ..reading.processes import Runner
+from ..words import sentence
+from . import sudoers
+
+_LONGEST = 600   # characters of a line
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Show the changes, and make them with --yes; return 0. Raises SmartError if a change cannot be made."""
+    own: InstallOptions = options.own
+    if own.yes and os.geteuid() != 0:
+        raise SmartError('only root can change this host; run the command as root, or without --yes to see the plan',
+                         'install-refused')
+    os.umask(0o022)   # every user reads the program
+    disk = Disk()
+    written = disk.written()
+    planned = parts.Parts((), parts.remarks_on_removal(own.packaged)) if own.remove else _parts(options, runner, disk)
+    todo = _changes(own, planned.items, disk, written)
+    _do(todo, disk, written if own.yes else None)
+    if own.yes:  # now also those that needed no change
+        disk.record(changes.recorded(written, planned.items, todo))
+    _say(planned.remarks)
+    if not own.yes and changes.count(todo):
+        _say([f'nothing was changed; to make these changes, run as root: {_command(own, "--yes")}'])
+    return OK
+
+
+def _changes(own: InstallOptions, items: Sequence[changes.Item], disk: Disk, written: Mapping[str, str],
+             ) -> list[changes.Change]:
+    found = disk.look([*(item.path for item in items), *written])
+    if own.remove:
+        return changes.removals(parts.to_remove(written, own.packaged), found, written)
+    outdated = [] if own.packaged else changes.outdated(written, items, found)
+    return [*changes.additions(items, found, written), *changes.removals(outdated, found, written)]
+
+
+def _do(todo: Sequence[changes.Change], disk: Disk, written: Mapping[str, str] | None) -> None:
+    """Print each change; make and record it, too, if it was agreed to. written: what is installed; None: only print."""
+    for change in todo:
+        if written is not None:
+            disk.do(change)
+            written = changes.recorded(written, [change.item] * (change.action in ('create', 'replace')), [change])
+            disk.record(written)
+        if change.action != 'forget':
+            _say([str(change)])
+    if not changes.count(todo):
+        _say(['nothing to change'])
+
+
+def _parts(options: Options, runner: Runner, disk: Disk) -> parts.Parts:
+    own: InstallOptions = options.own
+    drives = lru_cache(maxsize=None)(lambda: sudoers.drives(options, runner))
+    facts = host.facts(own.users, _command(own, '--yes'), options.how_read, runner, drives, disk)
+    of_host = parts.of_host(facts)
+    if own.packaged:
+        return of_host
+    return of_host._replace(items=[*parts.of_program(host.with_program(facts, disk)), *of_host.items])
+
+
+def _command(own: InstallOptions, *more: str) -> str:
+    """Return the command line of this run, with *more* options."""
+    words = [word for word, is_given in (('--packaged', own.packaged), ('--remove', own.remove)) if is_given]
+    return shlex.join([PROGRAM, 'install', *words, *(word for user in own.users for word in ('--user', user)), *more])
+
+
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(sentence(line, _LONGEST))
