@@ -77,8 +77,12 @@ def _all_of(descriptor: int, most: int) -> bytes:
     raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')
 
 
-def replace(text: str, path: str) -> None:
-    """Replace a file atomically; all users can read it. Raises OSError."""
+def replace(text: str, path: str, mode: int = _MODE, test: Callable[[str], object] = str) -> None:
+    """Replace a file atomically. Raises OSError.
+
+    mode: permission bits; by default, all users can read it. test: gets the path of the new file before it replaces
+    the old one; what it raises keeps the old one.
+    """
     from tempfile import mkstemp  # expensive, and no check writes such a file
     folder, name = os.path.split(os.path.abspath(path))
     descriptor, temporary = mkstemp(dir=folder, prefix=f'.{name}')
@@ -86,9 +90,10 @@ def replace(text: str, path: str) -> None:
         with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
             for start in range(0, len(text), _CHUNK):
                 file.write(text[start:start + _CHUNK])
-            os.fchmod(file.fileno(), _MODE)
+            os.fchmod(file.fileno(), mode)
+        test(temporary)
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:
         os.unlink(temporary)
         raise
 

@@ -30,9 +30,10 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'output': {'knowledge', 'redundancy'},
     'devtools': {'check', 'reading', 'knowledge'},
     'fleet': {'output', 'knowledge', 'redundancy'},
+    'installation': {'reading'},
     'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools', 'redundancy'},
     'commands': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor', 'devtools',
-                 'v1_6'},
+                 'installation', 'v1_6'},
     'main': {'reading', 'commands', 'command_line'}}
 # What tools/measure may import of the package beside the base.
 MEASURING_MAY_IMPORT = {'command_line', 'check', 'knowledge', 'history', 'devtools'}

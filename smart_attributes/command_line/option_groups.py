@@ -172,8 +172,8 @@ HISTORY = OptionGroup('history and acknowledgements', (
            help='report CRITICAL if a known drive is missing; to retire a drive: history --forget'),
     option('--asleep-max-age', type=duration, default=duration('7d'), metavar='TIME',
            help='warn if a drive in standby was last read longer ago, such as 12h (default: 7d)'),
-    option('--acknowledged', action='append', default=[], metavar='SERIAL:METRIC=VALUE[:UNTIL[:WHY]]',
-           help='accept a value until it gets worse: EXAMPLE0001:reallocated=8:2027-01-31; may be repeated'),
+    option('--acknowledged', action='append', default=[], metavar='VALUE',
+           help='accept a value, SERIAL:METRIC=VALUE[:UNTIL[:WHY]], until it gets worse; may be repeated'),
 ))
 NAMING = OptionGroup(OUTPUT, (
     option('--label', choices=LABELS, default='device', metavar='NAME',

@@ -130,6 +130,15 @@ class SudoersOptions(NamedTuple):
     types: tuple[str, ...]              # that a rule admits only on request
 
 
+class InstallOptions(NamedTuple):
+    """The parts to install or remove, the users, and whether changes are made or only shown."""
+
+    packaged: bool                      # only what depends on the host: a package has installed the rest
+    users: tuple[str, ...]              # monitoring users; empty: the usual ones that exist
+    yes: bool
+    remove: bool
+
+
 class ValidateOptions(NamedTuple):
     """Which files are validated, and with what."""
 

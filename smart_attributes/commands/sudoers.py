@@ -17,9 +17,11 @@ def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
-
-    def drives() -> Tuple[DeviceList, Sequence[Plan]]:
-        found = find(options, runner, time.monotonic() + options.how_read.timeout)
-        return found, plan(found.devices, options)
-    print(sudoers.text(asked, options.how_read, runner, drives))
+    print(sudoers.text(asked, options.how_read, runner, lambda: drives(options, runner)))
     return OK
+
+
+def drives(options: Options, runner: Runner) -> Tuple[DeviceList, Sequence[Plan]]:
+    """Return the drives of this machine, or of the command line, and how each is read."""
+    found = find(options, runner, time.monotonic() + options.how_read.timeout)
+    return found, plan(found.devices, options)

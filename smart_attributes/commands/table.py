@@ -147,6 +147,26 @@ example:
                    help='read thresholds.d/*.json here for the logs to skip (default: %(default)s)')),
         values.SudoersOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('sudoers')),
     Command(
+        'install', 'Show what an installation would change on this host; with --yes, make these changes.',
+        '[--packaged] [--remove] [--yes] [options]', f'''\
+example:
+  {PROGRAM} install
+  {PROGRAM} install --yes
+  {PROGRAM} install --remove --yes
+
+It keeps files that were changed on this host, site configuration and history. With --remove, it keeps them too.
+
+exit status: 0 done, or shown; 3 not''', (groups.COMMON, groups.READING), (
+            option('--user', dest='users', action='append', default=[], metavar='NAME',
+                   help='set the monitoring user; may be repeated (default: those of icinga, nrpe, naemon and nagios '
+                        'that exist)'),
+            option('--packaged', action='store_true',
+                   help='install only what depends on the host, for the scripts of a package: sudo rule, state '
+                        'directory, site configuration'),
+            option('--remove', action='store_true', help='undo the installation'),
+            option('--yes', action='store_true', help='make the changes; without it they are only shown')),
+        values.InstallOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('install')),
+    Command(
         'draft', 'Draft a new database entry (attributes.json) from a drive or a report.',
         '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json',
         _SURVEYED, (), None, history='', has_time_limit=True, takes_old_options=False, run=_module('draft')),

@@ -1,0 +1,66 @@
+"""install: show what an installation changes on this host, make these changes, or undo them."""
+from __future__ import annotations
+
+import os
+import shlex
+from functools import lru_cache
+from typing import Sequence
+
+from ..command_line.options import OK, PROGRAM, InstallOptions, Options
+from ..errors import SmartError
+from ..installation import changes, host, parts
+from ..installation.disk import Disk
+from ..reading.processes import Runner
+from ..words import sentence
+from . import sudoers
+
+_LONGEST = 600   # characters of a line
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Show the changes, and make them with --yes; return 0. Raises SmartError if a change cannot be made."""
+    own: InstallOptions = options.own
+    if own.yes and os.geteuid() != 0:
+        raise SmartError('only root can change this host; run the command as root, or without --yes to see the plan',
+                         'install-refused')
+    disk = Disk()
+    written = disk.written()
+    planned = parts.Parts(()) if own.remove else _parts(options, runner, disk)
+    paths = parts.to_remove(written, own.packaged) if own.remove else [item.path for item in planned.items]
+    found = disk.look(paths)
+    todo = changes.removals(paths, found, written) if own.remove else changes.additions(planned.items, found, written)
+    _do(todo, disk, own.yes)
+    if own.yes:
+        disk.record(changes.recorded(written, planned.items, todo))
+    _say(planned.remarks)
+    if not own.yes and changes.count(todo):
+        _say([f'nothing was changed; to make these changes, run as root: {_command(own, "--yes")}'])
+    return OK
+
+
+def _do(todo: Sequence[changes.Change], disk: Disk, is_agreed: bool) -> None:
+    """Print each change, and make it if that was agreed to."""
+    for change in todo:
+        if is_agreed:
+            disk.do(change)
+        if change.action != 'forget':
+            _say([str(change)])
+    if not changes.count(todo):
+        _say(['nothing to change'])
+
+
+def _parts(options: Options, runner: Runner, disk: Disk) -> parts.Parts:
+    own: InstallOptions = options.own
+    drives = lru_cache(maxsize=None)(lambda: sudoers.drives(options, runner))
+    return parts.of_host(host.facts(own.users, _command(own, '--yes'), options.how_read, runner, drives, disk))
+
+
+def _command(own: InstallOptions, *more: str) -> str:
+    """Return the command line of this run, with *more* options."""
+    words = [word for word, is_given in (('--packaged', own.packaged), ('--remove', own.remove)) if is_given]
+    return shlex.join([PROGRAM, 'install', *words, *(word for user in own.users for word in ('--user', user)), *more])
+
+
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(sentence(line, _LONGEST))

@@ -1,0 +1,116 @@
+"""The changes that an installation makes: each item of its plan is compared with this host. Pure."""
+from __future__ import annotations
+
+import hashlib
+
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+FILE, DIRECTORY, LINK, OTHER = 'file', 'directory', 'link', 'other'
+ROOT = 'root'
+
+
+class Item(NamedTuple):
+    """A file, a directory or a link of an installation."""
+
+    path: str
+    kind: str
+    mode: int = 0o644            # permission bits; a link has none
+    owner: str = ROOT
+    content: str = ''            # of a file; the target of a link
+    test: tuple[str, ...] = ()   # a command that has to accept a copy of the file, which becomes its last argument
+
+
+class Found(NamedTuple):
+    """The file, directory or link that is at the path of an item."""
+
+    kind: str
+    mode: int = 0
+    owner: str = ROOT
+    digest: str = ''             # of a file or a link; '' if only root can read it
+    is_empty: bool = True        # of a directory
+
+
+class Change(NamedTuple):
+    """A change of this host, or with action "keep" the reason to change nothing."""
+
+    action: str                  # a verb: create, replace, own, remove, keep, forget
+    item: Item
+    why: str = ''
+
+    def __str__(self) -> str:
+        """Return the line that reports this change."""
+        path, item = visible(self.item.path), self.item
+        if self.action in ('remove', 'keep'):
+            return f'{self.action} {path}{self.why and ": "}{self.why}'
+        verb = {'own': 'set owner and mode of'}.get(self.action, self.action)
+        if item.kind == LINK:
+            return f'{verb} link {path} to {visible(item.content)}'
+        kind = f'{item.kind}, ' if item.kind == DIRECTORY else ''
+        return f'{verb} {path} ({kind}owner {item.owner}, mode {item.mode:04o})'
+
+
+def digest(content: bytes) -> str:
+    """Return the digest by which a file that nobody changed is known."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def own_digest(item: Item) -> str:
+    """Return the digest of the content of a file, or of the target of a link."""
+    return digest(item.content.encode())
+
+
+def additions(items: Iterable[Item], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
+    """Return the changes that give this host the items, in their order.
+
+    found: by path. written: the digest of each file and link that an earlier installation wrote, by path.
+    """
+    changes = (_addition(item, found.get(item.path), written.get(item.path, '')) for item in items)
+    return [change for change in changes if change]
+
+
+def _addition(item: Item, found: Found | None, written: str) -> Change | None:
+    if found is None:
+        return Change('create', item)
+    if found.kind != item.kind:
+        return Change('keep', item, f'it is not a {item.kind}, so it was not made by this command')
+    if item.kind == DIRECTORY and found.owner != item.owner and not found.is_empty:
+        return Change('keep', item, f'it holds files and belongs to {found.owner}; to give it to {item.owner}, run: '
+                                    f'chown -R {item.owner}: {item.path}')
+    if item.kind != DIRECTORY and found.digest != own_digest(item):
+        return Change('replace', item) if found.digest == written else _kept(item, found)
+    is_mode_wrong = item.kind == FILE and found.mode != item.mode
+    return Change('own', item) if found.owner != item.owner or is_mode_wrong else None
+
+
+def removals(paths: Iterable[str], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
+    """Return the changes that remove these paths, as far as nobody changed them."""
+    return [_removal(path, found.get(path), written.get(path, '')) for path in paths]
+
+
+def _removal(path: str, found: Found | None, written: str) -> Change:
+    item = Item(path, found.kind if found else OTHER)
+    if found is None:
+        return Change('forget', item)
+    return Change('remove', item) if found.digest == written else _kept(item, found)
+
+
+def _kept(item: Item, found: Found) -> Change:
+    return Change('keep', item, 'it was changed on this host; to replace it, delete it and install again'
+                  if found.digest else 'only root can read it')
+
+
+def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collection[Change]) -> dict[str, str]:
+    """Return the digests of what is installed after these changes, which were made for these items."""
+    kept = {change.item.path for change in changes if change.action == 'keep'}
+    gone = {change.item.path for change in changes if change.action in ('remove', 'forget')}
+    made = {item.path: own_digest(item) for item in items if item.kind != DIRECTORY and item.path not in kept}
+    return {path: own for path, own in {**written, **made}.items() if path not in gone}
+
+
+def count(changes: Iterable[Change]) -> int:
+    """Return how many of these change anything."""
+    return sum(change.action not in ('keep', 'forget') for change in changes)

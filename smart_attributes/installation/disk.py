@@ -1,0 +1,144 @@
+"""Look at the items of an installation on this host, and change them; each file changes atomically."""
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+
+from .. import files, trust
+from ..errors import SmartError
+from ..reading import system_command
+from ..typed import TYPE_CHECKING
+from ..words import clean, visible
+from . import manifest
+from .changes import DIRECTORY, FILE, LINK, OTHER, ROOT, Change, Found, Item, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
+_LARGEST = 1 << 20   # bytes of a file that is compared; a larger one is not ours
+
+
+class Disk:
+    """The file system of this host. root: the folder that is taken for /."""
+
+    def __init__(self, root: str = '/') -> None:
+        self._root = root.rstrip('/')
+
+    def at(self, path: str) -> str:
+        """Return where a path of this host is."""
+        return self._root + path
+
+    def look(self, paths: Iterable[str]) -> dict[str, Found]:
+        """Return what is at each path that exists. Raises SmartError if others than root could change one of them."""
+        found = {}
+        for path in paths:
+            self._require_trust(path)
+            if os.path.lexists(self.at(path)):
+                found[path] = self._found(path)
+        return found
+
+    def _found(self, path: str) -> Found:
+        at = self.at(path)
+        status = os.lstat(at)
+        kind, is_empty, own = _KINDS.get(stat.S_IFMT(status.st_mode), OTHER), True, ''
+        if kind == FILE:
+            own = self._digest(at)
+        elif kind == LINK:
+            own = digest(os.readlink(at).encode('utf-8', 'surrogateescape'))
+        elif kind == DIRECTORY:
+            is_empty = not os.listdir(at)
+        return Found(kind, stat.S_IMODE(status.st_mode), self._owner(status.st_uid), own, is_empty)
+
+    def _owner(self, number: int) -> str:
+        """Return the name of a user, or the number of a user without a name. Below another root, this user is root."""
+        if self._root and number == os.geteuid():
+            return ROOT
+        try:
+            return pwd.getpwuid(number).pw_name
+        except KeyError:
+            return str(number)
+
+    def _digest(self, at: str) -> str:
+        try:
+            return digest(files.content(at, _LARGEST))
+        except PermissionError:
+            return ''
+        except OSError as error:   # larger than any file of ours
+            return str(error)
+
+    def _require_trust(self, path: str) -> None:
+        """Raise SmartError if others than root can change what is at a path: they could plant a link there."""
+        folder = os.path.dirname(self.at(path))
+        while not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        fault = trust.fault(folder, os.geteuid())
+        if fault:
+            raise SmartError(f'{visible(path)} is not installed there: {visible(fault)}; let only root write there: '
+                             'chown root, chmod go-w or setfacl -b', 'install-refused')
+
+    def written(self) -> dict[str, str]:
+        """Return what earlier runs installed. Raises SmartError if that cannot be known."""
+        self._require_trust(manifest.PATH)
+        try:
+            return manifest.parse(files.content(self.at(manifest.PATH), _LARGEST).decode('utf-8', 'replace'))
+        except FileNotFoundError:
+            return {}
+
+    def record(self, written: dict[str, str]) -> None:
+        """Write down what is installed now."""
+        path = self.at(manifest.PATH)
+        if written:
+            os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+            files.replace(manifest.document(written), path)
+        elif os.path.lexists(path):
+            os.unlink(path)
+
+    # --- changes -----------------------------------------------------------------------
+
+    def do(self, change: Change) -> None:
+        """Make a change. Raises SmartError."""
+        try:
+            self._do(change)
+        except OSError as error:
+            raise SmartError(f'{visible(change.item.path)}: {error.strerror}; correct this, then run the command again',
+                             'install-refused') from None
+
+    def _do(self, change: Change) -> None:
+        item, at = change.item, self.at(change.item.path)
+        if change.action == 'remove':
+            os.unlink(at)
+        elif change.action in ('create', 'replace'):
+            os.makedirs(os.path.dirname(at), 0o755, exist_ok=True)
+            {FILE: self._write, LINK: self._link, DIRECTORY: self._make}[item.kind](item, at)
+        if change.action in ('create', 'own') and item.kind != LINK:
+            _own(item, at)
+
+    def _write(self, item: Item, at: str) -> None:
+        files.replace(item.content, at, item.mode, lambda temporary: _accepted(item, temporary))
+
+    def _link(self, item: Item, at: str) -> None:
+        temporary = f'{at}.new'
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        os.symlink(item.content, temporary)
+        os.replace(temporary, at)
+
+    def _make(self, item: Item, at: str) -> None:
+        os.mkdir(at, 0o700)
+
+
+def _own(item: Item, at: str) -> None:
+    """Set owner, group and mode; the folder is root's, so nobody can put a link in place of the item."""
+    if os.geteuid() == 0:
+        entry = pwd.getpwnam(item.owner)
+        os.chown(at, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
+    os.chmod(at, item.mode)
+
+
+def _accepted(item: Item, temporary: str) -> None:
+    """Raise SmartError if the test of a file refuses it."""
+    _, why = system_command.output((*item.test, temporary)) if item.test else ('', '')
+    if why:
+        raise SmartError(f'{visible(item.path)} is not written: {clean(why, 300)}', 'install-refused')
