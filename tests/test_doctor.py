@@ -44,6 +44,8 @@ sys.path.insert(0, {str(ROOT)!r})
 sys.path.append({SITE!r})
 from smart_attributes.reading import controllers
 controllers.ROOT = sys.argv.pop(1)
+from smart_attributes.doctor import installed
+installed.ROOT = '/nonexistent'
 sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}
 from smart_attributes import main
 main.main()'''
@@ -119,7 +121,7 @@ class Installation:
         """Do as root what `doctor` says, with the program of this clone and into this installation."""
         program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
         words = re.sub('check_smart_attributes(?= sudoers| history)', lambda _: program,
-                       command).replace(sudo_rule.FILE, str(self.rule))
+                       command).replace(sudo_rule.RULE, str(self.rule))
         subprocess.run(['sh', '-ec', words], cwd=self.folder, check=True, capture_output=True, timeout=60)
 
 

@@ -30,8 +30,9 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'output': {'knowledge', 'redundancy'},
     'devtools': {'check', 'reading', 'knowledge'},
     'fleet': {'output', 'knowledge', 'redundancy'},
-    'installation': {'reading'},
-    'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools', 'redundancy'},
+    'installation': {'command_line', 'reading'},
+    'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools', 'redundancy',
+               'installation'},
     'commands': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor', 'devtools',
                  'installation', 'v1_6'},
     'main': {'reading', 'commands', 'command_line'}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import shlex
 from functools import lru_cache
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from ..command_line.options import OK, PROGRAM, InstallOptions, Options
 from ..errors import SmartError
@@ -23,12 +23,11 @@ def run(options: Options, runner: Runner) -> int:
     if own.yes and os.geteuid() != 0:
         raise SmartError('only root can change this host; run the command as root, or without --yes to see the plan',
                          'install-refused')
+    os.umask(0o022)   # every user reads the program
     disk = Disk()
     written = disk.written()
-    planned = parts.Parts(()) if own.remove else _parts(options, runner, disk)
-    paths = parts.to_remove(written, own.packaged) if own.remove else [item.path for item in planned.items]
-    found = disk.look(paths)
-    todo = changes.removals(paths, found, written) if own.remove else changes.additions(planned.items, found, written)
+    planned = parts.Parts((), parts.remarks_on_removal(own.packaged)) if own.remove else _parts(options, runner, disk)
+    todo = _changes(own, planned.items, disk, written)
     _do(todo, disk, own.yes)
     if own.yes:
         disk.record(changes.recorded(written, planned.items, todo))
@@ -36,6 +35,15 @@ def run(options: Options, runner: Runner) -> int:
     if not own.yes and changes.count(todo):
         _say([f'nothing was changed; to make these changes, run as root: {_command(own, "--yes")}'])
     return OK
+
+
+def _changes(own: InstallOptions, items: Sequence[changes.Item], disk: Disk, written: Mapping[str, str],
+             ) -> list[changes.Change]:
+    found = disk.look([*(item.path for item in items), *written])
+    if own.remove:
+        return changes.removals(parts.to_remove(written, own.packaged), found, written)
+    outdated = [] if own.packaged else changes.outdated(written, items, found)
+    return [*changes.additions(items, found, written), *changes.removals(outdated, found, written)]
 
 
 def _do(todo: Sequence[changes.Change], disk: Disk, is_agreed: bool) -> None:
@@ -52,7 +60,11 @@ def _do(todo: Sequence[changes.Change], disk: Disk, is_agreed: bool) -> None:
 def _parts(options: Options, runner: Runner, disk: Disk) -> parts.Parts:
     own: InstallOptions = options.own
     drives = lru_cache(maxsize=None)(lambda: sudoers.drives(options, runner))
-    return parts.of_host(host.facts(own.users, _command(own, '--yes'), options.how_read, runner, drives, disk))
+    facts = host.facts(own.users, _command(own, '--yes'), options.how_read, runner, drives, disk)
+    of_host = parts.of_host(facts)
+    if own.packaged:
+        return of_host
+    return of_host._replace(items=[*parts.of_program(host.with_program(facts, disk)), *of_host.items])
 
 
 def _command(own: InstallOptions, *more: str) -> str:

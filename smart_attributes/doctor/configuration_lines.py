@@ -13,7 +13,6 @@ from ..model import BEHIND_NRPE
 from ..output.doctor_findings import Paste
 from ..reading.device_types import controller
 
-USUAL_PLACE = f'/usr/lib/nagios/plugins/{PROGRAM}'
 AT_LEAST = 3   # consecutive slots before they are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
 _VARIABLES = {'--expect': 'expect', '-t': 'timeout', '-p': 'path', '--config': 'config', '--state-dir': 'state_dir'}

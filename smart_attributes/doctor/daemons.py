@@ -66,7 +66,7 @@ def unread_nrpe(root: str = '/') -> str:
 def icinga_host(name: str, root: str = '/') -> list[str]:
     """Return the objects in Icinga's configuration that describe this host. name: its host name."""
     head = re.compile(rf'object\s+Host\s+(?:NodeName\b|"{re.escape(name.partition(".")[0])}[".])')
-    return [block for path in _below(root, ICINGA[-1], '.conf')
+    return [block for path in below(root, ICINGA[-1], '.conf')
             for block in blocks(files.text(os.path.join(root, path), LARGEST), head)]
 
 
@@ -132,7 +132,7 @@ def _first(root: str, paths: Sequence[str]) -> str:
     return next((path for path in paths if os.path.exists(os.path.join(root, path))), '')
 
 
-def _below(root: str, folder: str, end: str) -> list[str]:
+def below(root: str, folder: str, end: str) -> list[str]:
     """Return the files in a folder and its subfolders, up to a fixed number."""
     paths: list[str] = []
     for here, _, names in os.walk(os.path.join(root, folder)):
@@ -157,7 +157,7 @@ def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
         yield path, name, value
         if name in ('include', 'include_dir') and depth < DEEPEST:
             place = value.lstrip('/')
-            for file in [place] if name == 'include' else _below(root, place, '.cfg'):
+            for file in [place] if name == 'include' else below(root, place, '.cfg'):
                 yield from _settings(root, file, depth + 1)
 
 
@@ -193,7 +193,7 @@ def _seconds(text: str) -> float | None:
 def _icinga(root: str) -> Iterator[DaemonLimit]:
     if not os.path.isdir(os.path.join(root, ICINGA[-1])):
         return
-    ours = [limit for folder in ICINGA for path in _below(root, folder, '.conf')
+    ours = [limit for folder in ICINGA for path in below(root, folder, '.conf')
             for block in blocks(files.text(os.path.join(root, path), LARGEST))
             for limit in _of_block(block, f'/{path}')]
     yield from dict.fromkeys(ours or [DaemonLimit('Icinga', f'/{ICINGA[-1]}', USUAL, 'check_timeout')])

@@ -13,6 +13,7 @@ from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
 from ..files import CONFIG
+from ..installation.parts import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import Examination, Finding, Paste
@@ -23,6 +24,7 @@ from . import (
     daemons,
     drives,
     history_state,
+    installed,
     nrpe,
     program,
     raid,
@@ -66,6 +68,7 @@ class Examiner:
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = _checks(options, self._nrpe, self._unread_nrpe)
+        self._missing = installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
         self._unfound = ''       # why no devices were found
@@ -89,8 +92,8 @@ class Examiner:
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
         self._findings.append(first)
         if first.is_good:
-            return self._sudo, self._state, lambda: site_files.examine(self._options), self._daemons, \
-                self._drives, lambda: self._raid
+            return lambda: self._missing, self._sudo, self._state, lambda: site_files.examine(self._options), \
+                self._daemons, self._drives, lambda: self._raid
         self._findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
                                                         f'program first'))
         return ()
@@ -222,4 +225,5 @@ def _more(options: Options) -> list[str]:
 def _plugin() -> str:
     """Return the path of this program, as a daemon calls it."""
     here = os.path.realpath(sys.argv[0])
-    return configuration_lines.USUAL_PLACE if os.path.realpath(configuration_lines.USUAL_PLACE) == here else here
+    places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
+    return next((place for place in places if os.path.realpath(place) == here), here)

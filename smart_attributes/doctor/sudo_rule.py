@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..command_line.options import PROGRAM, USER, Options
 from ..constants import SMARTCTL
 from ..errors import UsageError
+from ..installation.parts import RULE
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import processes, smartctl_calls, sudoers
@@ -19,7 +20,6 @@ from .sentences import halves
 from .user import AS_HIM, is_person
 
 SUBJECT, FILES = 'sudo rule', 'sudo files'
-FILE = '/etc/sudoers.d/check-smart-attributes'
 TOO_MUCH = ('-s', 'off', '/dev/sda')   # a call that none of our rules allows
 Arguments = tuple[str, ...]
 
@@ -146,7 +146,7 @@ def _installing(how: HowRead, user: str, types: Iterable[str], addresses: Iterab
              *(['-t', f'{how.timeout:g}'] if how.timeout != HowRead().timeout else []),
              *(word for name in types for word in ('--type', name)),
              *(word for address in addresses for word in ('-d', address))]
-    return f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {FILE}'
+    return f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {RULE}'
 
 
 def _as_root(options: Options, user: str) -> str:

@@ -9,19 +9,20 @@ from ..words import visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-FILE, DIRECTORY, LINK, OTHER = 'file', 'directory', 'link', 'other'
+FILE, DIRECTORY, LINK, TREE, OTHER = 'file', 'directory', 'link', 'program directory', 'other'
 ROOT = 'root'
 
 
 class Item(NamedTuple):
-    """A file, a directory or a link of an installation."""
+    """A file, a directory, a link, or a directory with all files of the program."""
 
     path: str
     kind: str
     mode: int = 0o644            # permission bits; a link has none
     owner: str = ROOT
     content: str = ''            # of a file; the target of a link
-    test: tuple[str, ...] = ()   # a command that has to accept a copy of the file, which becomes its last argument
+    test: tuple[str, ...] = ()   # a command that has to accept the new file or tree, which becomes its last argument
+    files: Mapping[str, bytes] = {}   # of a tree: content by path
 
 
 class Found(NamedTuple):
@@ -32,6 +33,7 @@ class Found(NamedTuple):
     owner: str = ROOT
     digest: str = ''             # of a file or a link; '' if only root can read it
     is_empty: bool = True        # of a directory
+    time: float = 0.0            # seconds since 1970; of the last change of a tree
 
 
 class Change(NamedTuple):
@@ -49,7 +51,7 @@ class Change(NamedTuple):
         verb = {'own': 'set owner and mode of'}.get(self.action, self.action)
         if item.kind == LINK:
             return f'{verb} link {path} to {visible(item.content)}'
-        kind = f'{item.kind}, ' if item.kind == DIRECTORY else ''
+        kind = f'{item.kind}, ' if item.kind != FILE else ''
         return f'{verb} {path} ({kind}owner {item.owner}, mode {item.mode:04o})'
 
 
@@ -59,8 +61,13 @@ def digest(content: bytes) -> str:
 
 
 def own_digest(item: Item) -> str:
-    """Return the digest of the content of a file, or of the target of a link."""
-    return digest(item.content.encode())
+    """Return the digest of the content of a file or a tree, or of the target of a link."""
+    return tree_digest(item.files) if item.kind == TREE else digest(item.content.encode())
+
+
+def tree_digest(files: Mapping[str, bytes]) -> str:
+    """Return the digest of a tree with these files, by path."""
+    return digest('\n'.join(f'{path} {digest(files[path])}' for path in sorted(files)).encode())
 
 
 def additions(items: Iterable[Item], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
@@ -76,12 +83,13 @@ def _addition(item: Item, found: Found | None, written: str) -> Change | None:
     if found is None:
         return Change('create', item)
     if found.kind != item.kind:
-        return Change('keep', item, f'it is not a {item.kind}, so it was not made by this command')
+        return _kept(item, found)
     if item.kind == DIRECTORY and found.owner != item.owner and not found.is_empty:
         return Change('keep', item, f'it holds files and belongs to {found.owner}; to give it to {item.owner}, run: '
                                     f'chown -R {item.owner}: {item.path}')
     if item.kind != DIRECTORY and found.digest != own_digest(item):
-        return Change('replace', item) if found.digest == written else _kept(item, found)
+        is_ours = bool(written) and found.digest == written
+        return Change('replace', item) if is_ours or item.kind == TREE else _kept(item, found)
     is_mode_wrong = item.kind == FILE and found.mode != item.mode
     return Change('own', item) if found.owner != item.owner or is_mode_wrong else None
 
@@ -99,8 +107,9 @@ def _removal(path: str, found: Found | None, written: str) -> Change:
 
 
 def _kept(item: Item, found: Found) -> Change:
-    return Change('keep', item, 'it was changed on this host; to replace it, delete it and install again'
-                  if found.digest else 'only root can read it')
+    is_unread = found.kind == FILE and not found.digest
+    return Change('keep', item, 'only root can read it' if is_unread else
+                  'it was made or changed on this host; if you do not need it, delete it and run this command again')
 
 
 def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collection[Change]) -> dict[str, str]:
@@ -109,6 +118,17 @@ def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collect
     gone = {change.item.path for change in changes if change.action in ('remove', 'forget')}
     made = {item.path: own_digest(item) for item in items if item.kind != DIRECTORY and item.path not in kept}
     return {path: own for path, own in {**written, **made}.items() if path not in gone}
+
+
+def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[str, Found]) -> list[str]:
+    """Return the paths of earlier versions, except for the newest tree: checks that run now still import from it.
+
+    Files below /etc stay. found: what is at the paths of *written*.
+    """
+    gone = sorted(set(written) - {item.path for item in items})
+    trees = sorted((path for path in gone if path in found and found[path].kind == TREE),
+                   key=lambda path: found[path].time)
+    return [path for path in gone if path not in trees[-1:] and not path.startswith('/etc/')]
 
 
 def count(changes: Iterable[Change]) -> int:

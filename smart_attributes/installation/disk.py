@@ -3,21 +3,26 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import stat
 
 from .. import files, trust
 from ..errors import SmartError
 from ..reading import system_command
+from ..state_directory import NAME
 from ..typed import TYPE_CHECKING
 from ..words import clean, visible
 from . import manifest
-from .changes import DIRECTORY, FILE, LINK, OTHER, ROOT, Change, Found, Item, digest
+from .changes import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, Change, Found, Item, digest, tree_digest
+from .modules import below
+from .parts import TREES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
-_LARGEST = 1 << 20   # bytes of a file that is compared; a larger one is not ours
+_LARGEST = 1 << 20      # bytes of a file that is compared; a larger one is not ours
+_COMPILING = 300.0      # seconds; a slow machine takes 30
 
 
 class Disk:
@@ -47,9 +52,17 @@ class Disk:
             own = self._digest(at)
         elif kind == LINK:
             own = digest(os.readlink(at).encode('utf-8', 'surrogateescape'))
+        elif kind == DIRECTORY and os.path.dirname(path) == TREES:
+            kind, own = TREE, tree_digest(below(at))
         elif kind == DIRECTORY:
-            is_empty = not os.listdir(at)
-        return Found(kind, stat.S_IMODE(status.st_mode), self._owner(status.st_uid), own, is_empty)
+            is_empty = self._is_empty(at)
+        return Found(kind, stat.S_IMODE(status.st_mode), self._owner(status.st_uid), own, is_empty, status.st_mtime)
+
+    def _is_empty(self, at: str) -> bool:
+        try:
+            return not os.listdir(at)
+        except PermissionError:
+            return False
 
     def _owner(self, number: int) -> str:
         """Return the name of a user, or the number of a user without a name. Below another root, this user is root."""
@@ -108,25 +121,54 @@ class Disk:
     def _do(self, change: Change) -> None:
         item, at = change.item, self.at(change.item.path)
         if change.action == 'remove':
-            os.unlink(at)
+            _remove(at)
         elif change.action in ('create', 'replace'):
             os.makedirs(os.path.dirname(at), 0o755, exist_ok=True)
-            {FILE: self._write, LINK: self._link, DIRECTORY: self._make}[item.kind](item, at)
-        if change.action in ('create', 'own') and item.kind != LINK:
+            _MAKERS[item.kind](item, at)
+        if change.action in ('create', 'own') and item.kind in (FILE, DIRECTORY):
             _own(item, at)
 
-    def _write(self, item: Item, at: str) -> None:
-        files.replace(item.content, at, item.mode, lambda temporary: _accepted(item, temporary))
 
-    def _link(self, item: Item, at: str) -> None:
-        temporary = f'{at}.new'
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        os.symlink(item.content, temporary)
-        os.replace(temporary, at)
+def _write(item: Item, at: str) -> None:
+    files.replace(item.content, at, item.mode, lambda temporary: _accept(item, temporary))
 
-    def _make(self, item: Item, at: str) -> None:
-        os.mkdir(at, 0o700)
+
+def _link(item: Item, at: str) -> None:
+    temporary = f'{at}.new'
+    if os.path.lexists(temporary):
+        os.unlink(temporary)
+    os.symlink(item.content, temporary)
+    os.replace(temporary, at)
+
+
+def _tree(item: Item, at: str) -> None:
+    """Write a tree, which nothing uses before its launcher is written, and compile it."""
+    if os.path.lexists(at):
+        shutil.rmtree(at)
+    for name, content in item.files.items():
+        path = os.path.join(at, name)
+        os.makedirs(os.path.dirname(path), item.mode, exist_ok=True)
+        with open(path, 'xb') as file:
+            file.write(content)
+    _accept(item, at, _COMPILING)
+
+
+def _directory(item: Item, at: str) -> None:
+    os.mkdir(at, 0o700)
+
+
+_MAKERS = {FILE: _write, LINK: _link, TREE: _tree, DIRECTORY: _directory}
+
+
+def _remove(at: str) -> None:
+    """Remove a file, a link or a tree, and then its folder if that is the program's own and empty."""
+    if os.path.isdir(at) and not os.path.islink(at):
+        shutil.rmtree(at)
+    else:
+        os.unlink(at)
+    folder = os.path.dirname(at)
+    if os.path.basename(folder) == NAME and not os.listdir(folder):
+        os.rmdir(folder)
 
 
 def _own(item: Item, at: str) -> None:
@@ -137,8 +179,8 @@ def _own(item: Item, at: str) -> None:
     os.chmod(at, item.mode)
 
 
-def _accepted(item: Item, temporary: str) -> None:
-    """Raise SmartError if the test of a file refuses it."""
-    _, why = system_command.output((*item.test, temporary)) if item.test else ('', '')
+def _accept(item: Item, path: str, seconds: float = system_command.TIME_LIMIT) -> None:
+    """Raise SmartError if the test of an item refuses it."""
+    _, why = system_command.output((*item.test, path), time_limit=seconds) if item.test else ('', '')
     if why:
         raise SmartError(f'{visible(item.path)} is not written: {clean(why, 300)}', 'install-refused')

@@ -4,25 +4,40 @@ from __future__ import annotations
 import glob
 import os
 import pwd
+import re
+import sys
 
-from .. import files
+from .. import files, trust
 from ..errors import SmartError, UsageError
-from ..reading import smartctl_calls, sudoers
+from ..reading import smartctl_calls, sudoers, system_command
 from ..state_directory import PACKAGE as STATE
 from ..typed import TYPE_CHECKING
 from .changes import ROOT
 from .disk import Disk
-from .parts import USERS, Facts
+from .modules import modules
+from .parts import (
+    DOCUMENTS,
+    ICINGA,
+    ICINGA_FOLDERS,
+    NO_PLUGIN_FOLDER,
+    OF_PACKAGE,
+    PLUGIN_FOLDERS,
+    SHARED,
+    USERS,
+    Facts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..model import HowRead
     from ..reading.processes import Runner
 
-README = os.path.join(files.PROGRAM, 'installation', 'README')
+_OWN = os.path.join(files.PROGRAM, 'installation')   # data files: README, launcher
+_OLDEST = (3, 9)
+_PROBE = ('-IS', '-c', 'import argparse, json, sys, zlib; print("%d.%d" % sys.version_info[:2])')
 _EXAMPLE = 'example-site.json'
-_EXAMPLES = ('/usr/local/share/doc/check-smart-attributes', '/usr/share/doc/*check-smart-attributes*',
+_EXAMPLES = ('/usr/share/doc/*check-smart-attributes*',
              '/usr/share/doc/packages/*check-smart-attributes*', '/usr/share/doc/*check-smart-attributes*/examples')
 
 
@@ -34,7 +49,7 @@ def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives
     users = monitoring_users(named)
     rule, why = _rule(users, how, runner, drives) if users else ('', '')
     owner = disk.look([STATE]).get(STATE)
-    return Facts(users, rule, why, owner.owner if owner and owner.owner != ROOT else '', _readme(disk), again)
+    return Facts(users, rule, why, owner.owner if owner and owner.owner != ROOT else '', _readme(_example(disk)), again)
 
 
 def monitoring_users(named: Sequence[str] = ()) -> list[str]:
@@ -65,7 +80,70 @@ def _rule(users: Sequence[str], how: HowRead, runner: Runner, drives: sudoers.Dr
     return '\n'.join([*texts, '']), ''
 
 
-def _readme(disk: Disk) -> str:
+def _readme(example: str) -> str:
+    return files.content(f'{_OWN}/README', files.LARGEST).decode().replace('{example}', example)
+
+
+def _example(disk: Disk) -> str:
+    """Return the path at which a package has installed the example of a site file."""
     found = (path for pattern in _EXAMPLES for path in glob.glob(disk.at(f'{pattern}/{_EXAMPLE}')))
-    example = next(found, f'thresholds/{_EXAMPLE} of the source archive')
-    return files.content(README, files.LARGEST).decode().replace('{example}', example)
+    return next(found, f'thresholds/{_EXAMPLE} of the source archive')
+
+
+# --- the program -------------------------------------------------------------------------
+
+def with_program(facts: Facts, disk: Disk) -> Facts:
+    """Add the facts about the program. Raises SmartError if a package has installed it, or Python is missing."""
+    if os.path.lexists(disk.at(OF_PACKAGE)):
+        raise SmartError(f'a package has already installed the program here ({OF_PACKAGE}); use that one, or remove '
+                         'the package first', 'install-refused')
+    found = modules()
+    path, version = python(compiled_for(found))
+    shared = {name: found[f'{os.path.basename(files.PROGRAM)}/{name}'].decode() for name in SHARED}
+    return facts._replace(
+        readme=_readme(f'{DOCUMENTS}/{_EXAMPLE}'), python=path, python_version=version, modules=found, shared=shared,
+        launcher=files.content(f'{_OWN}/launcher', files.LARGEST).decode(), plugin_folder=plugin_folder(disk),
+        icinga_folder=icinga_folder(disk))
+
+
+def compiled_for(names: Iterable[str]) -> str:
+    """Return the version of Python that these modules need, such as "3.11", or '' if none of them is compiled."""
+    return '.'.join(map(str, sys.version_info[:2])) if any(name.endswith('.so') for name in names) else ''
+
+
+def python(needed: str = '') -> tuple[str, str]:
+    """Return path and version of a Python that every user can run and only root can change. Raises SmartError.
+
+    needed: its version, or '' for any since 3.9. The usual one of the system comes first, then the newest.
+    """
+    numbered = [path for folder in ('/usr/bin', '/usr/local/bin') for path in glob.glob(f'{folder}/python3.*')
+                if re.fullmatch(r'.*/python3\.[0-9]+', path)]
+    newest = sorted(numbered, key=lambda path: int(path.rpartition('.')[2]), reverse=True)
+    for path in ('/usr/bin/python3', *newest):
+        version = _version(path)
+        if version and (version == needed if needed else tuple(map(int, version.split('.'))) >= _OLDEST):
+            return path, version
+    raise SmartError(f'Python {needed or "3.9 or newer"} was not found in /usr/bin or /usr/local/bin, where every user '
+                     'can run it; install it, such as: dnf install python3.11', 'install-refused')
+
+
+def _version(path: str) -> str:
+    """Return the version of a Python that works and that all users may run, or ''."""
+    try:
+        if trust.fault(path, trust.ROOT) or not all(os.stat(step).st_mode & 0o001 for step in trust.steps(path)):
+            return ''
+    except OSError:
+        return ''
+    return system_command.output((path, *_PROBE))[0].strip()
+
+
+def plugin_folder(disk: Disk) -> str:
+    """Return the folder where the monitoring daemon of this host looks for plugins; Icinga 2 names it."""
+    text = files.text(disk.at(f'{ICINGA}/constants.conf'), files.LARGEST)
+    named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
+    return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(disk.at(path))), NO_PLUGIN_FOLDER)
+
+
+def icinga_folder(disk: Disk) -> str:
+    """Return the folder for the CheckCommand, or '' on a host without Icinga 2."""
+    return next((path for path in ICINGA_FOLDERS if os.path.isdir(disk.at(path))), '')

@@ -1,18 +1,45 @@
 """The parts of an installation: a table of its files, directories and links, from facts about this host. Pure."""
 from __future__ import annotations
 
+import sys
+
+from .. import VERSION
+from ..command_line.options import PROGRAM, USER
 from ..files import CONFIG
+from ..state_directory import NAME
 from ..state_directory import PACKAGE as STATE
 from ..typed import TYPE_CHECKING, NamedTuple
-from .changes import DIRECTORY, FILE, Item
+from .changes import DIRECTORY, FILE, LINK, TREE, Item, digest, tree_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-RULE = '/etc/sudoers.d/check-smart-attributes'
+# FreeBSD's ports keep everything below /usr/local.
+RULE = f'{"/usr/local" if sys.platform.startswith("freebsd") else ""}/etc/sudoers.d/{NAME}'
+TREES = f'/usr/local/lib/{NAME}'           # a directory of modules for each version, and the launcher
+DOCUMENTS = f'/usr/local/share/doc/{NAME}'
+OF_PACKAGE = f'/usr/share/{NAME}'          # modules of the Debian package and of the RPM
+# Where monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
+PLUGIN_FOLDERS = ('/usr/lib/nagios/plugins', '/usr/lib64/nagios/plugins', '/usr/lib/monitoring-plugins',
+                  '/usr/local/libexec/nagios', '/usr/local/nagios/libexec')
+NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'   # made where none of these exists
+ICINGA = '/etc/icinga2'
+ICINGA_FOLDERS = ('/usr/share/icinga2/include/plugins-contrib.d', '/usr/local/share/icinga2/include/plugins-contrib.d',
+                  f'{ICINGA}/conf.d')
+CHECK_COMMAND = 'check-smart-attributes.conf'
+# Data files that a checkout has beside the package, and a wheel in it: path there -> path on a host.
+COPIES = {
+    'doc/check_smart_attributes.8': '/usr/local/share/man/man8/check_smart_attributes.8',
+    'contrib/bash-completion/check_smart_attributes': '/usr/local/share/bash-completion/completions/'
+                                                      'check_smart_attributes',
+    'contrib/nrpe/check-smart-attributes.cfg': f'{DOCUMENTS}/nrpe.cfg',
+    'contrib/nagios/smart_attributes.cfg': f'{DOCUMENTS}/nagios.cfg',
+    'thresholds/example-site.json': f'{DOCUMENTS}/example-site.json'}
+OF_ICINGA = f'contrib/icinga2/{CHECK_COMMAND}'
+SHARED = ('attributes.json', 'thresholds/default.json', OF_ICINGA, *COPIES)
 # The users that run checks, in the order in which one of them gets the history: Icinga 2 as Red Hat and SUSE name its
 # user; NRPE; Naemon; Nagios, whose user Debian gives to Icinga 2 and NRPE, too.
-USERS = ('icinga', 'nrpe', 'naemon', 'nagios')
+USERS = ('icinga', 'nrpe', 'naemon', USER)
 
 
 class Facts(NamedTuple):
@@ -24,6 +51,13 @@ class Facts(NamedTuple):
     state_owner: str = ''        # user that owns the state directory now, or ''
     readme: str = ''
     again: str = ''              # command that repeats the installation
+    python: str = ''             # path of the interpreter
+    python_version: str = ''     # "3.11"
+    plugin_folder: str = ''
+    icinga_folder: str = ''      # for the CheckCommand; '' without Icinga 2
+    launcher: str = ''           # template
+    modules: Mapping[str, bytes] = {}
+    shared: Mapping[str, str] = {}   # content of SHARED that is copied
 
 
 class Parts(NamedTuple):
@@ -31,6 +65,21 @@ class Parts(NamedTuple):
 
     items: Sequence[Item]
     remarks: Sequence[str] = ()
+
+
+def of_program(facts: Facts) -> list[Item]:
+    """Return the parts that a package has otherwise installed: the program, for daemons and for admins."""
+    name = digest(f'{tree_digest(facts.modules)} {facts.python} {facts.python_version}'.encode())[:12]
+    tree, launcher = f'{TREES}/{VERSION}-{name}', f'{TREES}/{PROGRAM}'
+    plugin = f'{facts.plugin_folder}/{PROGRAM}'
+    copies = {COPIES[each]: text for each, text in facts.shared.items() if each in COPIES}
+    if facts.icinga_folder:
+        copies[f'{facts.icinga_folder}/{CHECK_COMMAND}'] = facts.shared[OF_ICINGA]
+    return [Item(tree, TREE, 0o755, test=(facts.python, '-IS', '-m', 'compileall', '-q'), files=facts.modules),
+            Item(launcher, FILE, 0o755, content=facts.launcher.format(python=facts.python, folder=tree)),
+            Item(plugin, LINK, content=launcher), Item(f'/usr/local/sbin/{PROGRAM}', LINK, content=launcher),
+            *(Item(path, FILE, content=text.replace(f'{PLUGIN_FOLDERS[0]}/{PROGRAM}', plugin))
+              for path, text in copies.items())]
 
 
 def of_host(facts: Facts) -> Parts:
@@ -56,6 +105,15 @@ def _remarks(facts: Facts) -> list[str]:
             *([f'the history belongs to {owner(facts)}; checks of {", ".join(others)} run without it'] * bool(others))]
 
 
+def remarks_on_removal(is_packaged: bool) -> list[str]:
+    """Return the line about what a removal keeps; a package reports it in its own words."""
+    return [] if is_packaged else [f'site configuration and history stay; to delete them, run: rm -r {CONFIG} {STATE}']
+
+
 def to_remove(written: Iterable[str], is_packaged: bool) -> list[str]:
-    """Return the paths to remove, of those that were installed: the rule alone if a package removes the rest."""
-    return [path for path in sorted(written, reverse=True) if not is_packaged or path == RULE]
+    """Return the paths to remove, of those that were installed: the rule alone if a package removes the rest.
+
+    The running program comes last.
+    """
+    return [path for path in sorted(written, key=lambda path: (path.startswith(f'{TREES}/'), path))
+            if not is_packaged or path == RULE]

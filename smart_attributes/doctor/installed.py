@@ -1,0 +1,62 @@
+"""Compare this host with the parts that the command install would put on it, from the same table."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+from collections.abc import Iterator
+
+from .. import files
+from ..command_line.options import PROGRAM
+from ..installation import host
+from ..installation.disk import Disk
+from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, OF_PACKAGE, PLUGIN_FOLDERS
+from ..output.doctor_findings import Finding
+from . import daemons
+
+ROOT = '/'   # the folder that is taken for /
+START, PLUGIN, COMMAND = 'start-up', 'plugin', 'CheckCommand'
+SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
+_DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
+_RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
+_COSTS = ': a check takes 0.2 s of CPU time instead of 0.05 s'
+_REINSTALL = 'install the package again'
+
+
+def examine(program: str) -> list[Finding]:
+    """Return a finding for each missing part; nothing if all are there. program: path of the running program."""
+    disk = Disk(ROOT)
+    is_packaged = os.path.lexists(disk.at(OF_PACKAGE))
+    cure, command = (_REINSTALL, '') if is_packaged else (
+        'as root, install it', f'{shlex.quote(program)} install --yes')
+    return [Finding(subject, False, words, cure, command) for subject, words in (*_start(), *_missing(disk))]
+
+
+def _start() -> Iterator[tuple[str, str]]:
+    """Yield the reason why each check has to compile the program."""
+    if not os.path.isdir(files.PROGRAM):
+        yield START, f'the program is a single file, which Python compiles at each start{_COSTS}'
+    elif files.PROGRAM.startswith(SYSTEM_FOLDERS) and not is_compiled():
+        yield START, f'{files.PROGRAM} is not compiled for this Python{_COSTS}'
+
+
+def is_compiled() -> bool:
+    """Return whether this Python finds the compiled form of the program's first module."""
+    return os.path.exists(importlib.util.cache_from_source(os.path.join(files.PROGRAM, 'main.py')))
+
+
+def _missing(disk: Disk) -> Iterator[tuple[str, str]]:
+    plugin = f'{host.plugin_folder(disk)}/{PROGRAM}'
+    if any(map(os.path.isdir, map(disk.at, PLUGIN_FOLDERS))) and not os.path.lexists(disk.at(plugin)):
+        yield PLUGIN, f'{plugin} is missing: the monitoring daemon looks for the plugin there'
+    if host.icinga_folder(disk) and not _has_command(disk):
+        yield COMMAND, f'Icinga 2 is installed here, but {CHECK_COMMAND} is missing'
+
+
+def _has_command(disk: Disk) -> bool:
+    """Return whether our CheckCommand is here, or another one that this site wrote for the plugin."""
+    if any(os.path.lexists(disk.at(f'{folder}/{CHECK_COMMAND}')) for folder in ICINGA_FOLDERS):
+        return True
+    paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]
+    return any(_DEFINED.search(files.text(disk.at(f'/{path}'), daemons.LARGEST)) for path in paths)

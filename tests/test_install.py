@@ -1,0 +1,402 @@
+"""The command install: its plan as a table, and its changes below a folder that is taken for /."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, Iterator, List
+
+import pytest
+from conftest import ROOT, run, run_as_nobody
+
+from smart_attributes import VERSION
+from smart_attributes.constants import SMARTCTL
+from smart_attributes.errors import SmartError, UsageError
+from smart_attributes.installation import changes, disk, host, manifest, modules, parts
+from smart_attributes.installation.changes import DIRECTORY, FILE, LINK, TREE, Change, Found, Item
+from smart_attributes.model import HowRead
+from smart_attributes.reading.processes import Runner
+
+OLD, NEW, OTHER = (changes.digest(word) for word in (b'old', b'new', b'other'))
+A_FILE = Item('/etc/a', FILE, 0o440, content='new')
+A_LINK = Item('/bin/a', LINK, content='new')
+A_STATE = Item('/var/a', DIRECTORY, 0o750, owner='icinga')
+A_TREE = Item('/lib/a', TREE, 0o755, files={'a.py': b'new'})
+
+
+@pytest.mark.parametrize('item, found, written, action', [
+    (A_FILE, None, '', 'create'),
+    (A_FILE, Found(FILE, 0o440, digest=NEW), '', ''),
+    (A_FILE, Found(FILE, 0o440, digest=OLD), OLD, 'replace'),
+    (A_FILE, Found(FILE, 0o440, digest=OTHER), OLD, 'keep'),
+    (A_FILE, Found(FILE, 0o440, digest=OTHER), '', 'keep'),
+    (A_FILE, Found(FILE, 0o444, digest=NEW), '', 'own'),
+    (A_FILE, Found(FILE, 0o440, 'nagios', NEW), '', 'own'),
+    (A_FILE, Found(FILE, 0o440), '', 'keep'),
+    (A_FILE, Found(LINK, digest=NEW), NEW, 'keep'),
+    (A_LINK, Found(LINK, 0o777, digest=NEW), '', ''),
+    (A_LINK, Found(LINK, 0o777, digest=OLD), OLD, 'replace'),
+    (A_LINK, Found(FILE, 0o755, digest=NEW), NEW, 'keep'),
+    (A_STATE, None, '', 'create'),
+    (A_STATE, Found(DIRECTORY, 0o700, 'icinga', is_empty=False), '', ''),
+    (A_STATE, Found(DIRECTORY, 0o755, 'root'), '', 'own'),
+    (A_STATE, Found(DIRECTORY, 0o755, 'root', is_empty=False), '', 'keep'),
+    (A_STATE, Found(LINK, digest=OTHER), '', 'keep'),
+    (A_TREE, Found(TREE, 0o755, digest=changes.own_digest(A_TREE)), '', ''),
+    (A_TREE, Found(TREE, 0o755, digest=OTHER), OTHER, 'replace'),
+], ids=['file-new', 'same', 'earlier-version', 'changed', 'foreign', 'mode', 'owner', 'unreadable', 'link-for-file',
+        'link-same', 'link-earlier', 'file-for-link', 'state-new', 'state-there', 'state-empty-of-root',
+        'state-with-files-of-another', 'state-is-a-link', 'tree-same', 'tree-damaged'])
+def test_an_item_is_compared_with_what_is_there(item, found, written, action):
+    """A file that this site changed is kept; it is known by the digest of what was last written."""
+    there = {item.path: found} if found else {}
+    todo = changes.additions([item], there, {item.path: written} if written else {})
+
+    assert [change.action for change in todo] == ([action] if action else [])
+
+
+@pytest.mark.parametrize('found, action', [
+    (None, 'forget'), (Found(FILE, digest=OLD), 'remove'), (Found(FILE, digest=OTHER), 'keep'),
+    (Found(LINK, digest=OLD), 'remove'), (Found(TREE, digest=OTHER), 'keep')])
+def test_a_file_is_removed_only_as_it_was_written(found, action):
+    todo = changes.removals(['/a'], {'/a': found} if found else {}, {'/a': OLD})
+
+    assert [change.action for change in todo] == [action]
+
+
+def test_what_is_installed_is_recorded():
+    """Of a kept file nothing new, of a removed one nothing."""
+    items = [A_FILE, A_LINK, A_STATE, A_TREE]
+    done = [Change('keep', A_FILE), Change('create', A_STATE), Change('remove', Item('/gone', FILE)),
+            Change('forget', Item('/lost', FILE))]
+    written = changes.recorded({'/etc/a': OLD, '/gone': OLD, '/lost': OLD, '/more': OLD}, items, done)
+
+    assert written == {'/etc/a': OLD, '/bin/a': NEW, '/lib/a': changes.own_digest(A_TREE), '/more': OLD}
+
+
+def test_an_upgrade_removes_all_but_the_last_version_and_nothing_below_etc():
+    """A check that started before the upgrade still imports from the version before."""
+    found = {f'/t/{time}': Found(TREE, time=time) for time in (1, 3, 2)}
+    written = dict.fromkeys([*found, '/usr/old', '/etc/old', A_FILE.path], OLD)
+
+    assert changes.outdated(written, [A_FILE], found) == ['/t/1', '/t/2', '/usr/old']
+
+
+@pytest.mark.parametrize('change, line', [
+    (Change('create', A_FILE), 'create /etc/a (owner root, mode 0440)'),
+    (Change('replace', A_LINK), 'replace link /bin/a to new'),
+    (Change('own', A_STATE), 'set owner and mode of /var/a (directory, owner icinga, mode 0750)'),
+    (Change('create', A_TREE), 'create /lib/a (program directory, owner root, mode 0755)'),
+    (Change('remove', Item('/a\x1b[1m\n', FILE)), 'remove /a '),
+    (Change('keep', A_FILE, 'why'), 'keep /etc/a: why')])
+def test_a_change_is_one_plain_line(change, line):
+    assert str(change) == line
+
+
+# --- the table of parts ----------------------------------------------------------------------
+
+@pytest.mark.parametrize('users, owner, expected', [
+    (['icinga', 'nagios'], '', 'icinga'), (['icinga', 'nagios'], 'nagios', 'nagios'), (['nagios'], 'games', 'nagios')])
+def test_the_history_stays_with_a_monitoring_user_that_has_it(users, owner, expected):
+    facts = parts.Facts(users, 'rule', state_owner=owner, again='AGAIN')
+    planned = parts.of_host(facts)
+    state, = (item for item in planned.items if item.path == parts.STATE)
+
+    assert (state.owner, state.mode) == (expected, 0o750)
+    assert [line.split(';')[0] for line in planned.remarks] == [f'the history belongs to {expected}'] * (len(users) > 1)
+
+
+@pytest.mark.parametrize('facts, missing, words', [
+    (parts.Facts([], again='AGAIN'), {parts.RULE, parts.STATE}, 'install the monitoring agent, then run: AGAIN'),
+    (parts.Facts(['nrpe'], why_no_rule='no sudo', again='AGAIN'), {parts.RULE}, 'no sudo; then run: AGAIN')],
+    ids=['no-user', 'no-rule'])
+def test_a_part_that_is_missing_is_named_with_the_next_step(facts, missing, words):
+    complete, planned = parts.of_host(parts.Facts(['nrpe'], 'rule')), parts.of_host(facts)
+
+    assert {item.path for item in complete.items} - {item.path for item in planned.items} == missing
+    assert [words in line for line in planned.remarks] == [True]
+    assert complete.remarks == []
+
+
+PROGRAM = parts.Facts(python='/usr/bin/python3', python_version='3.11', plugin_folder='/usr/lib64/nagios/plugins',
+                      icinga_folder='/etc/icinga2/conf.d', launcher='#!{python} {folder}', modules={'a.py': b'1'},
+                      shared=dict.fromkeys(parts.SHARED, 'x=/usr/lib/nagios/plugins/check_smart_attributes -d'))
+
+
+def paths(facts: parts.Facts) -> Dict[str, Item]:
+    return {item.path: item for item in parts.of_program(facts)}
+
+
+def test_the_program_is_where_daemons_and_admins_look():
+    """Both are links to one launcher, which is what an upgrade replaces; paths in examples are those of this host."""
+    items = paths(PROGRAM)
+    launcher = items[f'{parts.TREES}/check_smart_attributes']
+    tree, = (path for path, item in items.items() if item.kind == TREE)
+
+    assert launcher.content == f'#!/usr/bin/python3 {tree}' and launcher.mode == 0o755
+    assert tree.startswith(f'{parts.TREES}/{VERSION}-')
+    assert {path for path, item in items.items() if item.content == launcher.path} == {
+        '/usr/lib64/nagios/plugins/check_smart_attributes', '/usr/local/sbin/check_smart_attributes'}
+    assert items[f'{parts.DOCUMENTS}/nrpe.cfg'].content == 'x=/usr/lib64/nagios/plugins/check_smart_attributes -d'
+    assert '/etc/icinga2/conf.d/check-smart-attributes.conf' in items
+    assert not [path for path in paths(PROGRAM._replace(icinga_folder='')) if 'icinga' in path]
+
+
+@pytest.mark.parametrize('change', [{'modules': {'a.py': b'2'}}, {'python': '/usr/bin/python3.12'},
+                                    {'python_version': '3.12'}], ids=['modules', 'python', 'version'])
+def test_other_modules_or_another_python_get_another_directory(change):
+    """Files of two versions never mix, and a Python that was upgraded finds modules that it compiled."""
+    trees = [next(iter(paths(facts))) for facts in (PROGRAM, PROGRAM._replace(**change))]
+
+    assert len(set(trees)) == 2
+
+
+@pytest.mark.parametrize('is_packaged, removed', [
+    (True, [parts.RULE]), (False, ['/a', parts.RULE, f'{parts.TREES}/1'])], ids=['packaged', 'whole'])
+def test_a_package_removes_the_rule_alone_and_the_running_program_goes_last(is_packaged, removed):
+    assert parts.to_remove([f'{parts.TREES}/1', parts.RULE, '/a'], is_packaged) == removed
+
+
+# --- this host -------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('folders, constants, expected', [
+    ((), '', parts.NO_PLUGIN_FOLDER),
+    (('/usr/lib64/nagios/plugins',), '', '/usr/lib64/nagios/plugins'),
+    (parts.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
+    (('/usr/lib/nagios/plugins', '/opt/plugins'), '/* */\nconst PluginDir = "/opt/plugins"\n', '/opt/plugins'),
+    (('/usr/lib/nagios/plugins',), 'const PluginDir = "/opt/none"\n', '/usr/lib/nagios/plugins'),
+    (('/usr/lib/nagios/plugins', '/opt/plugins'), '// const PluginDir = "/opt/plugins"\n', '/usr/lib/nagios/plugins'),
+], ids=['none', 'red-hat', 'all', 'icinga', 'icinga-wrong', 'icinga-comment'])
+def test_the_plugin_goes_where_the_daemon_looks(tmp_path, folders, constants, expected):
+    for folder in (*folders, parts.ICINGA):
+        (tmp_path / folder[1:]).mkdir(parents=True)
+    (tmp_path / 'etc/icinga2/constants.conf').write_text(constants)
+
+    assert host.plugin_folder(disk.Disk(str(tmp_path))) == expected
+
+
+@pytest.mark.parametrize('folders, expected', [
+    ((), ''), (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
+    (('etc/icinga2/conf.d', parts.ICINGA_FOLDERS[0][1:]), parts.ICINGA_FOLDERS[0])])
+def test_the_check_command_goes_where_icinga_includes_it(tmp_path, folders, expected):
+    for folder in folders:
+        (tmp_path / folder).mkdir(parents=True)
+
+    assert host.icinga_folder(disk.Disk(str(tmp_path))) == expected
+
+
+def test_users_that_exist_are_taken_and_those_named_must_exist(monkeypatch):
+    monkeypatch.setattr(host, 'USERS', ('nobody', 'csa-missing', 'root'))
+
+    assert host.monitoring_users() == ['nobody', 'root']
+    assert host.monitoring_users(['root', 'root']) == ['root']
+    with pytest.raises(UsageError, match='csa-missing does not exist'):
+        host.monitoring_users(['nobody', 'csa-missing'])
+
+
+def test_compiled_libraries_need_the_python_that_they_were_compiled_for():
+    assert host.compiled_for(['a.py', 'a.json']) == ''
+    assert host.compiled_for(['a.py', 'b.cpython.so']) == f'{sys.version_info[0]}.{sys.version_info[1]}'
+
+
+def test_a_python_that_all_users_can_run_is_found():
+    try:
+        path, version = host.python()
+    except SmartError:
+        pytest.skip('the choice of Python is not tried: the system has none since 3.9')
+    told = subprocess.run([path, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], capture_output=True,
+                          text=True)
+
+    assert path.startswith('/usr/') and told.stdout.strip() == version
+    with pytest.raises(SmartError, match=r'Python 3\.2 was not found'):
+        host.python('3.2')
+
+
+def test_a_checkout_brings_its_data_and_its_libraries_but_no_tools_of_its_tests():
+    """As a wheel has them: the data inside the package."""
+    names = modules.modules()
+
+    assert {f'smart_attributes/{name}' for name in parts.SHARED} <= set(names)
+    assert {'smart_attributes/main.py', 'nagiosplugin/__init__.py', 'rich/__init__.py'} <= set(names)
+    assert [name for name in names if name.startswith(('pytest', 'mypy/', 'ruff')) or name.endswith('.pyc')] == []
+
+
+# --- changes below a folder ----------------------------------------------------------------------
+
+class Site:
+    """A folder that is taken for /, with a version of the program that is installed there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.disk = disk.Disk(str(root))
+
+    def install(self, items: List[Item]) -> List[str]:
+        written = self.disk.written()
+        found = self.disk.look([*(item.path for item in items), *written])
+        todo = [*changes.additions(items, found, written),
+                *changes.removals(changes.outdated(written, items, found), found, written)]
+        return self.does(todo, items, written)
+
+    def remove(self) -> List[str]:
+        written = self.disk.written()
+        todo = changes.removals(parts.to_remove(written, False), self.disk.look(written), written)
+        return self.does(todo, [], written)
+
+    def does(self, todo: List[Change], items: List[Item], written: Dict[str, str]) -> List[str]:
+        for change in todo:
+            self.disk.do(change)
+        self.disk.record(changes.recorded(written, items, todo))
+        return [f'{change.action} {change.item.path}' for change in todo if change.action != 'forget']
+
+    def at(self, path: str) -> Path:
+        return Path(self.disk.at(path))
+
+
+@pytest.fixture
+def site(tmp_path) -> Iterator[Site]:
+    before = os.umask(0o022)
+    yield Site(tmp_path)
+    os.umask(before)
+
+
+def version(number: int) -> List[Item]:
+    """Return the items of a version of the program."""
+    facts = PROGRAM._replace(modules={'a/b.py': f'NUMBER = {number}\n'.encode()}, python=sys.executable, readme='read')
+    return [*parts.of_program(facts), *parts.of_host(facts).items]
+
+
+def test_it_installs_itself_once_and_removes_what_it_installed(site):
+    """A second run has nothing to do. Directories of the site stay."""
+    items = version(1)
+
+    assert site.install(items) == [f'create {item.path}' for item in items]
+    assert site.install(items) == []
+    tree = site.at(items[0].path)
+    assert [path.name.split('.')[0] for path in tree.glob('a/__pycache__/*')] == ['b']
+    assert os.readlink(site.at('/usr/local/sbin/check_smart_attributes')) == items[1].path
+    assert site.at(items[1].path).stat().st_mode & 0o777 == 0o755
+    files = [item for item in items if item.kind != DIRECTORY]
+    assert sorted(site.remove()) == sorted(f'remove {item.path}' for item in files)
+    left = {str(path.relative_to(site.root)) for path in site.root.rglob('*') if 'check-smart' in str(path)}
+    assert left == {'etc/check-smart-attributes', 'etc/check-smart-attributes/attributes.d',
+                    'etc/check-smart-attributes/thresholds.d'}
+
+
+def test_an_upgrade_replaces_the_launcher_and_keeps_one_earlier_version(site):
+    trees = [version(number)[0].path for number in (1, 2, 3)]
+    for number in (1, 2):
+        site.install(version(number))
+        os.utime(site.at(trees[number - 1]), (number, number))
+
+    assert site.install(version(3)) == [f'create {trees[2]}', f'replace {parts.TREES}/check_smart_attributes',
+                                        f'remove {trees[0]}']
+    assert trees[2] in site.at(f'{parts.TREES}/check_smart_attributes').read_text()
+
+
+def test_files_of_this_site_survive_an_upgrade_and_a_removal(site):
+    """A changed file, a link in place of a file, and a file that was there before."""
+    items = version(1)
+    changed, before, link = f'{parts.DOCUMENTS}/nrpe.cfg', f'{parts.DOCUMENTS}/nagios.cfg', '/etc/icinga2/conf.d'
+    site.at(before).parent.mkdir(parents=True)
+    site.at(before).write_text('mine')
+    site.install(items)
+    site.at(changed).write_text('mine')
+    target = site.at('/target')
+    target.write_text('precious')
+    linked = site.at(f'{link}/check-smart-attributes.conf')
+    linked.unlink()
+    linked.symlink_to(target)
+
+    assert sorted(line for line in site.install(version(2)) if line.startswith('keep')) == sorted(
+        f'keep {path}' for path in (changed, before, f'{link}/check-smart-attributes.conf'))
+    site.remove()
+    assert (site.at(changed).read_text(), site.at(before).read_text(), target.read_text()) == (
+        'mine', 'mine', 'precious')
+
+
+def test_a_damaged_program_directory_is_replaced(site):
+    """Such as one whose installation was interrupted."""
+    items = version(1)
+    site.install(items)
+    module = site.at(items[0].path) / 'a/b.py'
+    module.write_text('')
+    (module.parent / 'planted.py').write_text('')
+
+    assert site.install(items) == [f'replace {items[0].path}']
+    assert module.read_text() == 'NUMBER = 1\n' and not (module.parent / 'planted.py').exists()
+
+
+@pytest.mark.parametrize('item, words', [
+    (Item('/open/a', FILE, content='x'), 'open is writable by others'),
+    (Item('/etc/a', FILE, content='x', test=('false',)), '/etc/a is not written: false '),
+    (Item('/file/a', FILE, content='x'), '/file/a: ')], ids=['place', 'test', 'no-directory'])
+def test_a_file_that_cannot_be_installed_safely_is_refused(site, item, words):
+    """And nothing of it is left behind."""
+    (site.root / 'open').mkdir()
+    (site.root / 'open').chmod(0o777)
+    (site.root / 'file').write_text('')
+    before = {path for path in site.root.rglob('*') if path.name != 'etc'}
+
+    with pytest.raises(SmartError, match=words) as error:
+        site.install([item])
+    assert error.value.code == 'install-refused'
+    assert {path for path in site.root.rglob('*') if path.name != 'etc'} == before
+
+
+@pytest.mark.parametrize('text', ['', '[]', '{"written": []}', '{"written": {"/a": 1}}', '[' * 100_000])
+def test_a_damaged_list_is_named(text):
+    with pytest.raises(SmartError, match='is damaged; delete it'):
+        manifest.parse(text)
+
+
+# --- the command ------------------------------------------------------------------------------
+
+def test_without_yes_it_only_shows(monkeypatch):
+    """With the rule that the command sudoers prints, for each user; then the command that does it."""
+    monkeypatch.setattr(host, 'USERS', ('nobody',))
+    result = run('install', '--packaged')
+
+    assert result.code == 0
+    last = result.text.splitlines()[-1]
+    assert last in ('nothing was changed; to make these changes, run as root: check_smart_attributes install '
+                    '--packaged --yes', 'nothing to change')
+
+
+def test_the_rule_is_that_of_the_command_sudoers_for_each_user():
+    how = HowRead()
+    rule, why = host._rule(['icinga', 'nrpe'], how, Runner(), lambda: pytest.fail('drives are not needed'))
+    if why == 'sudo is not installed; install it':
+        pytest.skip('the rule is not tried: sudo is missing')
+
+    assert SMARTCTL in rule
+    assert [user in rule for user in ('icinga ALL=(root)', 'nrpe ALL=(root)', 'nagios ALL')] == [True, True, False]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='another user is not tried: these tests do not run as root')
+def test_a_user_cannot_install():
+    """These tests never call it with --yes as root: it would change the machine that they run on."""
+    code = ('import contextlib, io, json\nfrom smart_attributes import main\nprinted = io.StringIO()\n'
+            'with contextlib.redirect_stdout(printed):\n    code = main.run(["install", "--yes"])\n'
+            'print(json.dumps([code, printed.getvalue()]))')
+
+    assert run_as_nobody(code) == [3, 'SMART UNKNOWN - [install-refused] only root can change this host; run the '
+                                      'command as root, or without --yes to see the plan\n']
+
+
+def test_a_package_that_owns_the_program_is_named(tmp_path):
+    site = Site(tmp_path)
+    site.at(parts.OF_PACKAGE).mkdir(parents=True)
+
+    with pytest.raises(SmartError, match='a package has already installed the program here'):
+        host.with_program(parts.Facts(), site.disk)
+
+
+def test_the_data_files_are_in_the_wheel():
+    """Else the single-file program could not install them."""
+    text = (ROOT / 'pyproject.toml').read_text()
+
+    assert [name for name in parts.SHARED if name.split('/')[0] not in ('attributes.json', 'thresholds')
+            and f'"{name}" = "smart_attributes/{name}"' not in text] == []
+    assert json.loads(manifest.document({'/b': '2', '/a': '1'}))['written'] == {'/a': '1', '/b': '2'}
