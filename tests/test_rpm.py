@@ -218,15 +218,18 @@ def test_each_monitoring_user_runs_it_through_sudo(monitored, user, arguments, c
     assert perfdata(done.stdout)
 
 
-@pytest.mark.parametrize('arguments, code, words', [
-    pytest.param(['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc', id='critical-failing'),
-    pytest.param(['-d', '/dev/sdd'], 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent')])
-def test_a_drive_that_no_scan_finds_is_read_too(monitored, suite, arguments, code, words):
-    """The expressions of the rule admit every drive. The literal rule of an old sudo is tested apart."""
-    if suite == 'bullseye':
-        pytest.skip('drives that no scan finds are not tried: this sudo has a line for each drive that a scan finds')
-    done = monitored.checks(*arguments)
+@pytest.mark.parametrize('device, code, words', [
+    pytest.param('/dev/sdc', 2, 'SMART CRITICAL - sdc', id='critical-failing'),
+    pytest.param('/dev/sdd', 3, 'SMART UNKNOWN - sdd [no-such-device] was not found', id='unknown-absent')])
+def test_a_drive_that_is_added_is_read(host, suite, device, code, words):
+    """With the sudo of RHEL 8 and 9, which needs a line for each drive, after the command that the document names."""
+    host.installs_ours()
+    before = host.checks('-d', device)
+    host.chroot.writes('/opt/drives/scan', SCANNED.replace('/dev/sda', device))
+    said = host.chroot.does(COMMAND, 'install', '--packaged', '--yes')
+    done = host.checks('-d', device)
 
+    assert ('sudo-' in before.stdout, 'replace' in said) == ((True, True) if suite == 'bullseye' else (False, False))
     assert done.returncode == code, done.stdout
     assert words in done.stdout.splitlines()[0]
 
