@@ -142,7 +142,7 @@ deb: venv        ## build dist/*.deb as Debian does
 
 test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the package in fresh Debian 11, 12 and 13
 	sh tools/install debootstrap lintian autopkgtest
-	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py
+	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py tests/test_install_chroot.py
 
 rpm: wheel       ## build dist/*.rpm for RHEL and SUSE, with all libraries inside
 	sh tools/rpm $(BUILD)/bin/python "$(DIST)"

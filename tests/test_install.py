@@ -46,9 +46,12 @@ A_TREE = Item('/lib/a', TREE, 0o755, files={'a.py': b'new'})
     (A_STATE, Found(LINK, digest=OTHER), '', 'keep'),
     (A_TREE, Found(TREE, 0o755, digest=changes.own_digest(A_TREE)), '', ''),
     (A_TREE, Found(TREE, 0o755, digest=OTHER), OTHER, 'replace'),
+    (A_TREE, Found(TREE, 0o755, 'games', digest=changes.own_digest(A_TREE)), '', 'replace'),
+    (A_LINK, Found(LINK, 0o777, 'games', digest=NEW), '', ''),
 ], ids=['file-new', 'same', 'earlier-version', 'changed', 'foreign', 'mode', 'owner', 'unreadable', 'link-for-file',
         'link-same', 'link-earlier', 'file-for-link', 'state-new', 'state-there', 'state-empty-of-root',
-        'state-with-files-of-another', 'state-is-a-link', 'tree-same', 'tree-damaged'])
+        'state-with-files-of-another', 'state-is-a-link', 'tree-same', 'tree-damaged',
+        'tree-of-another-user', 'link-of-another-user'])
 def test_an_item_is_compared_with_what_is_there(item, found, written, action):
     """A file that this site changed is kept; it is known by the digest of what was last written."""
     there = {item.path: found} if found else {}
@@ -326,6 +329,17 @@ def test_a_damaged_program_directory_is_replaced(site):
 
     assert site.install(items) == [f'replace {items[0].path}']
     assert module.read_text() == 'NUMBER = 1\n' and not (module.parent / 'planted.py').exists()
+
+
+def test_an_installation_that_failed_is_completed_by_the_next_one(site):
+    """A tree that could not be compiled is not in its place, so it is not taken for complete."""
+    tree, *rest = version(1)
+    with pytest.raises(SmartError, match='is not written'):
+        site.install([tree._replace(test=('false',)), *rest])
+
+    assert not site.at(tree.path).exists()
+    assert site.install([tree, *rest])[0] == f'create {tree.path}'
+    assert list(site.at(tree.path).glob('a/__pycache__/b.*'))
 
 
 @pytest.mark.parametrize('item, words', [

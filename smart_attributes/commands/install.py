@@ -28,8 +28,8 @@ def run(options: Options, runner: Runner) -> int:
     written = disk.written()
     planned = parts.Parts((), parts.remarks_on_removal(own.packaged)) if own.remove else _parts(options, runner, disk)
     todo = _changes(own, planned.items, disk, written)
-    _do(todo, disk, own.yes)
-    if own.yes:
+    _do(todo, disk, written if own.yes else None)
+    if own.yes:  # now also those that needed no change
         disk.record(changes.recorded(written, planned.items, todo))
     _say(planned.remarks)
     if not own.yes and changes.count(todo):
@@ -46,11 +46,13 @@ def _changes(own: InstallOptions, items: Sequence[changes.Item], disk: Disk, wri
     return [*changes.additions(items, found, written), *changes.removals(outdated, found, written)]
 
 
-def _do(todo: Sequence[changes.Change], disk: Disk, is_agreed: bool) -> None:
-    """Print each change, and make it if that was agreed to."""
+def _do(todo: Sequence[changes.Change], disk: Disk, written: Mapping[str, str] | None) -> None:
+    """Print each change; make and record it, too, if it was agreed to. written: what is installed; None: only print."""
     for change in todo:
-        if is_agreed:
+        if written is not None:
             disk.do(change)
+            written = changes.recorded(written, [change.item] * (change.action in ('create', 'replace')), [change])
+            disk.record(written)
         if change.action != 'forget':
             _say([str(change)])
     if not changes.count(todo):

@@ -87,11 +87,13 @@ def _addition(item: Item, found: Found | None, written: str) -> Change | None:
     if item.kind == DIRECTORY and found.owner != item.owner and not found.is_empty:
         return Change('keep', item, f'it holds files and belongs to {found.owner}; to give it to {item.owner}, run: '
                                     f'chown -R {item.owner}: {item.path}')
-    if item.kind != DIRECTORY and found.digest != own_digest(item):
-        is_ours = bool(written) and found.digest == written
-        return Change('replace', item) if is_ours or item.kind == TREE else _kept(item, found)
-    is_mode_wrong = item.kind == FILE and found.mode != item.mode
-    return Change('own', item) if found.owner != item.owner or is_mode_wrong else None
+    is_same = item.kind == DIRECTORY or found.digest == own_digest(item)
+    is_owned = found.owner == item.owner and (item.kind != FILE or found.mode == item.mode)
+    if item.kind == TREE:   # damaged, or somebody else could change it
+        return None if is_same and is_owned else Change('replace', item)
+    if not is_same:
+        return Change('replace', item) if written and found.digest == written else _kept(item, found)
+    return None if is_owned or item.kind == LINK else Change('own', item)
 
 
 def removals(paths: Iterable[str], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:

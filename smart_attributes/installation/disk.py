@@ -5,6 +5,7 @@ import os
 import pwd
 import shutil
 import stat
+from contextlib import contextmanager
 
 from .. import files, trust
 from ..errors import SmartError
@@ -18,7 +19,7 @@ from .modules import below
 from .parts import TREES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
 _LARGEST = 1 << 20      # bytes of a file that is compared; a larger one is not ours
@@ -99,34 +100,39 @@ class Disk:
         except FileNotFoundError:
             return {}
 
-    def record(self, written: dict[str, str]) -> None:
-        """Write down what is installed now."""
+    def record(self, written: Mapping[str, str]) -> None:
+        """Write down what is installed now. Raises SmartError."""
         path = self.at(manifest.PATH)
-        if written:
-            os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
-            files.replace(manifest.document(written), path)
-        elif os.path.lexists(path):
-            os.unlink(path)
+        with _reporting(manifest.PATH):
+            if written:
+                os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+                files.replace(manifest.document(written), path)
+            elif os.path.lexists(path):
+                os.unlink(path)
 
     # --- changes -----------------------------------------------------------------------
 
     def do(self, change: Change) -> None:
         """Make a change. Raises SmartError."""
-        try:
-            self._do(change)
-        except OSError as error:
-            raise SmartError(f'{visible(change.item.path)}: {error.strerror}; correct this, then run the command again',
-                             'install-refused') from None
-
-    def _do(self, change: Change) -> None:
         item, at = change.item, self.at(change.item.path)
-        if change.action == 'remove':
-            _remove(at)
-        elif change.action in ('create', 'replace'):
-            os.makedirs(os.path.dirname(at), 0o755, exist_ok=True)
-            _MAKERS[item.kind](item, at)
-        if change.action in ('create', 'own') and item.kind in (FILE, DIRECTORY):
-            _own(item, at)
+        with _reporting(item.path):
+            if change.action == 'remove':
+                _remove(at)
+            elif change.action in ('create', 'replace'):
+                os.makedirs(os.path.dirname(at), 0o755, exist_ok=True)
+                _MAKERS[item.kind](item, at)
+            if change.action in ('create', 'own') and item.kind in (FILE, DIRECTORY):
+                _own(item, at)
+
+
+@contextmanager
+def _reporting(path: str) -> Iterator[None]:
+    """Raise SmartError for a path that the system refuses to change."""
+    try:
+        yield
+    except OSError as error:
+        raise SmartError(f'{visible(path)}: {error.strerror}; correct this, then run the command again',
+                         'install-refused') from None
 
 
 def _write(item: Item, at: str) -> None:
@@ -142,15 +148,18 @@ def _link(item: Item, at: str) -> None:
 
 
 def _tree(item: Item, at: str) -> None:
-    """Write a tree, which nothing uses before its launcher is written, and compile it."""
-    if os.path.lexists(at):
-        shutil.rmtree(at)
+    """Write a tree beside its place and compile it there, so that it is complete in its place."""
+    temporary = f'{at}.new'
+    shutil.rmtree(temporary, ignore_errors=True)
     for name, content in item.files.items():
-        path = os.path.join(at, name)
+        path = os.path.join(temporary, name)
         os.makedirs(os.path.dirname(path), item.mode, exist_ok=True)
         with open(path, 'xb') as file:
             file.write(content)
-    _accept(item, at, _COMPILING)
+    _accept(item, temporary, _COMPILING)
+    if os.path.lexists(at):
+        shutil.rmtree(at)
+    os.rename(temporary, at)
 
 
 def _directory(item: Item, at: str) -> None:
