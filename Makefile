@@ -22,7 +22,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb rpm test-rpm test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -144,6 +144,13 @@ test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the pack
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py tests/test_install_chroot.py
 
+rpm: wheel       ## build dist/*.rpm for RHEL and SUSE, with all libraries inside
+	sh tools/rpm $(BUILD)/bin/python "$(DIST)"
+
+test-rpm: $(VENV)/.tools rpm  ## install, upgrade, run and remove the RPM on fresh Debian 11, 12 and 13 with rpm
+	sh tools/install debootstrap rpm rpmlint
+	$(AS_ROOT) env TEST_RPM=1 $(BIN)/python -m pytest tests/test_rpm.py
+
 test-kernel: $(VENV)/.tools deb  ## run the package on a real kernel in QEMU; drives fail, hang, disappear and return
 	sh tools/install debootstrap qemu-system-x86
 	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py tests/test_kernel_groups.py tests/test_kernel_ocp.py
@@ -175,10 +182,10 @@ zipapp: wheel    ## build dist/check_smart_attributes.pyz, one file with all lib
 release:         ## build all files of a release in dist/, from its tag, with SHA256SUMS
 	@sh tools/releasable
 	rm -rf dist
-	$(MAKE) --no-print-directory zipapp deb
+	$(MAKE) --no-print-directory zipapp deb rpm
 	cd dist && sha256sum -- * >SHA256SUMS && cat SHA256SUMS
 
-reproducible: zipapp deb  ## check that a second build of the last commit gives the same files, byte for byte
+reproducible: zipapp deb rpm  ## check that a second build of the last commit gives the same files, byte for byte
 	sh tools/install faketime
 	sh tools/reproducible $(BUILD)/bin/python
 
