@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from typing import Dict, List, NamedTuple
 
 import pytest
-from conftest import drive, run
+from conftest import ROOT, drive, drive_path, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from test_hostile import NASTY
@@ -150,6 +152,21 @@ def test_a_check_that_fails_is_one_valid_line(words, spelling):
 
     assert done.code == 0
     assert services(done.text)['SMART'].state == 3
+
+
+@pytest.mark.parametrize('program, state', [
+    pytest.param(f'exec {sys.executable} {ROOT}/check_smart_attributes "$@"', 2, id='it-runs'),
+    pytest.param('kill -9 $$', 3, id='it-is-killed'), pytest.param(None, 3, id='it-is-not-installed')])
+def test_the_shipped_file_prints_services_and_exits_with_0(tmp_path, program, state):
+    """An agent runs it without options, with a PATH of its own."""
+    if program:
+        (tmp_path / 'check_smart_attributes').write_text(f'#!/bin/sh\n{program}\n')
+        (tmp_path / 'check_smart_attributes').chmod(0o755)
+    done = subprocess.run([ROOT / 'contrib/checkmk/smart', '--report', drive_path('hgst-failed')], text=True,
+                          capture_output=True, timeout=60, env={'PATH': f'{tmp_path}:/usr/bin:/bin'})
+
+    assert done.returncode == 0
+    assert services(done.stdout)['SMART'].state == state
 
 
 @pytest.mark.parametrize('words, expected', [
