@@ -94,9 +94,10 @@ def _runs(pid: int) -> bool:
 
 # --- what has another place or name there ---------------------------------------------------------
 
-ON_FREEBSD = {'/dev/ada0': True, '/dev/da12': True, '/dev/pass3': True, '/dev/nvme0': True, '/dev/nvme0ns1': True,
-              '/dev/mfi0': True, '/dev/mrsas1': True, '/dev/ciss0': True, '/dev/twa0': True, '/dev/sda': False,
-              '/dev/md0': False, '/dev/fd/0': False, '/dev/ada0p1': False, '/dev/mem': False, '/dev/da0/../mem': False}
+ON_FREEBSD = {'/dev/ada0': True, '/dev/da12': True, '/dev/nda0': True, '/dev/pass3': True, '/dev/nvme0': True,
+              '/dev/nvme0ns1': True, '/dev/mfi0': True, '/dev/mrsas1': True, '/dev/ciss0': True, '/dev/twa0': True,
+              '/dev/sda': False, '/dev/md0': False, '/dev/fd/0': False, '/dev/ada0p1': False, '/dev/mem': False,
+              '/dev/da0/../mem': False}
 
 
 def test_the_sudo_rule_admits_drives_of_the_system_that_it_is_for():

@@ -37,7 +37,7 @@ SLACK = 5                            # seconds after our own time limit in which
 # (shm, mqueue) or that lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
 # FreeBSD's: smartctl(8) of its smartmontools, section "FREEBSD", and the scan in os_freebsd.cpp.
 PATHS = (
-    'a?da[0-9]+', 'pass[0-9]+', 'nvme[0-9]+(ns[0-9]+)?', 'ciss[0-9]+', 'mfi[0-9]+', 'mrsas[0-9]+', 'tw[aes][0-9]+',
+    '[an]?da[0-9]+', 'pass[0-9]+', 'nvme[0-9]+(ns[0-9]+)?', 'ciss[0-9]+', 'mfi[0-9]+', 'mrsas[0-9]+', 'tw[aes][0-9]+',
 ) if IS_FREEBSD else (
     'sd[a-z]+[0-9]*', 'hd[a-z][0-9]*', 'sg[0-9]+', 'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?', 'ng[0-9]+n[0-9]+', 'bus/[0-9]+',
     *(node for each in device_types.CONTROLLERS.values() for node in each.own_nodes),
