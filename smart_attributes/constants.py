@@ -1,7 +1,8 @@
 """Constants that several parts share: durations, defaults of options about reading drives, the JSON version.
 
-Imported before the first process starts, so it imports nothing.
+Imported before the first process starts, so it imports nothing but a module that Python has loaded already.
 """
+import sys
 
 MINUTE = 60  # seconds
 HOUR = 60 * MINUTE
@@ -10,7 +11,11 @@ MONTH = 30 * DAY
 YEAR = 365.25 * DAY
 LETTERS = {'m': MINUTE, 'h': HOUR, 'd': DAY, 'w': 7 * DAY, 'y': YEAR}  # suffixes of a duration
 
-SMARTCTL = '/usr/sbin/smartctl'
+# FreeBSD installs packages below /usr/local, and has /var/run in place of /run. Source: FreeBSD, hier(7).
+IS_FREEBSD = sys.platform.startswith('freebsd')
+PACKAGES, RUN = ('/usr/local', '/var/run') if IS_FREEBSD else ('/usr', '/run')
+
+SMARTCTL = f'{PACKAGES}/sbin/smartctl'
 PARALLEL = 64         # drives read at once; the time is spent waiting for drives, not on this machine
 DRIVE_TIMEOUT = 30.0  # seconds
 TIMEOUT = 55.0        # seconds; Icinga ends a check after 60

@@ -27,7 +27,7 @@ EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}}
 def main() -> None:
     """Run the command given in sys.argv and exit with its status."""
     # Do not wait at the end: an abandoned smartctl under sudo belongs to root, and a normal exit of Python takes 5 ms.
-    code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
+    code, later = status(sys.argv[1:]), []  # type: int, list[Callable[[], object]]
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:  # not closed by the caller; a name that the locale cannot print becomes "?"
@@ -94,7 +94,7 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
         return UNKNOWN
     except BaseException as error:
         print(failure(argv, explained(error)))
-        return UNKNOWN
+        return status(argv)
     finally:
         alarm.disarm()
         _is_printed()  # print before waiting for processes: the caller may not wait that long
@@ -108,6 +108,21 @@ def wants_json(argv: list[str]) -> bool:
     return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
 
 
+def wants_checkmk(argv: list[str]) -> bool:
+    """Return whether a command line asks a check for lines of Checkmk, as wants_json does. No other command has them.
+    """
+    named = (word.partition('=')[::2] for word in argv)
+    return argv[:1] != [] and argv[0][:1] == '-' and any(
+        len(name) > 2 and '--format'.startswith(name) and 'checkmk' in (value, following)
+        for (name, value), following in zip(named, [*argv[1:], '']))
+
+
+def status(argv: list[str]) -> int:
+    """Return the exit status of a command that fails. Checkmk ignores the lines of a program that does not exit with 0.
+    """
+    return 0 if wants_checkmk(argv) else UNKNOWN
+
+
 def _do_command(argv: list[str], runner: processes.Runner) -> int:
     from .commands.table import do
     return do(argv, runner)
@@ -119,11 +134,15 @@ def _in_json(argv: list[str], runner: processes.Runner) -> int:
 
 
 def failure(argv: list[str], sentence: str) -> str:
-    """Return the output of a command that failed, as plugin output or JSON. sentence: what happened, why, next step.
+    """Return the output of a command that failed: plugin output, JSON or a line of Checkmk.
+
+    sentence: what happened, why, and the next step.
     """
     code = getattr(sentence, 'code', '')
+    words = f'[{code}] {sentence}' if code else sentence
     if not wants_json(argv):
-        return f'SMART UNKNOWN - [{code}] {sentence}' if code else f'SMART UNKNOWN - {sentence}'
+        # Checkmk takes a backslash with an n for the end of a line.
+        return f'3 "SMART" - {words}'.replace('\\', '/') if wants_checkmk(argv) else f'SMART UNKNOWN - {words}'
     import json
 
     from .constants import DOCUMENT

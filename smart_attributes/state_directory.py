@@ -9,11 +9,11 @@ from __future__ import annotations
 import errno
 import os
 
-from . import trust
+from . import constants, trust
 
 PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the monitoring user
-RUN = '/run/check-smart-attributes'          # owned by root, for locks; like processes, it does not survive a reboot
 NAME = 'check-smart-attributes'
+RUN = f'{constants.RUN}/{NAME}'              # owned by root, for locks; like processes, it does not survive a reboot
 _MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
 _LET_HIM = 'let only the monitoring user write there, or use another directory with --state-dir'
 

@@ -75,7 +75,7 @@ def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[
     """Return who else can change what is at or below a path: ("user", uid), ("group", gid), or ("anybody", 0)."""
     others = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
-        is_one_group = not status.st_mode & stat.S_IWOTH and not _access_list(path)
+        is_one_group = not status.st_mode & stat.S_IWOTH and not access_list(path)
         others.add(('group', status.st_gid) if is_one_group else ('anybody', 0))
     return others
 
@@ -122,11 +122,13 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
     if status.st_mode & stat.S_IWOTH:
         return True
     # With an access-control list, the group bits are the most that the list grants to any user or group.
-    return bool(status.st_mode & stat.S_IWGRP) and _is_granted(_access_list(path), status.st_gid, trusted)
+    return bool(status.st_mode & stat.S_IWGRP) and _is_granted(access_list(path), status.st_gid, trusted)
 
 
-def _access_list(path: str) -> bytes:
-    """Return the access-control list of a file, b'' if it has none."""
+def access_list(path: str) -> bytes:
+    """Return the access-control list of a file, b'' if it has none, or if Python cannot read them on this system."""
+    if not hasattr(os, 'getxattr'):  # as on FreeBSD
+        return b''
     try:
         return os.getxattr(path, ACL, follow_symlinks=False)
     except OSError as error:

@@ -21,8 +21,8 @@ from smart_attributes.reading import smartctl_calls
 MAY_IMPORT: Dict[str, Set[str]] = {
     'drive_identity': {'typed'}, 'errors': {'drive_identity', 'typed'},
     'model': {'coded', 'constants', 'drive_identity', 'errors', 'typed'}, 'constants': set(),
-    'words': {'typed', 'constants'}, 'trust': set(), 'alarm': set(), 'state_directory': {'trust'}, 'files': set(),
-    'typed': set(), 'coded': {'typed'},
+    'words': {'typed', 'constants'}, 'trust': set(), 'alarm': set(), 'state_directory': {'constants', 'trust'},
+    'files': set(), 'typed': set(), 'coded': {'typed'},
     'reading': set(), 'knowledge': set(), 'history': set(), 'redundancy': set(),
     'v1_6': {'knowledge', 'reading'},
     'command_line': {'v1_6'},

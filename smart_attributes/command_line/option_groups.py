@@ -7,7 +7,7 @@ from ..constants import DAY, DRIVE_TIMEOUT, ENDINGS, HOUR, LETTERS, PARALLEL, SM
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, State
 from ..typed import TYPE_CHECKING, NamedTuple
-from .options import LABELS, STATE_WORDS
+from .options import FORMATS, LABELS, STATE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -173,7 +173,7 @@ HISTORY = OptionGroup('history and acknowledgements', (
     option('--asleep-max-age', type=duration, default=duration('7d'), metavar='TIME',
            help='warn if a drive in standby was last read longer ago, such as 12h (default: 7d)'),
     option('--acknowledged', action='append', default=[], metavar='VALUE',
-           help='accept a value, SERIAL:METRIC=VALUE[:UNTIL[:WHY]], until it gets worse; may be repeated'),
+           help='accept a value until it gets worse: SERIAL:METRIC=VALUE[:UNTIL[:WHY]]; may be repeated'),
 ))
 NAMING = OptionGroup(OUTPUT, (
     option('--label', choices=LABELS, default='device', metavar='NAME',
@@ -186,6 +186,8 @@ CHECK_OUTPUT = OptionGroup(OUTPUT, (
            help='print performance data for every reading'),
     option('--max-output', type=max_output, default=OUTPUT_LIMIT, metavar='BYTES',
            help='limit the output; Nagios with check_nrpe or check_by_ssh: 8000 (default: %(default)s)'),
+    option('--format', choices=FORMATS, default=FORMATS[0], metavar='NAME',
+           help='print nagios, or checkmk: a local check with one service for each drive (default: %(default)s)'),
 ))
 COMMON = OptionGroup(OUTPUT, (
     option('-v', '--verbose', action='count', default=0,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person
 USER = 'nagios'       # the user that runs checks on Debian
+FORMATS = ('nagios', 'checkmk')
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
 
@@ -100,6 +101,7 @@ class CheckOptions(NamedTuple):
 
     all_perfdata: bool = False
     max_output: int = OUTPUT_LIMIT      # bytes
+    format: str = FORMATS[0]
 
 
 class TriageOptions(NamedTuple):

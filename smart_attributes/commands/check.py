@@ -5,6 +5,7 @@ from .. import alarm
 from ..check.survey import Survey, survey
 from ..coded import Coded
 from ..command_line.options import CheckOptions, Options
+from ..model import State
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
@@ -36,9 +37,12 @@ def _with_groups(result: Survey) -> Survey:
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
-    """Return the output and the state of a check."""
+    """Return the output and the state of a check; for Checkmk, the state is OK and the lines have theirs."""
     from ..output import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output)
+    if own.format == 'checkmk':  # its agent discards what a cached local check prints unless it exits with 0
+        from ..output import checkmk
+        return plugin.Outcome(checkmk.render(result.verdicts, face, whole(result)), State.OK)
     transcript = _transcript(result, options.naming.hide_serial) if options.verbose >= 3 else []
     return plugin.render(result.verdicts, result.judge.database.metrics, face, whole(result), transcript)
 

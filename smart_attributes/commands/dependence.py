@@ -1,6 +1,7 @@
 """Add to a survey what depends on each drive, and the order in which to replace drives."""
 from __future__ import annotations
 
+import os
 import time
 from importlib import import_module
 
@@ -42,10 +43,11 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
-    """Return the kernel names of a drive's block devices; behind a RAID controller, its address instead."""
+    """Return the kernel names of a drive's block devices; its address behind a RAID controller, or without sysfs."""
     if device.is_recorded:
         return ()
-    return (device.address,) if device_types.is_raid(device) else tuple(groups.disks_of(device, system))
+    has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
+    return (device.address,) if has_address else tuple(groups.disks_of(device, system))
 
 
 def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:

@@ -59,7 +59,10 @@ def history(options: Options, user: str) -> Finding:
 def _mount(path: str) -> tuple[str, str, str]:
     """Return mount point, type and options of the file system of a path, which need not exist. Source: proc(5)."""
     real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
-    lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
+    try:
+        lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
+    except OSError:  # a system without it: nothing is known about the file system
+        return '/', '', ''
     mounts = [(words[1].encode().decode('unicode_escape'), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
     return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last one hides others
@@ -159,7 +162,7 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
 
 def _has_list(path: str) -> bool:
     try:
-        return bool(os.getxattr(path, trust.ACL))
+        return bool(trust.access_list(path))
     except OSError:
         return False
 

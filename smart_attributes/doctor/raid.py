@@ -47,6 +47,8 @@ class Recovery(NamedTuple):
 def examine(options: Options, deadline: float) -> list[Finding]:
     """Return the findings for all members of redundant arrays. deadline: time.monotonic() value."""
     how, root = options.how_read, controllers.ROOT
+    if not os.path.isdir(os.path.join(root, 'sys/block')):
+        return [Finding(SUBJECT, None, 'members of arrays are unknown: this system has no /sys/block')]
     arrays = redundant(groups(system=System(os.path.join(root, 'sys'), os.path.join(root, 'proc'))))
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:

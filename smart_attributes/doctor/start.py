@@ -17,6 +17,7 @@ from .user import name_of
 SUBJECT = 'program'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python lists for modules
+_NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # Python has no name for it on FreeBSD
 _SHOWN = 300   # characters of what the program printed
 
 
@@ -65,7 +66,7 @@ def _on_the_way(path: str, needed: int) -> Iterator[Barrier]:
             yield _barrier(folder, _kind(folder))
             return
     if os.path.exists(path) and not os.access(path, needed):
-        is_noexec = os.statvfs(path).f_flag & os.ST_NOEXEC and os.stat(path).st_mode & 0o111
+        is_noexec = os.statvfs(path).f_flag & _NOEXEC and os.stat(path).st_mode & 0o111
         yield Barrier(_mount(path), 'noexec') if is_noexec else _barrier(path, _kind(path))
 
 

@@ -79,13 +79,9 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
     transcript: lines of smartctl's output. With a transcript nothing is omitted, because a person reads it.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
-    state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
-    told_first = [*whole.failures,
-                  *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has its own line
-                  *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)]
-    extra = '; '.join(told_first)
+    state, extra = state_and_reason(ordered, whole)
     first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1]))
-    text, values = _text(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
+    text, values = lines(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
     values += perfdata.old_values(ordered, values)
     if transcript:
         return _outcome(state, [first, *(line for part in text for line in part), *transcript], values)
@@ -99,7 +95,19 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
                     printed)
 
 
-def _text(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:
+def state_and_reason(ordered: Sequence[Verdict], whole: Whole) -> Tuple[State, str]:
+    """Return the state of the check, and the messages about the check as a whole that determine it.
+
+    ordered: verdicts in order of severity.
+    """
+    state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
+    return state, '; '.join([
+        *whole.failures,
+        *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has its own line
+        *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)])
+
+
+def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:
     """Return the lines after the first one. ordered: verdicts in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
     return budget.OutputText(

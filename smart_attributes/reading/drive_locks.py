@@ -37,6 +37,8 @@ NODES = '/sys/dev'
 BUS = '/dev/bus/'  # followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
 # Their numbers select an access method of a bridge, or a namespace; both belong to the same drive.
 _NO_SLOTS = ('sat', 'nvme', 'sntjmicron')
+# Only Linux has this one. FreeBSD's monotonic clock begins at boot, too: clock_gettime(2).
+_CLOCK = getattr(time, 'CLOCK_BOOTTIME', time.CLOCK_MONOTONIC)
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -172,7 +174,7 @@ class Waiting:
 
 def _now() -> float:
     """Return the seconds since boot, as in the kernel's process start times; clock changes do not affect them."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.clock_gettime(_CLOCK)
 
 
 def _blank(descriptor: int) -> None:

@@ -22,6 +22,7 @@ from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from ..model import Answer
     from .smartctl_calls import Command
@@ -86,14 +87,8 @@ def _spawn(command: Command, lock: int) -> _Process:
     try:
         ends += os.pipe()
         ends += os.pipe()
-        pid = os.posix_spawn(
-            command[0], command, ENVIRONMENT,
-            file_actions=[nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
-                          (os.POSIX_SPAWN_DUP2, ends[1], 1), (os.POSIX_SPAWN_DUP2, ends[3], 2)],
-            # In a separate session, without our terminal: sudo and smartctl behave as under a daemon.
-            setsid=True,
-            # Children would inherit that Python ignores SIGPIPE, but an abandoned smartctl must end with its pipe.
-            setsigdef=[SIGPIPE])
+        pid = _started(command, [nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
+                                 (os.POSIX_SPAWN_DUP2, ends[1], 1), (os.POSIX_SPAWN_DUP2, ends[3], 2)])
     except OSError:
         for end in (*ends, *([lock] if lock >= 0 else [])):
             os.close(end)
@@ -104,6 +99,21 @@ def _spawn(command: Command, lock: int) -> _Process:
         os.close(theirs)
         os.set_blocking(ours, False)
     return _Process(command, pid, {ends[0]: 0, ends[2]: 1})
+
+
+def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
+    """Return the number of the started process, apart from this one, so that one signal ends it and its children.
+
+    In a separate session, without our terminal, sudo and smartctl behave as under a daemon. FreeBSD can only give it a
+    process group of its own. Source: FreeBSD, include/spawn.h, which lacks POSIX_SPAWN_SETSID.
+    """
+    def start(**apart: Any) -> int:
+        # Children would inherit that Python ignores SIGPIPE, but an abandoned smartctl must end with its pipe.
+        return os.posix_spawn(command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart)
+    try:
+        return start(setsid=True)
+    except NotImplementedError:
+        return start(setpgroup=0)
 
 
 class Runner:

@@ -8,7 +8,7 @@ import os
 import stat
 
 from .. import trust
-from ..constants import SMARTCTL
+from ..constants import IS_FREEBSD, SMARTCTL
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands separators and translated words out of what is
 # parsed.
-ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
+ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin' + ':/usr/local/bin' * IS_FREEBSD}
 
 # The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on the order. Judged by
 # smartctl 7.3 and 7.5 and left out: "-l background" (-A already prints its power-on time; where the page is missing it

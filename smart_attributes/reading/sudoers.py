@@ -11,7 +11,7 @@ import os
 import re
 import time
 
-from ..constants import SMARTCTL
+from ..constants import IS_FREEBSD, SMARTCTL
 from ..errors import SmartError, UsageError
 from ..model import HowRead
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -35,7 +35,10 @@ SLACK = 5                            # seconds after our own time limit in which
 
 # Paths of drives and controllers below /dev. All others are left out, above all folders that any user can write to
 # (shm, mqueue) or that lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
+# FreeBSD's: smartctl(8) of its smartmontools, section "FREEBSD", and the scan in os_freebsd.cpp.
 PATHS = (
+    '[an]?da[0-9]+', 'pass[0-9]+', 'nvme[0-9]+(ns[0-9]+)?', 'ciss[0-9]+', 'mfi[0-9]+', 'mrsas[0-9]+', 'tw[aes][0-9]+',
+) if IS_FREEBSD else (
     'sd[a-z]+[0-9]*', 'hd[a-z][0-9]*', 'sg[0-9]+', 'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?', 'ng[0-9]+n[0-9]+', 'bus/[0-9]+',
     *(node for each in device_types.CONTROLLERS.values() for node in each.own_nodes),
     'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')

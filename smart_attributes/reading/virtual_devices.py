@@ -24,11 +24,12 @@ VIRTUAL_DISKS = {
     'Amazon EC2': ('Amazon Elastic Block Store',)}  # AWS, "Identify the EBS device": the model in Identify Controller
 _BY_MODEL = {model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models}
 
-# Types of block devices that never have SMART.
+# Types of block devices that never have SMART. FreeBSD's names: cd(4), sa(4) and ses(4), which its scan lists.
 _PATHS = (
-    (r'/dev/(?:sr|scd|cdrom)[^/]*', 'an optical drive'),
+    (r'/dev/(?:sr|scd|cdrom)[^/]*|/dev/cd[0-9]+', 'an optical drive'),
+    (r'/dev/ses[0-9]+', 'an enclosure'),
     (r'/dev/(?:vd|xvd)[a-z][^/]*', 'a virtual disk (virtio or Xen)'),
-    (r'/dev/n?st[0-9][^/]*', 'a tape drive'),
+    (r'/dev/n?s[at][0-9][^/]*', 'a tape drive'),
     (r'/dev/z?ram[^/]*', 'memory'),
     (r'/dev/fd[^/]*', 'a floppy drive'),
     (r'/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'a device made of files or other disks'),
