@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
 import urllib.request
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
@@ -116,6 +117,12 @@ class Zabbix:
     def _start_server(self) -> None:
         file = self.ground.place('server.conf', SERVER.format(**self._places))
         self.ground.starts('zabbix_server', '-f', '-c', str(file))
+        self._server = self.ground.processes[-1]
+
+    def close(self) -> None:
+        """Stop the server before its database, without which it would not end."""
+        self._server.terminate()
+        self._server.wait(30)
 
     def asks(self, method: str, **parameters: Any) -> Any:
         """Return the result of a method of the API."""
@@ -134,10 +141,10 @@ class Zabbix:
             'groups': rule, 'templates': rule, 'items': rule, 'discoveryRules': rule, 'triggers': rule,
             'valueMaps': rule})
 
-    def watches(self, name: str, parameter: str, timeout: int = 30, **macros: str) -> None:
+    def watches(self, name: str, parameter: str, timeout: int = 30, **macros: str) -> subprocess.Popen[bytes]:
         """Start an agent with a UserParameter, and let the server watch it as a host with the template.
 
-        macros: those of the template, without their prefix.
+        macros: those of the template, without their prefix. Returns the process of the agent.
         """
         port, folder = free_port(), self.ground.folder
         file = self.ground.place(f'agent-{port}.conf', AGENT.format(port=port, folder=folder, timeout=timeout))
@@ -148,6 +155,7 @@ class Zabbix:
                   interfaces=[{'type': 1, 'main': 1, 'useip': 1, 'ip': '127.0.0.1', 'dns': '', 'port': str(port)}],
                   macros=[{'macro': f'{{$SMART_ATTRIBUTES.{macro}}}', 'value': value}
                           for macro, value in macros.items()])
+        return self.ground.processes[-1]
 
     def items(self, host: str) -> Dict[str, Dict[str, Any]]:
         """Return the items of a host by key, with their latest values."""
