@@ -7,10 +7,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import pytest
 import zabbix
@@ -21,6 +20,7 @@ from zabbix import Zabbix
 pytestmark = [pytest.mark.long, pytest.mark.skipif('TEST_DAEMONS' not in os.environ,
                                                    reason='Zabbix is not tried: "make test-zabbix" does it')]
 
+GONE = '4'
 STATES = {'OK': '0', 'WARNING': '1', 'CRITICAL': '2', 'UNKNOWN': '3'}
 LIMIT = 512 << 10           # bytes that the agent takes from a command. Zabbix 6.0, "User parameters"
 SEVERITIES = {'2': 'WARNING', '3': 'UNKNOWN', '4': 'CRITICAL'}  # of a problem -> state of the plugin
@@ -65,6 +65,7 @@ def bed(loopback: None) -> Iterator[Bed]:
         things.append(Zabbix(ground))
         for _ in range(2):
             things[-1].takes(zabbix.template())
+        things[-1].watches('silent', '', INTERVAL='4s', NODATA='30s').terminate()
         yield Bed(things[-1], ground)
     finally:
         closing(things)
@@ -77,7 +78,7 @@ def wanted(document: Dict[str, Any]) -> Dict[str, str]:
     for drive in document['drives']:
         found[f'drive.state[{drive["id"]}]'] = STATES[drive['state']]
         found.update((f'drive.{key}[{drive["id"]}]', str(drive[key]))
-                     for key in ('text', 'to_do', 'name', 'model', 'serial') if drive[key])
+                     for key in ('text', 'to_do', 'name', 'model', 'serial') if key in drive)
     found.update((f'value[{each["drive"]},{each["metric"]}]', str(each['value'])) for each in document['readings'])
     return {f'smart_attributes.{key}': value for key, value in found.items()}
 
@@ -86,7 +87,12 @@ def differing(bed: Bed, host: str, said: Path) -> Dict[str, Any]:
     """Return the values of a document that Zabbix does not have, with those that it has instead."""
     known, document = bed.zabbix.values(host), json.loads(said.read_text())
     return {key: (value, known.get(key)) for key, value in wanted(document).items()
-            if known.get(key) != value and not (key in known and '.value[' in key and float(known[key]) == float(value))}
+            if key not in known or (known[key] != value and not is_number(key, known[key], value))}
+
+
+def is_number(key: str, known: str, value: str) -> bool:
+    """Return whether Zabbix only writes a number differently: 1.027478006272e15."""
+    return '.value[' in key and float(known) == float(value)
 
 
 def arrives(bed: Bed, host: str, said: Path, seconds: float = 60) -> None:
@@ -159,8 +165,9 @@ def shows(bed: Bed, host: str, pattern: str, seconds: float = 40) -> str:
     return until(found, seconds, f'{pattern} among {opened(bed, host)}')[0]
 
 
-def test_each_state_of_the_plugin_is_a_problem_with_its_words(bed):
-    """Healthy: none. Worn, failing, hanging, gone and back again: in the words of the plugin, with its severity."""
+@pytest.fixture(scope='module')
+def states(bed: Bed) -> Tuple[Machine, Path]:
+    """A healthy, a worn, a failing and an unreadable drive, and the file with their latest document."""
     if why_not():
         pytest.skip(why_not())
     drives = Machine(bed.ground.folder / 'machine-states')
@@ -169,9 +176,104 @@ def test_each_state_of_the_plugin_is_a_problem_with_its_words(bed):
     drives.add('/dev/sdd', HEALTHY, serial='STATE-d', denied=True)
     said = bed.watches('states', f'-p {drives.smartctl} --nosudo')
     arrives(bed, 'states', said)
-    unread = shows(bed, 'states', 'sdd .*UNKNOWN')
-    texts = {drive['id']: drive['text'] for drive in json.loads(said.read_text())['drives']}
+    return drives, said
+
+
+def test_each_state_of_the_plugin_is_a_problem_with_its_words(bed, states):
+    """A healthy drive: none. The others: the words of the plugin, with a severity of their own, whole."""
+    drives = {drive['name']: drive for drive in json.loads(states[1].read_text())['drives']}
+    until(lambda: len(opened(bed, 'states')) == 3, 20, 'three problems')
 
     assert opened(bed, 'states') == {
-        f'sdb INTEL SSDSC2BB800G6 [STATE-b] {texts["STATE-b"]}': 'WARNING',
-        f'sdc HGST HUS726020ALA610 [STATE-c] {texts["STATE-c"]}': 'CRITICAL', unread: 'UNKNOWN'}
+        f'{drive["title"]} [{drive["id"]}] {drive["text"]}': drive['state']
+        for name, drive in drives.items() if name != 'sda'}
+    assert [drives[name]['state'] for name in ('sda', 'sdb', 'sdc', 'sdd')] == ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN']
+    assert len(drives['sdc']['text']) > 100
+    assert {problem['opdata'] for problem in bed.zabbix.problems('states').values()} == {
+        drive['text'] for name, drive in drives.items() if name != 'sda'}
+
+
+def test_a_drive_that_can_no_longer_be_read_keeps_its_items(bed, states):
+    """The history knows which drive was there: its items become UNKNOWN, and its last values stay."""
+    states[0].add('/dev/sdb', WORN, serial='STATE-b', denied=True)
+    shows(bed, 'states', r'sdb .*\[STATE-b\] UNKNOWN: ')
+    values = bed.zabbix.values('states')
+
+    assert values['smart_attributes.drive.state[STATE-b]'] == STATES['UNKNOWN']
+    assert values['smart_attributes.value[STATE-b,endurance_used]'] == '93'
+    states[0].add('/dev/sdb', WORN, serial='STATE-b')
+    shows(bed, 'states', r'sdb .*\[STATE-b\] WARNING: ')
+
+
+def test_a_drive_that_disappears_is_a_problem_of_the_run(bed, states):
+    """Its own problem ends, because nobody knows its state; the run is CRITICAL until it is back or retired."""
+    node = states[0].folder / 'dev/sdc'
+    before = node.read_text()
+    node.unlink()
+    gone = shows(bed, 'states', 'SMART CRITICAL: ')
+    until(lambda: not any('STATE-c] CRITICAL' in name for name in opened(bed, 'states')), 20, 'the end of its problem')
+
+    assert 'STATE-c' in gone and 'history --forget STATE-c' in gone
+    assert bed.zabbix.values('states')['smart_attributes.drive.state[STATE-c]'] == GONE
+    node.write_text(before)
+    shows(bed, 'states', r'sdc .*\[STATE-c\] CRITICAL: ')
+    until(lambda: not any(name.startswith('SMART') for name in opened(bed, 'states')), 20, 'the end of the problem')
+    bed.zabbix.stops('states')
+
+
+# --- checks that fail --------------------------------------------------------------------------------
+
+GOOD = json.dumps({'version': 2, 'state': 'CRITICAL', 'summary': 'SMART CRITICAL', 'run': 'OK: 1 drive: 1 critical',
+                   'remarks': [], 'unread': 0, 'host': 'bed', 'made': 1, 'readings': [],
+                   'drives': [{'id': 'BAD', 'name': 'sda', 'title': 'sda ACME', 'serial': 'BAD', 'state': 'CRITICAL',
+                               'text': 'CRITICAL: pending 16, critical above 8', 'to_do': 'replace now'}]})
+FAILED = json.dumps({'version': 2, 'state': 'UNKNOWN', 'code': 'smartctl-missing', 'error': 'not found', 'drives': []})
+NOTHING = r'UNKNOWN: the agent returned nothing: '
+# What the plugin does -> what Zabbix says of the run.
+FAILURES = {
+    f"echo '{FAILED}'": r'UNKNOWN: \[smartctl-missing\] not found$',
+    f"echo '{GOOD[:200]}'": r'UNKNOWN: the output is not a JSON document: \{"version": 2',
+    ':': r'UNKNOWN: the output is not a JSON document: $',
+    'exec /nonexistent/plugin': r'UNKNOWN: the output is not a JSON document: .*/nonexistent/plugin: not found',
+    f"echo warning >&2; echo '{GOOD}'": r'UNKNOWN: the output is not a JSON document: warning',
+    'sleep 20': NOTHING,
+    "printf '{\"run\": \"OK: %0600000d\"}' 1": NOTHING,
+    'kill -KILL $$': r'UNKNOWN: ',
+    'echo null': r'UNKNOWN: '}
+
+
+def test_no_failure_of_the_check_looks_like_ok(bed):
+    """Whatever the plugin prints, the run is UNKNOWN at once; the problem of the failing drive stays open."""
+    plugin = bed.ground.place('plugin-fails', f'#!/bin/sh\n. {bed.ground.folder}/behaves\n')
+    plugin.chmod(0o755)
+    behaves(bed, f"echo '{GOOD}'")
+    bed.zabbix.watches('fails', zabbix.parameter(str(plugin), '/nonexistent'), timeout=3, INTERVAL='2s')
+    failing = shows(bed, 'fails', r'sda ACME \[BAD\] CRITICAL: pending 16, critical above 8$')
+    for behavior, words in FAILURES.items():
+        behaves(bed, behavior)
+        until(lambda words=words: re.match(words, waited(bed).get('smart_attributes.run', '')), 30,
+              f'{words} in {waited(bed)} after {behavior[:50]}')
+        until(lambda: any(name.startswith('SMART UNKNOWN: ') for name in opened(bed, 'fails')), 10, 'a problem')
+        values = bed.zabbix.values('fails')
+
+        assert values['smart_attributes.state'] == STATES['UNKNOWN'], behavior
+        assert values['smart_attributes.drive.state[BAD]'] == STATES['CRITICAL'], behavior
+        assert failing in opened(bed, 'fails'), behavior
+    behaves(bed, f"echo '{GOOD}'")
+    until(lambda: list(opened(bed, 'fails')) == [failing], 20, 'the end of the problem of the run')
+
+
+def behaves(bed: Bed, commands: str) -> None:
+    """Let the plugin run other commands from now on."""
+    bed.ground.place('behaves.new', commands + '\n').replace(bed.ground.folder / 'behaves')
+
+
+def waited(bed: Bed) -> Dict[str, str]:
+    """Return the values of the host a moment later."""
+    time.sleep(0.5)
+    return bed.zabbix.values('fails')
+
+
+def test_an_agent_that_does_not_answer_is_a_problem(bed):
+    """Nothing listens there; nobody has to notice by themselves that values are old."""
+    assert shows(bed, 'silent', 'SMART UNKNOWN: no data for 30s', 120)

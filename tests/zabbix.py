@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import urllib.request
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional
 
 from conftest import ROOT
 from daemons import Ground, free_port, until

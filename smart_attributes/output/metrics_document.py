@@ -85,8 +85,10 @@ def _is_unread(verdict: Verdict) -> bool:
 
 
 def _drive(verdict: Verdict, key: str, run: Run) -> Json:
+    """Return the object of a drive. What is unknown is left out, because Zabbix would store null as a word."""
     line = plugin_lines.line(verdict, run.hide_serial)
-    return {'id': key, 'name': line.name, 'model': line.model or None, 'serial': line.serial or None,
+    return {'id': key, 'name': line.name, 'title': f'{line.name} {line.model}'.strip(),
+            **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
             'state': verdict.state.name, 'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',
             'to_do': advice(verdict, run.now).due.to_do}
 
