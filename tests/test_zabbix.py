@@ -1,6 +1,6 @@
 """A real Zabbix reads drives through our template: every value, every state, and every way in which a check fails.
 
-`make test-zabbix` installs what is missing first; `make test` runs this where it is there.
+Part of `make test-zabbix`, which installs what is missing first.
 """
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from daemons import Ground, closing, missing, until
 from simulator import Machine, names, why_not
 from zabbix import Zabbix
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif('TEST_DAEMONS' not in os.environ,
-                                                   reason='Zabbix is not tried: "make test-zabbix" does it')]
+if 'TEST_ZABBIX' not in os.environ:
+    pytest.skip('Zabbix is not tried: "make test-zabbix" does that', allow_module_level=True)
 
 GONE = '4'
 STATES = {'OK': '0', 'WARNING': '1', 'CRITICAL': '2', 'UNKNOWN': '3'}
@@ -48,7 +48,7 @@ class Bed(NamedTuple):
         plugin = self.ground.place(f'plugin-{host}', KEEPING.format(
             state=state, launcher=self.ground.folder / 'share/launcher', options=options, said=said))
         plugin.chmod(0o755)
-        self.zabbix.watches(host, zabbix.parameter(str(plugin), str(state)), INTERVAL='4s', **macros)
+        self.zabbix.watches(host, zabbix.parameters(str(plugin), str(state)), INTERVAL='4s', **macros)
         return said
 
 
@@ -247,7 +247,7 @@ def test_no_failure_of_the_check_looks_like_ok(bed):
     plugin = bed.ground.place('plugin-fails', f'#!/bin/sh\n. {bed.ground.folder}/behaves\n')
     plugin.chmod(0o755)
     behaves(bed, f"echo '{GOOD}'")
-    bed.zabbix.watches('fails', zabbix.parameter(str(plugin), '/nonexistent'), timeout=3, INTERVAL='2s')
+    bed.zabbix.watches('fails', zabbix.parameters(str(plugin), '/nonexistent', 3), INTERVAL='2s')
     failing = shows(bed, 'fails', r'sda ACME \[BAD\] CRITICAL: pending 16, critical above 8$')
     for behavior, words in FAILURES.items():
         behaves(bed, behavior)

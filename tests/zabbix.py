@@ -69,7 +69,6 @@ Server=127.0.0.1
 LogType=console
 PidFile={folder}/agent-{port}.pid
 StartAgents=2
-Timeout={timeout}
 Include={folder}/agent-{port}.d/*.conf
 '''
 
@@ -141,14 +140,14 @@ class Zabbix:
             'groups': rule, 'templates': rule, 'items': rule, 'discoveryRules': rule, 'triggers': rule,
             'valueMaps': rule})
 
-    def watches(self, name: str, parameter: str, timeout: int = 30, **macros: str) -> subprocess.Popen[bytes]:
-        """Start an agent with a UserParameter, and let the server watch it as a host with the template.
+    def watches(self, name: str, parameters: str, **macros: str) -> subprocess.Popen[bytes]:
+        """Start an agent with further parameters, and let the server watch it as a host with the template.
 
         macros: those of the template, without their prefix. Returns the process of the agent.
         """
         port, folder = free_port(), self.ground.folder
-        file = self.ground.place(f'agent-{port}.conf', AGENT.format(port=port, folder=folder, timeout=timeout))
-        self.ground.place(f'agent-{port}.d/check.conf', parameter)
+        file = self.ground.place(f'agent-{port}.conf', AGENT.format(port=port, folder=folder))
+        self.ground.place(f'agent-{port}.d/check.conf', parameters)
         self.ground.starts('zabbix_agentd', '-f', '-c', str(file))
         template = self.asks('template.get', filter={'host': TEMPLATE})[0]['templateid']
         self.asks('host.create', host=name, groups=[{'groupid': '2'}], templates=[{'templateid': template}],
@@ -177,11 +176,11 @@ class Zabbix:
         self.asks('host.update', hostid=self.asks('host.get', filter={'host': host})[0]['hostid'], status=1)
 
 
-def parameter(plugin: str, state: str) -> str:
-    """Return the UserParameter that is shipped, for a plugin and a state directory of a test."""
+def parameters(plugin: str, state: str, timeout: int = 30) -> str:
+    """Return the parameters that are shipped, for a plugin and a state directory of a test."""
     text = (ROOT / 'contrib/zabbix/check-smart-attributes.conf').read_text()
     return text.replace('/usr/lib/nagios/plugins/check_smart_attributes', plugin).replace(
-        '/var/lib/check-smart-attributes-zabbix', state)
+        '/var/lib/check-smart-attributes-zabbix', state).replace('Timeout=30', f'Timeout={timeout}')
 
 
 def template() -> str:
