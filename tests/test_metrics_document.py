@@ -139,6 +139,7 @@ def test_a_key_stays_with_its_drive_and_needs_no_quotes(verdicts, hide, keys):
 @pytest.mark.parametrize('pattern, keys', [
     (r'- \$\.(\w+)$', lambda sample: sample), (r"'\$\.(\w+)\[\*\]", lambda sample: sample),
     (r"\)\]\.(\w+)\.first", lambda sample: {**sample['drives'][0], **sample['readings'][0]}),
+    (r"drives\[i\]\.(\w+)", lambda sample: sample['drives'][0]),
     (r'path: \$\.(\w+)', lambda sample: {**sample['drives'][0], **sample['readings'][0]})])
 def test_each_path_of_the_template_exists(sample, pattern, keys):
     """A renamed key would be an item without values."""

@@ -22,7 +22,7 @@ if 'TEST_ZABBIX' not in os.environ:
 
 GONE = '4'
 STATES = {'OK': '0', 'WARNING': '1', 'CRITICAL': '2', 'UNKNOWN': '3'}
-LIMIT = 512 << 10           # bytes that the agent takes from a command. Zabbix 6.0, "User parameters"
+LIMIT = 512 << 10           # bytes that the agent of 6.0 takes from a command. Zabbix, "User parameters"; 7.0: 16 MB
 SEVERITIES = {'2': 'WARNING', '3': 'UNKNOWN', '4': 'CRITICAL'}  # of a problem -> state of the plugin
 # Keeps what Zabbix got. Zabbix reads again at any time, so the file is replaced in one step.
 KEEPING = '''#!/bin/sh
@@ -237,7 +237,7 @@ FAILURES = {
     'exec /nonexistent/plugin': r'UNKNOWN: the output is not a JSON document: .*/nonexistent/plugin: not found',
     f"echo warning >&2; echo '{GOOD}'": r'UNKNOWN: the output is not a JSON document: warning',
     'sleep 20': NOTHING,
-    "printf '{\"run\": \"OK: %0600000d\"}' 1": NOTHING,
+    "printf '{\"run\": \"OK: %017000000d\"}' 1": NOTHING,
     'kill -KILL $$': r'UNKNOWN: ',
     'echo null': r'UNKNOWN: '}
 

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import urllib.request
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Mapping
 
 from conftest import ROOT
 from daemons import Ground, free_port, until
@@ -79,7 +79,6 @@ class Zabbix:
     def __init__(self, ground: Ground) -> None:
         self.ground, self.port, self.web = ground, free_port(), free_port()
         self.password = base64.b16encode(os.urandom(8)).decode()
-        self._key: Optional[str] = None
         ground.own('run')
         self._load_database()
         self._start_frontend()
@@ -87,10 +86,11 @@ class Zabbix:
 
     def _load_database(self) -> None:
         database = Database(self.ground, 'zabbix', self.password, 'utf8mb4 COLLATE utf8mb4_bin')
-        data = gzip.decompress((SCHEMA / 'data.sql.gz').read_bytes()).decode().splitlines()
-        database.does(gzip.decompress((SCHEMA / 'schema.sql.gz').read_bytes()).decode() + '\n'.join(
-            ['', *(line for line in data if any(line.startswith(f'INSERT INTO `{table}` ') for table in TABLES)),
-             f'UPDATE users SET passwd = MD5("{self.password}") WHERE username = "Admin";']))
+        hashed = self.ground.runs('php', '-r', f'echo password_hash("{self.password}", PASSWORD_BCRYPT);')
+        data = gzip.decompress((SCHEMA / 'data.sql.gz').read_bytes()).decode().split(';\n')
+        database.does(gzip.decompress((SCHEMA / 'schema.sql.gz').read_bytes()).decode() + ';\n'.join(
+            ['', *(each for each in data if any(each.startswith(f'INSERT INTO `{table}` ') for table in TABLES)),
+             f'UPDATE users SET passwd = "{hashed.stdout}" WHERE username = "Admin";']))
         self._places: Mapping[str, Any] = {'folder': self.ground.folder, 'port': self.port, 'database': database.port,
                                            'password': self.password}
 
@@ -108,7 +108,7 @@ class Zabbix:
 
     def _has_let_in(self) -> bool:
         try:
-            self._key = self.asks('user.login', username='Admin', password=self.password)
+            self._key = self._call('user.login', {'username': 'Admin', 'password': self.password})
         except OSError:
             return False
         return True
@@ -124,8 +124,11 @@ class Zabbix:
         self._server.wait(30)
 
     def asks(self, method: str, **parameters: Any) -> Any:
-        """Return the result of a method of the API."""
-        words = {'jsonrpc': '2.0', 'method': method, 'params': parameters, 'id': 1, 'auth': self._key}
+        """Return the result of a method of the API, called with our rights."""
+        return self._call(method, parameters, auth=self._key)
+
+    def _call(self, method: str, parameters: Mapping[str, Any] = {}, **more: Any) -> Any:
+        words = {'jsonrpc': '2.0', 'method': method, 'params': parameters, 'id': 1, **more}
         request = urllib.request.Request(f'http://127.0.0.1:{self.web}/api_jsonrpc.php', json.dumps(words).encode(),
                                          {'Content-Type': 'application/json-rpc'})
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -135,10 +138,10 @@ class Zabbix:
 
     def takes(self, template: str) -> None:
         """Import a template, as the frontend does."""
-        rule = {'createMissing': True, 'updateExisting': True}
+        groups = 'groups' if self._call('apiinfo.version').startswith('6.0.') else 'template_groups'
+        parts = (groups, 'templates', 'items', 'discoveryRules', 'triggers', 'valueMaps')
         self.asks('configuration.import', format='yaml', source=template, rules={
-            'groups': rule, 'templates': rule, 'items': rule, 'discoveryRules': rule, 'triggers': rule,
-            'valueMaps': rule})
+            part: {'createMissing': True, 'updateExisting': True} for part in parts})
 
     def watches(self, name: str, parameters: str, **macros: str) -> subprocess.Popen[bytes]:
         """Start an agent with further parameters, and let the server watch it as a host with the template.

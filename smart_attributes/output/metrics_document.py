@@ -85,7 +85,7 @@ def _is_unread(verdict: Verdict) -> bool:
 
 
 def _drive(verdict: Verdict, key: str, run: Run) -> Json:
-    """Return the object of a drive. What is unknown is left out, because Zabbix would store null as a word."""
+    """Return the object of a drive, without the keys of unknown values: Zabbix would store null as a word."""
     line = plugin_lines.line(verdict, run.hide_serial)
     return {'id': key, 'name': line.name, 'title': f'{line.name} {line.model}'.strip(),
             **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
