@@ -14,6 +14,9 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 	python3-nagiosplugin python3-jsonschema python3-rich acl
 # Packages for test-metrics.
 SCRAPERS := prometheus prometheus-node-exporter
+# Packages for test-zabbix.
+ZABBIX := zabbix-server-mysql zabbix-frontend-php zabbix-agent php-cli php-cgi php-mysql mariadb-server python3-nagiosplugin \
+	python3-jsonschema python3-rich
 # Packages for single tests: the real sudo, access control lists, man pages, another user, a memory checker, a browser.
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 # Number of tests that run at a time: one more than there are cores, because many of them wait.
@@ -22,7 +25,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb rpm test-rpm test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb rpm test-rpm test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -166,6 +169,11 @@ test-icinga: $(VENV)/.tools daemons  ## run the plugin in Icinga 2, its Director
 
 test-metrics: $(VENV)/.tools scrapers  ## test the metrics with node_exporter, Prometheus and promtool
 	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_metrics.py tests/test_prometheus.py
+
+test-zabbix: $(VENV)/.tools  ## let a Zabbix server read 24 and 60 simulated drives through the template
+	@sh tools/compiler
+	sh tools/install $(ZABBIX)
+	TEST_ZABBIX=1 TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_zabbix.py
 
 scrapers:
 	sh tools/install $(SCRAPERS)

@@ -87,6 +87,7 @@ class Ground:
         self.state = self.folder / 'state'
         self.own('state')
         self.processes: List[subprocess.Popen[bytes]] = []
+        self.elsewhere: List[str] = []  # further folders to remove
         self._install()
         self.fake = self._smartctl()
 
@@ -175,7 +176,8 @@ class Ground:
         try:
             until(lambda: not self.left(), 10, f'{self.left()} still run')
         finally:
-            shutil.rmtree(self.folder)
+            for folder in (self.folder, *self.elsewhere):
+                shutil.rmtree(folder)
 
     def left(self) -> List[str]:
         """Return the command lines of processes that belong to this folder."""

@@ -6,11 +6,10 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, Mapping
 
-from daemons import Ground, Icinga, free_port, until
+from daemons import Ground, Icinga
+from mariadb import Database
 
 MODULES = Path('/usr/share/icingaweb2/modules')
-SCHEMA = 'CREATE DATABASE director CHARACTER SET utf8; CREATE USER director@127.0.0.1 IDENTIFIED BY "{password}"; ' \
-         'GRANT ALL ON director.* TO director@127.0.0.1;'
 
 
 class Director:
@@ -19,25 +18,11 @@ class Director:
     def __init__(self, ground: Ground, icinga: Icinga) -> None:
         self.ground = ground
         self.icinga = icinga
-        self.database = Path(ground.folder) / 'database'
-        ground.own('database', 'scratch', 'web/modules/director', 'web/enabledModules')
-        self._start_database()
+        ground.own('web/modules/director', 'web/enabledModules')
+        self.port = Database(ground, 'director', icinga.password).port
         self._configure()
         self.asks('migration', 'run')
         self.asks('kickstart', 'run')
-
-    def _start_database(self) -> None:
-        options = [f'--datadir={self.database}', f'--socket={self.ground.folder}/database.sock', '--no-defaults']
-        done = self.ground.runs('mariadb-install-db', options[2], options[0],
-                                '--auth-root-authentication-method=normal',
-                                '--skip-test-db', f'--tmpdir={self.ground.folder}/scratch')
-        assert done.returncode == 0, done.stdout
-        self.port = free_port()
-        self.ground.starts('mariadbd', options[2], *options[:2], '--bind-address=127.0.0.1', f'--port={self.port}',
-                           f'--tmpdir={self.ground.folder}/scratch', '--innodb-buffer-pool-size=32M', '--skip-log-bin')
-        sql = SCHEMA.format(password=self.icinga.password)
-        command = ['mariadb', '--no-defaults', '-u', 'root', f'--socket={self.ground.folder}/database.sock', '-e', sql]
-        until(lambda: subprocess.run(command, capture_output=True).returncode == 0, 30, 'the database')
 
     def _configure(self) -> None:
         web = self.ground.folder / 'web'

@@ -187,6 +187,7 @@ class MetricsOptions(NamedTuple):
 
     output: str | None                  # file
     openmetrics: bool
+    as_json: bool
 
 
 class DoctorOptions(NamedTuple):

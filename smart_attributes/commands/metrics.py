@@ -1,15 +1,16 @@
-"""metrics: print or write the numbers and states of drives for Prometheus."""
+"""metrics: print or write the numbers and states of drives for Prometheus or Zabbix."""
 from __future__ import annotations
 
+import socket
 import sys
 import time
 
 from ..check.survey import Survey, survey
-from ..command_line.options import OK, UNKNOWN, MetricsOptions, Options
+from ..command_line.options import OK, UNKNOWN, CheckOptions, MetricsOptions, Options
 from ..model import State, worst
 from ..reading.processes import Runner
 from ..words import coded, problem, sentence
-from .check import whole
+from .check import rendered, whole
 from .dependence import with_groups
 
 
@@ -17,17 +18,35 @@ def run(options: Options, runner: Runner) -> int:
     """Print or write the metrics; return 0 if at least one drive answered or is in standby, else 3."""
     from ..output import metrics, output_file
     own: MetricsOptions = options.own
-    found = with_groups(survey(options, runner, metrics.library))
-    told = metrics.Run(tuple(map(found.history.told, found.verdicts)), _state_of_the_run(found), time.time(),
-                       options.naming.hide_serial, found.machine.groups if found.machine else ())
-    text = metrics.text(metrics.metrics(told, found.judge.database.metrics), own.openmetrics)
+    found = with_groups(survey(options, runner, tuple if own.as_json else metrics.library))
+    found = found._replace(verdicts=tuple(map(found.history.told, found.verdicts)))
+    text = _document(found, options) if own.as_json else _exposition(found, options, own.openmetrics)
     if own.output:
         output_file.write(text, own.output)
     else:
         print(text, end='')
-    _complain(found)
     runner.later.append(lambda: found.history.keep(found.verdicts))
     return OK if any(not verdict.problem or verdict.state is State.OK for verdict in found.verdicts) else UNKNOWN
+
+
+def _exposition(found: Survey, options: Options, is_openmetrics: bool) -> str:
+    """Return the metrics for Prometheus, and print the problems of the run to stderr."""
+    from ..output import metrics
+    told = metrics.Run(found.verdicts, _state_of_the_run(found), time.time(), options.naming.hide_serial,
+                       found.machine.groups if found.machine else ())
+    _complain(found)
+    return metrics.text(metrics.metrics(told, found.judge.database.metrics), is_openmetrics)
+
+
+def _document(found: Survey, options: Options) -> str:
+    """Return the JSON document. It contains all problems, and Zabbix reads stderr as part of it."""
+    from ..output import metrics_document
+    outcome, said = rendered(found, options._replace(verbose=0), CheckOptions()), whole(found)
+    problems = (*said.failures, *(words for _, words in said.demands), *said.faults,
+                *(() if found.verdicts else [found.nobody[1]]))
+    return metrics_document.as_text(metrics_document.Run(
+        found.verdicts, outcome.state, outcome.text.partition('\n')[0], _state_of_the_run(found), problems,
+        found.remarks, socket.gethostname(), time.time(), options.naming.hide_serial)) + '\n'
 
 
 def _state_of_the_run(found: Survey) -> State:

@@ -260,7 +260,7 @@ exit status: 0 done, 3 nothing was done''', _NAMED, (
                    help='remove a retired drive; may be repeated')),
         values.HistoryOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_module('history')),
     Command(
-        'metrics', 'Print metrics and states of drives for Prometheus.', '[options]', f'''\
+        'metrics', 'Print metrics and states of drives for Prometheus or Zabbix.', '[options]', f'''\
 example:
   {PROGRAM} metrics --scan --output /var/lib/prometheus/node-exporter/smart.prom
 
@@ -270,7 +270,9 @@ exit status: 0 metrics written and at least one drive answered or is in standby,
             option('--output', metavar='FILE',
                    help='write the metrics to this file, atomically, for the textfile collector of node_exporter'),
             option('--openmetrics', action='store_true',
-                   help='print OpenMetrics instead of text format 0.0.4, which the textfile collector reads')),
+                   help='print OpenMetrics instead of text format 0.0.4, which the textfile collector reads'),
+            option('--json', dest='as_json', action='store_true',
+                   help='print small JSON for Zabbix: states, findings and graphed values')),
         values.MetricsOptions, history='writes', has_time_limit=True, takes_old_options=False, run=_module('metrics')),
     Command(
         'doctor', 'Diagnose the installation as the monitoring user sees it, with a remedy for each problem.',

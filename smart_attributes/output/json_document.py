@@ -126,7 +126,12 @@ def _value(judgement: Judgement) -> Tuple[Any, str]:
         return None, reading.unit
     if reading.state is not None:
         return clean(reading.verdict, limit=NOTE), ''
-    return int(reading.number) if reading.number == int(reading.number) else reading.number, reading.unit
+    return whole(reading.number), reading.unit
+
+
+def whole(number: float) -> float:
+    """Return a number as an integer if it is whole, so that JSON has no fraction."""
+    return int(number) if number == int(number) else number
 
 
 def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:

@@ -108,17 +108,17 @@ def _states(verdict: Verdict) -> Dict[str, State]:
 
 
 def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> Iterator[Family]:
-    graphed: Dict[str, List[Sample]] = {}
+    named: Dict[str, List[Sample]] = {}
     for verdict in verdicts:
-        for judgement in _graphed(verdict):
+        for judgement in graphed(verdict):
             metric = metrics[judgement.reading.metric]
             number = (judgement.reading.number or 0) / UNITS[metric.unit][1]
-            graphed.setdefault(metric.name, []).append(((verdict.device.name,), number))
-    for metric_name, samples in sorted(graphed.items()):
+            named.setdefault(metric.name, []).append(((verdict.device.name,), number))
+    for metric_name, samples in sorted(named.items()):
         yield Family(name(metric_name, metrics[metric_name].unit), said(metrics[metric_name]), DRIVE, samples)
 
 
-def _graphed(verdict: Verdict) -> Iterable[Judgement]:
+def graphed(verdict: Verdict) -> Iterable[Judgement]:
     """Return one graphed judgement for each metric: the worst, which is the first."""
     found: Dict[str, Judgement] = {}
     for judgement in verdict.judgements:

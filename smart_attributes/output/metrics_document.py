@@ -1,0 +1,100 @@
+"""The JSON document of `metrics --json`: the state, the findings and the graphed values of each drive.
+
+It is small, because Zabbix 6.0 takes at most 512 KB from a command: its lists are flat, and each value has a key that
+stays with the drive. Source: Zabbix 6.0, "User parameters". The document of `triage --json` explains its values.
+"""
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+from ..constants import DOCUMENT
+from ..knowledge import severity
+from ..model import State, Verdict
+from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..words import clean, coded, sentence
+from . import json_document, plugin_lines
+from .advice import advice
+from .metrics import graphed
+
+if TYPE_CHECKING:
+    from typing import Iterator, Mapping, Sequence
+
+    from ..coded import Coded
+    from ..model import Device
+
+TEXT = 500  # characters
+
+
+class Run(NamedTuple):
+    """The result of one run."""
+
+    verdicts: Sequence[Verdict]
+    state: State                # the worst state
+    summary: str                # the first line of a check
+    of_itself: State            # state of the run as a whole: missing drives, errors in the local configuration
+    problems: Sequence[str]     # of the run as a whole
+    remarks: Sequence[Coded]
+    host: str
+    now: float                  # seconds since 1970
+    hide_serial: bool = False
+
+
+def as_text(run: Run) -> str:
+    """Return the document of a run as JSON text on one line."""
+    keys, ordered = ids(run), sorted(run.verdicts, key=severity.of_verdict)
+    return json.dumps({
+        'version': DOCUMENT, 'state': run.state.name, 'summary': run.summary, 'run': _of_the_run(run),
+        'remarks': list(map(json_document.note, run.remarks)), 'unread': sum(map(_is_unread, ordered)),
+        'host': run.host, 'made': int(run.now),
+        'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
+        'readings': [reading for verdict in ordered for reading in _readings(verdict, keys[verdict.device])],
+    }, separators=(',', ':'))
+
+
+def ids(run: Run) -> Mapping[Device, str]:
+    """Return a key for each drive: its serial number, which stays when the device name changes, else its name.
+
+    A drive that cannot be read has the serial number last seen at its address. Other characters than letters, digits
+    and ._:- become _, so that a key needs no quotes anywhere.
+    """
+    serials = {verdict.device: '' if run.hide_serial else _serial(verdict) for verdict in run.verdicts}
+    times = Counter(serials.values())
+    return {device: serial if serial and times[serial] == 1 else _plain(device.name)
+            for device, serial in serials.items()}
+
+
+def _serial(verdict: Verdict) -> str:
+    return _plain(verdict.identity.serial or (verdict.last_seen.serial if verdict.last_seen else ''))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r'[^A-Za-z0-9._:-]', '_', clean(text))
+
+
+def _of_the_run(run: Run) -> str:
+    words = '; '.join(sentence(coded(each), TEXT) for each in run.problems)
+    return f'{run.of_itself.name}: {words or plugin_lines.count(run.verdicts)}'
+
+
+def _is_unread(verdict: Verdict) -> bool:
+    """Return whether a drive should have been read and was not; a drive in standby is OK unless options say otherwise.
+    """
+    return bool(verdict.problem) and verdict.state is not State.OK
+
+
+def _drive(verdict: Verdict, key: str, run: Run) -> Json:
+    """Return the object of a drive, without the keys of unknown values: Zabbix would store null as a word."""
+    line = plugin_lines.line(verdict, run.hide_serial)
+    return {'id': key, 'name': line.name, 'title': f'{line.name} {line.model}'.strip(),
+            **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
+            'state': verdict.state.name, 'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',
+            'to_do': advice(verdict, run.now).due.to_do}
+
+
+def _readings(verdict: Verdict, key: str) -> Iterator[Json]:
+    for judgement in graphed(verdict):
+        reading = judgement.reading
+        yield {'id': f'{key} {reading.metric}', 'drive': key, 'name': verdict.device.name, 'metric': reading.metric,
+               'value': json_document.whole(reading.number or 0), 'unit': reading.unit}

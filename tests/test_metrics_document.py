@@ -1,0 +1,174 @@
+"""The JSON of `metrics --json`, and the Zabbix template and the agent's file that depend on it."""
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any, Dict
+
+import pytest
+from conftest import ROOT, run
+from days import DAY, HOUR, START, Machine, asleep, disk
+
+from smart_attributes.commands import table
+from smart_attributes.model import Device, Identity, State, Verdict
+from smart_attributes.output import metrics_document
+
+REPORTS = str(ROOT / 'tests/reports')
+TEMPLATE = (ROOT / 'contrib/zabbix/check-smart-attributes.yaml').read_text()
+AGENT = (ROOT / 'contrib/zabbix/check-smart-attributes.conf').read_text()
+
+
+@pytest.fixture(scope='module')
+def sample() -> Dict[str, Any]:
+    """The document of the sample drives."""
+    found: Dict[str, Any] = json.loads(run('metrics', '--json', '--report', REPORTS).text)
+    return found
+
+
+@pytest.fixture
+def machine(tmp_path) -> Machine:
+    return Machine(tmp_path)
+
+
+def at(machine: Machine, now: float, *options: str) -> Dict[str, Any]:
+    """Return the document of a machine at a time."""
+    found: Dict[str, Any] = json.loads(machine.run(now, 'metrics', '--json', '--scan', *options).text)
+    return found
+
+
+# --- what is in it -------------------------------------------------------------------------------
+
+def test_states_words_and_steps_are_those_of_triage(sample):
+    """One program, one opinion."""
+    document = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    told = {drive['name']: (drive['state'], drive['to_do']) for drive in document['drives']}
+
+    assert sample['state'] == document['state']
+    assert {drive['name']: (drive['state'], drive['to_do']) for drive in sample['drives']} == told
+    assert [drive['text'] for drive in sample['drives'] if not drive['text'].startswith(drive['state'] + ': ')] == []
+
+
+def test_the_graphed_numbers_are_those_of_triage(sample):
+    """With a status as a number, as in performance data."""
+    document = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    values = {(drive['name'], reading['metric']): reading['value'] for drive in document['drives']
+              for reading in drive['readings'] if reading['judged'] or reading['metric'] == 'smart_status'}
+    found = {(each['name'], each['metric']): each['value'] for each in sample['readings']}
+
+    assert len(found) > 100
+    assert {key: value for key, value in found.items() if value != values[key]
+            and not (isinstance(values[key], str) and value in (0, 0.5, 1))} == {}
+
+
+def test_the_first_line_is_that_of_a_check(sample):
+    assert sample['summary'] == run('--report', REPORTS).text.splitlines()[0]
+
+
+def test_a_drive_without_its_number_has_no_such_key(fake):
+    """Zabbix would store null as a word."""
+    document = json.loads(run('metrics', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sdb').text)
+
+    assert [sorted(drive) for drive in document['drives']] == [['id', 'name', 'state', 'text', 'title', 'to_do']]
+    assert (document['state'], document['unread'], document['readings']) == ('UNKNOWN', 1, [])
+
+
+def test_a_sleeping_drive_is_read_and_keeps_its_key(machine):
+    machine.holds(sda=disk())
+    at(machine, START)
+    machine.holds(sda=asleep())
+    document = at(machine, START + HOUR)
+
+    assert (document['unread'], document['readings']) == (0, [])
+    assert [(drive['id'], drive['state']) for drive in document['drives']] == [('SERIAL01', 'OK')]
+
+
+def test_growth_is_found_because_the_history_is_written(machine):
+    machine.holds(sda=disk(a199=212))
+    at(machine, START)
+    machine.holds(sda=disk(a199=226))
+
+    assert 'crc_errors grew by 14' in at(machine, START + HOUR)['drives'][0]['text']
+
+
+def test_a_drive_that_is_gone_is_a_problem_of_the_run(machine):
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
+    before = at(machine, START)['run']
+    machine.holds(sda=disk())
+
+    assert before == 'OK: 2 drives: 2 ok'
+    assert re.match(r'CRITICAL: .*SERIAL02.* is gone', at(machine, START + DAY, '--expect-known')['run'])
+
+
+def test_a_machine_without_drives_says_so(machine):
+    document = at(machine, START)
+
+    assert document['run'].startswith('UNKNOWN: [no-drives] ')
+    assert (document['state'], document['drives']) == ('UNKNOWN', [])
+
+
+def test_a_failure_is_a_document_without_drives():
+    """The template takes it for a failure, not for drives that are gone."""
+    document = json.loads(run('metrics', '--json', '-p', '/nonexistent').text)
+
+    assert (document['code'], document['drives'], 'run' in document) == ('smartctl-missing', [], False)
+
+
+# --- keys of drives ------------------------------------------------------------------------------
+
+def seen(name: str, serial: str = '', before: str = '') -> Verdict:
+    return Verdict(Device(f'/dev/{name}', name=name), Identity(serial=serial), State.OK,
+                   last_seen=Identity(serial=before) if before else None)
+
+
+@pytest.mark.parametrize('verdicts, hide, keys', [
+    pytest.param([seen('sda', 'S1'), seen('sdb', 'S2')], False, ['S1', 'S2'], id='serial-numbers'),
+    pytest.param([seen('sda', 'S1'), seen('sdb', 'S2')], True, ['sda', 'sdb'], id='hidden'),
+    pytest.param([seen('sda', '000'), seen('sdb', '000'), seen('sdc', 'S3')], False, ['sda', 'sdb', 'S3'], id='shared'),
+    pytest.param([seen('sda'), seen('sdb', before='S2')], False, ['sda', 'S2'], id='not-read'),
+    pytest.param([seen('sda', "x'] y"), seen('bus,1')], False, ['x__y', 'bus_1'], id='characters')])
+def test_a_key_stays_with_its_drive_and_needs_no_quotes(verdicts, hide, keys):
+    """It is part of keys and paths of Zabbix, where a quote of a hostile drive would end a string."""
+    found = metrics_document.ids(metrics_document.Run(verdicts, State.OK, '', State.OK, [], [], 'host', START, hide))
+
+    assert [found[verdict.device] for verdict in verdicts] == keys
+
+
+# --- what depends on it --------------------------------------------------------------------------
+
+@pytest.mark.parametrize('pattern, keys', [
+    (r'- \$\.(\w+)$', lambda sample: sample), (r"'\$\.(\w+)\[\*\]", lambda sample: sample),
+    (r"\)\]\.(\w+)\.first", lambda sample: {**sample['drives'][0], **sample['readings'][0]}),
+    (r"drives\[i\]\.(\w+)", lambda sample: sample['drives'][0]),
+    (r'path: \$\.(\w+)', lambda sample: {**sample['drives'][0], **sample['readings'][0]})])
+def test_each_path_of_the_template_exists(sample, pattern, keys):
+    """A renamed key would be an item without values."""
+    paths = re.findall(pattern, TEMPLATE, re.MULTILINE)
+
+    assert paths
+    assert [path for path in paths if path not in keys(sample)] == []
+
+
+def test_the_template_has_no_list_of_metrics_and_no_limits(sample):
+    """Both are the plugin's: a graphed metric of a site is an item without a change here."""
+    assert [each['metric'] for each in sample['readings'] if each['metric'] in TEMPLATE] == []
+    assert set(re.findall(r"expression: '(\w+)", TEMPLATE)) == {'find', 'nodata'}
+
+
+def test_no_two_parts_of_the_template_have_one_uuid():
+    """Zabbix finds by it what an import has to update."""
+    uuids = re.findall(r'uuid: (\w+)', TEMPLATE)
+
+    assert len(uuids) == len(set(uuids)) > 20
+    assert [each for each in uuids if not re.fullmatch('[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}', each)] == []
+
+
+def test_the_command_of_the_agent_is_one_of_ours_and_ends_in_time():
+    """The agent waits at most 30 seconds, and what it ends itself says nothing."""
+    key, _, command = AGENT.splitlines()[-1].partition('=')[2].partition(',')
+    options = table.parse(shlex.split(command)[1:])
+
+    assert f'key: {key}\n' in TEMPLATE
+    assert 'Timeout=30' in AGENT.splitlines()
+    assert options.own.as_json and options.history.access == 'writes' and options.history.expect_known
+    assert options.how_read.timeout <= 25 and options.state_dir and options.history.history_required is State.WARNING
