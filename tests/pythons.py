@@ -1,0 +1,155 @@
+"""Run the tests with each Python as Debian builds it; `make test-pythons` calls this.
+
+Usage: tests/pythons.py VERSIONS [ARGUMENTS OF PYTEST]        for example: tests/pythons.py '3.9 3.14' -m 'not long'
+
+Each Debian is a folder that is removed afterwards; it gets the last commit of this clone. A Python that no Debian has
+runs on this machine: from PATH, or from pyenv.
+"""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator, List, Mapping, NamedTuple, Sequence
+
+from chroots import Chroot, kept, removed, unpacked
+from conftest import ROOT, SHARED
+
+# Debian testing has changing versions, so each package has its version in its name. '' where no Debian has one.
+SUITES: Mapping[str, str] = {'3.9': 'bullseye', '3.10': '', '3.11': 'bookworm', '3.12': '', '3.13': 'trixie',
+                             '3.14': 'testing'}
+PROGRAMS = ('acl', 'binutils', 'ca-certificates', 'gcc', 'git', 'libc6-dev', 'make', 'man-db', 'nvme-cli', 'openssl',
+            'passwd', 'smartmontools', 'sudo', 'util-linux', 'valgrind')
+LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client', 'chardet', 'humanfriendly',
+             'hypothesis', 'pytest')
+PROJECT = '/srv/project'
+OF_DEBIAN = 'of-debian'
+# Processes that a test leaves behind end with the namespace; a mirror of testing may be some weeks old.
+NAMESPACE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', 'sh', '-ec')
+ENTER = """
+    mount -t proc proc "$0/proc"
+    for part in dev sys; do mount --rbind /$part "$0/$part"; done
+    if [ -d "$1" ]; then mkdir -p "$0/srv/shared"; mount --bind -o ro "$1" "$0/srv/shared"; fi
+    root=$0; shift
+    exec chroot "$root" "$@" """
+IN_PROJECT = 'cd "$0" && exec "$@"'
+
+
+class Run(NamedTuple):
+    """One call of pytest: with which libraries, and its result."""
+
+    version: str
+    libraries: str
+    status: int
+    last_line: str
+
+
+def prepared(version: str, folder: Path) -> Chroot:
+    """Return a Debian that has this Python and the programs of the tests; it is made once and kept."""
+    def make() -> None:
+        chroot = unpacked(SUITES[version], folder)
+        chroot.writes('/etc/apt/apt.conf.d/old-mirror', 'Acquire::Check-Valid-Until "false";\n')
+        chroot.does('apt-get', 'update', '-qq')
+        chroot.installs(*PROGRAMS, f'python{version}', f'python{version}-venv', 'python3',
+                        *(f'python3-{name}' for name in LIBRARIES))
+        chroot.does('apt-get', 'clean')
+    return kept(f'python{version}', folder, make)
+
+
+@contextmanager
+def debian(version: str) -> Iterator[Chroot]:
+    """Yield a Debian with this Python and a clone of the project, and remove it afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix='check-smart-attributes-python-'))
+    try:
+        chroot = prepared(version, folder)
+        subprocess.run(['git', 'clone', '--quiet', str(ROOT), f'{folder}{PROJECT}'], check=True)
+        chroot.does('chown', '-R', 'root:', PROJECT)
+        yield chroot
+    finally:
+        removed(folder)
+
+
+def inside(chroot: Chroot, *command: str) -> List[str]:
+    """Return the command line that runs a command in the project inside, with the devices and /sys of this machine."""
+    return [*NAMESPACE, ENTER, str(chroot.root), str(SHARED), 'sh', '-c', IN_PROJECT, PROJECT, *command]
+
+
+def host_python(version: str) -> str:
+    """Return the path of a Python of this machine, '' if it has none of this version."""
+    of_pyenv = map(str, Path.home().glob(f'.pyenv/versions/{version}.*/bin/python{version}'))
+    return next((path for path in (f'/usr/bin/python{version}', *of_pyenv) if os.path.exists(path)), '')
+
+
+def tested(version: str, arguments: Sequence[str]) -> Iterator[Run]:
+    """Run pytest with the libraries of PyPI, and the tests of behavior with those of Debian."""
+    if not SUITES[version]:
+        yield tested_here(version, arguments)
+        return
+    with debian(version) as chroot:
+        python = f'/usr/bin/python{version}'
+        done(inside(chroot, *venv(python, '.venv')))
+        done(inside(chroot, '.venv/bin/pip', 'install', '--quiet', '--editable', '.[test]'))
+        yield run(version, 'PyPI', inside(chroot, *pytest('.venv', arguments)))
+        done(inside(chroot, *venv(python, OF_DEBIAN), '--system-site-packages'))
+        done(inside(chroot, f'{OF_DEBIAN}/bin/pip', 'install', '--quiet', 'pySMART', 'pytest>=7.2,<9.2'))
+        yield run(version, SUITES[version], inside(chroot, *pytest(OF_DEBIAN, ('-m', 'libraries'))))
+
+
+def tested_here(version: str, arguments: Sequence[str]) -> Run:
+    """Run pytest with a Python of this machine and the libraries of PyPI."""
+    python, folder = host_python(version), f'build/pythons/{version}'
+    if not python:
+        return Run(version, 'PyPI', 1, 'not run: no Debian has this Python, and neither has this machine')
+    if not (ROOT / folder / 'bin/pytest').exists():
+        done(venv(python, folder))
+        done([f'{folder}/bin/pip', 'install', '--quiet', '--editable', '.[test]'])
+    return run(version, 'PyPI', pytest(folder, arguments))
+
+
+def venv(python: str, folder: str) -> List[str]:
+    return [python, '-m', 'venv', folder]
+
+
+def pytest(folder: str, arguments: Sequence[str]) -> List[str]:
+    """Return the command line of pytest in a virtual environment."""
+    return [f'{folder}/bin/python', '-m', 'pytest', *arguments]
+
+
+def done(command: Sequence[str]) -> None:
+    """Run a command that must succeed."""
+    subprocess.run(command, cwd=ROOT, env=environment(), check=True)
+
+
+def run(version: str, libraries: str, command: Sequence[str]) -> Run:
+    """Run pytest, show its output and return the last line."""
+    print(f'Python {version}, libraries of {libraries}', flush=True)
+    last = ''
+    with subprocess.Popen(command, cwd=ROOT, env=environment(), text=True, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        for last in process.stdout:
+            print(last, end='', flush=True)
+    return Run(version, libraries, process.returncode, last.strip())
+
+
+def environment() -> Mapping[str, str]:
+    """Return our environment without what is about the Python of this process."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(('PYTHON', 'VIRTUAL_ENV', 'MAKE'))}
+    return {**ours, 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8', 'DEBIAN_FRONTEND': 'noninteractive',
+            'HOME': '/root'}
+
+
+def main() -> int:
+    """Test each version in turn; return 1 if a test failed."""
+    versions, *arguments = sys.argv[1:]
+    runs = [each for version in versions.split() for each in tested(version, arguments)]
+    for each in runs:
+        print(f'Python {each.version:<5} libraries of {each.libraries:<9} {each.last_line}')
+    return int(any(each.status for each in runs))
+
+
+if __name__ == '__main__':
+    sys.exit(main())
