@@ -27,6 +27,7 @@ PROGRAMS = ('acl', 'binutils', 'ca-certificates', 'gcc', 'git', 'libc6-dev', 'ma
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client', 'chardet', 'humanfriendly',
              'hypothesis', 'pytest')
 PROJECT = '/srv/project'
+AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'  # a company's network may have one of its own
 OF_DEBIAN = 'of-debian'
 # Processes that a test leaves behind end with the namespace; a mirror of testing may be some weeks old.
 NAMESPACE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', 'sh', '-ec')
@@ -67,7 +68,7 @@ def debian(version: str) -> Iterator[Chroot]:
     try:
         chroot = prepared(version, folder)
         subprocess.run(['git', 'clone', '--quiet', str(ROOT), f'{folder}{PROJECT}'], check=True)
-        chroot.does('chown', '-R', 'root:', PROJECT)
+        shutil.copy(AUTHORITIES, f'{folder}{AUTHORITIES}')
         yield chroot
     finally:
         removed(folder)
@@ -91,12 +92,19 @@ def tested(version: str, arguments: Sequence[str]) -> Iterator[Run]:
         return
     with debian(version) as chroot:
         python = f'/usr/bin/python{version}'
-        done(inside(chroot, *venv(python, '.venv')))
-        done(inside(chroot, '.venv/bin/pip', 'install', '--quiet', '--editable', '.[test]'))
+        done(inside(chroot, 'make', f'PYTHON={python}', '.venv/.tools'))
         yield run(version, 'PyPI', inside(chroot, *pytest('.venv', arguments)))
         done(inside(chroot, *venv(python, OF_DEBIAN), '--system-site-packages'))
-        done(inside(chroot, f'{OF_DEBIAN}/bin/pip', 'install', '--quiet', 'pySMART', 'pytest>=7.2,<9.2'))
-        yield run(version, SUITES[version], inside(chroot, *pytest(OF_DEBIAN, ('-m', 'libraries'))))
+        pip = [f'{OF_DEBIAN}/bin/pip', 'install', '--quiet']
+        done(inside(chroot, *pip, '--no-deps', '--editable', '.', 'pySMART'))  # no Debian has pySMART
+        done(inside(chroot, *pip, 'pytest>=7.2,<9.2'))
+        yield run(version, SUITES[version], inside(chroot, *pytest(OF_DEBIAN, ['-m', 'libraries', *behavior_tests()])))
+
+
+def behavior_tests() -> List[str]:
+    """Return the files that have tests for all versions of the libraries."""
+    return [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob('tests/test_*.py'))
+            if 'mark.libraries' in path.read_text()]
 
 
 def tested_here(version: str, arguments: Sequence[str]) -> Run:
