@@ -23,11 +23,11 @@ from conftest import ROOT, SHARED
 SUITES: Mapping[str, str] = {'3.9': 'bullseye', '3.10': '', '3.11': 'bookworm', '3.12': '', '3.13': 'trixie',
                              '3.14': 'testing'}
 PROGRAMS = ('acl', 'binutils', 'ca-certificates', 'gcc', 'git', 'libc6-dev', 'make', 'man-db', 'nvme-cli', 'openssl',
-            'passwd', 'smartmontools', 'sudo', 'util-linux', 'valgrind')
+            'passwd', 'procps', 'smartmontools', 'sudo', 'util-linux', 'valgrind')
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client', 'chardet', 'humanfriendly',
              'hypothesis', 'pytest')
 PROJECT = '/srv/project'
-AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt'  # a company's network may have one of its own
+OF_THIS_MACHINE = ('/etc/hosts', '/etc/ssl/certs/ca-certificates.crt')  # its name; authorities of its network
 OF_DEBIAN = 'of-debian'
 # Processes that a test leaves behind end with the namespace; a mirror of testing may be some weeks old.
 NAMESPACE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', 'sh', '-ec')
@@ -68,7 +68,8 @@ def debian(version: str) -> Iterator[Chroot]:
     try:
         chroot = prepared(version, folder)
         subprocess.run(['git', 'clone', '--quiet', str(ROOT), f'{folder}{PROJECT}'], check=True)
-        shutil.copy(AUTHORITIES, f'{folder}{AUTHORITIES}')
+        for path in OF_THIS_MACHINE:
+            shutil.copy(path, f'{folder}{path}')
         yield chroot
     finally:
         removed(folder)
