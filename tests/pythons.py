@@ -29,15 +29,17 @@ LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client'
 PROJECT = '/srv/project'
 OF_THIS_MACHINE = ('/etc/hosts', '/etc/ssl/certs/ca-certificates.crt')  # its name; authorities of its network
 OF_DEBIAN = 'of-debian'
-# Processes that a test leaves behind end with the namespace; a mirror of testing may be some weeks old.
-NAMESPACE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', 'sh', '-ec')
-ENTER = """
+# The namespace ends processes that a test leaves behind. Not chroot: tests enter namespaces of which this is the root.
+INSIDE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', 'sh', '-ec', """
+    mount --bind "$0" "$0"
     mount -t proc proc "$0/proc"
-    for part in dev sys; do mount --rbind /$part "$0/$part"; done
+    mount --rbind /sys "$0/sys"
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$0/dev/pts"
+    mount -t tmpfs tmpfs "$0/dev/shm"
     if [ -d "$1" ]; then mkdir -p "$0/srv/shared"; mount --bind -o ro "$1" "$0/srv/shared"; fi
-    root=$0; shift
-    exec chroot "$root" "$@" """
-IN_PROJECT = 'cd "$0" && exec "$@"'
+    shift
+    cd "$0"; pivot_root . .; umount -l .
+    cd /srv/project; exec "$@" """)
 
 
 class Run(NamedTuple):
@@ -76,8 +78,8 @@ def debian(version: str) -> Iterator[Chroot]:
 
 
 def inside(chroot: Chroot, *command: str) -> List[str]:
-    """Return the command line that runs a command in the project inside, with the devices and /sys of this machine."""
-    return [*NAMESPACE, ENTER, str(chroot.root), str(SHARED), 'sh', '-c', IN_PROJECT, PROJECT, *command]
+    """Return the command line that runs a command in the project inside, with /sys of this machine."""
+    return [*INSIDE, str(chroot.root), str(SHARED), *command]
 
 
 def host_python(version: str) -> str:

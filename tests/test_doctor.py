@@ -536,7 +536,9 @@ def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said)
     rule = next(each for each in private.to_do() if each['subject'] == 'sudo rule')
     private.run(rule['command'].replace('/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)))
 
-    assert rule['words'].startswith(filled(words)) and f'; sudo reports: {filled(said)}' in rule['words']
+    without_name = filled(said.replace('RULE', ''))  # sudo 1.9.17 leaves the name out
+    assert rule['words'].startswith(filled(words))
+    assert any(f'; sudo reports: {each}' in rule['words'] for each in (filled(said), without_name)), rule['words']
     assert private.to_do() == []
 
 
