@@ -24,6 +24,8 @@ SUITES: Mapping[str, str] = {'3.9': 'bullseye', '3.10': '', '3.11': 'bookworm', 
                              '3.14': 'testing'}
 PROGRAMS = ('acl', 'binutils', 'ca-certificates', 'gcc', 'git', 'libc6-dev', 'make', 'man-db', 'nvme-cli', 'openssl',
             'passwd', 'procps', 'smartmontools', 'sudo', 'util-linux', 'valgrind')
+# The simulated drives need glibc 2.33, and the sudo rule of most tests sudo 1.9.10: their tests are skipped there.
+LEFT_OUT = {'bullseye': ('gcc', 'libc6-dev', 'sudo')}
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client', 'chardet', 'humanfriendly',
              'hypothesis', 'pytest')
 PROJECT = '/srv/project'
@@ -57,7 +59,8 @@ def prepared(version: str, folder: Path) -> Chroot:
         chroot = unpacked(SUITES[version], folder)
         chroot.writes('/etc/apt/apt.conf.d/old-mirror', 'Acquire::Check-Valid-Until "false";\n')
         chroot.does('apt-get', 'update', '-qq')
-        chroot.installs(*PROGRAMS, f'python{version}', f'python{version}-venv', 'python3',
+        programs = [name for name in PROGRAMS if name not in LEFT_OUT.get(SUITES[version], ())]
+        chroot.installs(*programs, f'python{version}', f'python{version}-venv', 'python3',
                         *(f'python3-{name}' for name in LIBRARIES))
         chroot.does('apt-get', 'clean')
     return kept(f'python{version}', folder, make)
