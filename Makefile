@@ -22,7 +22,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb test-pythons test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -143,6 +143,10 @@ deb: venv        ## build dist/*.deb as Debian does
 test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the package in fresh Debian 11, 12 and 13
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py
+
+test-pythons: $(VENV)/.tools  ## run the tests with each Python of Debian: make test-pythons VERSIONS="3.9 3.14" TESTS="-m libraries"
+	sh tools/install debootstrap
+	$(AS_ROOT) env PYTHONPATH=tests:. $(BIN)/python tests/pythons.py "$(VERSIONS)" $(or $(TESTS),-n $(WORKERS) --dist loadgroup -m "$(MARKS)")
 
 test-kernel: $(VENV)/.tools deb  ## run the package on a real kernel in QEMU; drives fail, hang, disappear and return
 	sh tools/install debootstrap qemu-system-x86

@@ -1,6 +1,6 @@
 """Run the tests with each Python as Debian builds it; `make test-pythons` calls this.
 
-Usage: tests/pythons.py VERSIONS [ARGUMENTS OF PYTEST]        for example: tests/pythons.py '3.9 3.14' -m 'not long'
+Usage: tests/pythons.py VERSIONS [ARGUMENTS OF PYTEST]        '' for all versions; for example '3.9 3.14' -m 'not long'
 
 Each Debian is a folder that is removed afterwards; it gets the last commit of this clone. A Python that no Debian has
 runs on this machine: from PATH, or from pyenv.
@@ -159,7 +159,7 @@ def environment() -> Mapping[str, str]:
 def main() -> int:
     """Test each version in turn; return 1 if a test failed."""
     versions, *arguments = sys.argv[1:]
-    runs = [each for version in versions.split() for each in tested(version, arguments)]
+    runs = [each for version in versions.split() or SUITES for each in tested(version, arguments)]
     for each in runs:
         print(f'Python {each.version:<5} libraries of {each.libraries:<9} {each.last_line}')
     return int(any(each.status for each in runs))
