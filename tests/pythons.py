@@ -28,7 +28,7 @@ PROGRAMS = ('acl', 'binutils', 'ca-certificates', 'gcc', 'git', 'libc6-dev', 'ma
 LEFT_OUT = {'bullseye': ('gcc', 'libc6-dev', 'sudo')}
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client', 'chardet', 'humanfriendly',
              'hypothesis', 'pytest')
-PROJECT = '/srv/project'
+PROJECT = '/opt/project'
 OF_THIS_MACHINE = ('/etc/hosts', '/etc/ssl/certs/ca-certificates.crt')  # its name; authorities of its network
 OF_DEBIAN = 'of-debian'
 # The namespace ends processes that a test leaves behind. Not chroot: tests enter namespaces of which this is the root.
@@ -38,10 +38,10 @@ INSIDE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '
     mount --rbind /sys "$0/sys"
     mount -t devpts -o newinstance,ptmxmode=0666 devpts "$0/dev/pts"
     mount -t tmpfs tmpfs "$0/dev/shm"
-    if [ -d "$1" ]; then mkdir -p "$0/srv/shared"; mount --bind -o ro "$1" "$0/srv/shared"; fi
+    if [ -d "$1" ]; then mkdir -p "$0/opt/shared"; mount --bind -o ro "$1" "$0/opt/shared"; fi
     shift
     cd "$0"; pivot_root . .; umount -l .
-    cd /srv/project; exec "$@" """)
+    cd /opt/project; exec "$@" """)
 
 
 class Run(NamedTuple):

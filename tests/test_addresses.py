@@ -238,8 +238,8 @@ _SAMPLES = {
     **{entry.name: type_examples.of(entry) for entry in type_examples.CONTROLLERS},
 }
 _SAMPLES.update({entry.name: [entry.name] for entry in TYPES if entry.name not in _SAMPLES})
-# Left out where the real smartctl is asked: newer than 7.3, gone in 7.5 (marvell), and FreeBSD's.
-_NOT_IN_ALL = ('/sat', 'usbasm1352r', 'atacam', 'marvell',
+# Left out where the real smartctl is asked: not in all of 7.2 to 7.5, and FreeBSD's.
+_NOT_IN_ALL = ('/sat', 'usbasm1352r', 'sntasmedia', 'atacam', 'marvell',
                *(entry.name for entry in type_examples.CONTROLLERS if entry.controller.since))
 _ALL = [sample for samples in _SAMPLES.values() for sample in samples]
 

@@ -1022,7 +1022,7 @@ def test_commands_of_nrpe_read_no_drive_and_run_in_no_shell(private):
     place = private.folder
     place.chmod(0o777)
     private.run(f"""printf '#!/bin/sh\necho x >> {place}/ran\nexit 0\n' > {place}/smartctl; chmod 755 {place}/smartctl
-cp {place}/smartctl {place}/check_it
+cp {place}/smartctl {place}/check_it; mkdir -p /etc/nagios
 cat > /etc/nagios/nrpe.cfg <<'END'
 command[a]={OURS} --nosudo -p {place}/smartctl -d /dev/sda
 command[check_smart_attributes_b]={place}/check_it
@@ -1042,7 +1042,8 @@ END
 
 def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private):
     """The user alone is told that it was not looked at."""
-    private.run(f'echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; chmod 600 /etc/nagios/nrpe.cfg')
+    private.run(f'mkdir -p /etc/nagios; echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; '
+                'chmod 600 /etc/nagios/nrpe.cfg')
 
     alone = json.loads(started('doctor', *private.installed.options, '--json',
                                around=[*private.around, *private.installed.as_user]).text)
