@@ -247,7 +247,8 @@ PARTS: Mapping[str, Callable[[Path], None]] = {
     "Vendors' logs": lambda folder: bench_vendor_logs.bench_vendor_logs(folder, line, paired),
     'Recorded reports, in one process': bench_reports,
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
-    'With each Python': lambda folder: bench_pythons.bench_pythons(folder / 'pythons', line, paired),
+    'With each Python (least of 40 runs)':
+        lambda folder: bench_pythons.bench_pythons(folder / 'pythons', line, run),
     'Through sudo, and compared with version 1.6':
         lambda folder: bench_others.bench_others(folder, line, paired)}
 

@@ -1,6 +1,7 @@
 """The cost of a check with each Python that the project supports; bench.py calls it.
 
-Debian's Pythons run in the file systems that `make test-pythons` keeps; the others are those of this machine.
+Debian's Pythons run in the file systems that `make test-pythons` keeps; the others are those of this machine. Each
+figure is the least of many runs, since the Pythons are compared and other programs only add to it.
 """
 from __future__ import annotations
 
@@ -21,21 +22,21 @@ from smart_attributes.reading import smartctl_calls
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / 'tests/reports/intel-s3500-healthy.json'
-# Those of bench.py: what, figure, wanted; and medians of (wall, cpu) of two commands with the ratio of their
-# walls.
+RUNS = 40
+# Those of bench.py: what, figure, wanted; and (wall, cpu) of one run of a command, ms.
 Line = Callable[[str, str, str], None]
-Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]
+Run = Callable[[Sequence[str]], Sequence[float]]
 
 
-def bench_pythons(folder: Path, line: Line, paired: Paired) -> None:
+def bench_pythons(folder: Path, line: Line, run: Run) -> None:
     """Print a row for each version: measured, or why not."""
     copied(folder)
     for version, suite in pythons.SUITES.items():
         if suite and is_kept(version):
             with debian(version, folder) as command:
-                bench(folder, [*command, f'/usr/bin/python{version}'], suite, line, paired)
+                bench(folder, [*command, f'/usr/bin/python{version}'], suite, line, run)
         elif not suite and pythons.host_python(version):
-            bench(folder, [pythons.host_python(version)], '', line, paired)
+            bench(folder, [pythons.host_python(version)], '', line, run)
         else:
             line(f'Python {version}', f'skipped: make test-pythons VERSIONS={version} installs it' if suite else
                  'skipped: neither Debian nor this machine has it', '')
@@ -70,16 +71,22 @@ def debian(version: str, shown: Path) -> Iterator[List[str]]:
         removed(root)
 
 
-def bench(folder: Path, python: Sequence[str], suite: str, line: Line, paired: Paired) -> None:
+def bench(folder: Path, python: Sequence[str], suite: str, line: Line, run: Run) -> None:
     """Print the cost of one check, and of the interpreter alone."""
     *enter, path = python
     version = found(*enter, path)[1]
     fake = FakeSmartctl(folder / version)
     fake.answers(smartctl_calls.read_arguments('/dev/sda'), REPORT.read_bytes(), before='sleep 0.1')
     start = launcher(folder / version / 'check_smart_attributes', path, folder)
-    check, alone, ratio = paired([*enter, start, '-p', fake.path, '-d', '/dev/sda', '--no-history'],
-                                 [*enter, fake.path, *smartctl_calls.read_arguments('/dev/sda')])
-    bare, nothing, _ = paired([*enter, path, '-IS', '-c', 'pass'], [*enter, '/bin/true'])
+    (wall, cpu), (alone, of_smartctl), (_, bare), (_, nothing) = (least(run, [*enter, *command]) for command in (
+        (start, '-p', fake.path, '-d', '/dev/sda', '--no-history'),
+        (fake.path, *smartctl_calls.read_arguments('/dev/sda')), (path, '-IS', '-c', 'pass'), ('/bin/true',)))
     line(f'Python {version}{f" of Debian {suite}" if suite else ""}, one drive of 100 ms',
-         f'{check[0]:.0f} ms wall, ratio {ratio:.2f}; own CPU {check[1] - alone[1]:.0f} ms, of which Python alone '
-         f'{bare[1] - nothing[1]:.0f} ms', '')
+         f'{wall:.0f} ms wall, ratio {wall / alone:.2f}; own CPU {cpu - of_smartctl:.0f} ms, of which Python alone '
+         f'{bare - nothing:.0f} ms', '')
+
+
+def least(run: Run, command: Sequence[str]) -> Tuple[float, float]:
+    """Return the least wall and the least CPU time of RUNS runs, ms."""
+    wall, cpu = zip(*(run(command) for _ in range(RUNS)))
+    return min(wall), min(cpu)
