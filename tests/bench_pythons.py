@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, Iterator, List, Sequence, Tuple
 
+import nagiosplugin
 import pythons
 from bench_program import found, launcher
 from chroots import CACHE, removed
@@ -43,9 +44,10 @@ def bench_pythons(folder: Path, line: Line, run: Run) -> None:
 
 
 def copied(folder: Path) -> None:
-    """Copy the program: Python writes its compiled modules there, so no start has to compile."""
-    for name in ('smart_attributes', 'thresholds'):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
+    """Copy the program and its library: Python writes its compiled modules there, so no start has to compile."""
+    library = Path(nagiosplugin.__file__).parent
+    for part in (ROOT / 'smart_attributes', ROOT / 'thresholds', library):
+        shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns('__pycache__'))
     shutil.copy(ROOT / 'attributes.json', folder)
 
 
