@@ -102,8 +102,8 @@ def tested(version: str, arguments: Sequence[str]) -> Iterator[Run]:
         yield run(version, 'PyPI', inside(chroot, *pytest('.venv', arguments)))
         done(inside(chroot, *venv(python, OF_DEBIAN), '--system-site-packages'))
         pip = [f'{OF_DEBIAN}/bin/pip', 'install', '--quiet']
+        done(inside(chroot, *pip, 'pip>=21.3', 'pytest>=7.2,<9.2'))
         done(inside(chroot, *pip, '--no-deps', '--editable', '.', 'pySMART'))  # no Debian has pySMART
-        done(inside(chroot, *pip, 'pytest>=7.2,<9.2'))
         yield run(version, SUITES[version], inside(chroot, *pytest(OF_DEBIAN, ['-m', 'libraries', *behavior_tests()])))
 
 
