@@ -53,7 +53,7 @@ def copied(folder: Path) -> None:
 
 def is_kept(version: str) -> bool:
     """Return whether `make test-pythons` has this Python, and we may enter its file system."""
-    return os.geteuid() == 0 and (CACHE / f'python{version}.tar').exists()
+    return os.geteuid() == 0 and (CACHE / f'{pythons.archive(version)}.tar').exists()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ runs on this machine: from PATH, or from pyenv.
 """
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -53,17 +54,26 @@ class Run(NamedTuple):
     last_line: str
 
 
+def packages(version: str) -> List[str]:
+    """Return what is installed in the Debian with this Python."""
+    programs = [name for name in PROGRAMS if name not in LEFT_OUT.get(SUITES[version], ())]
+    return [*programs, f'python{version}', f'python{version}-venv', 'python3', *(f'python3-{name}' for name in LIBRARIES)]
+
+
+def archive(version: str) -> str:
+    """Return the name under which that Debian is kept; other packages make it another one."""
+    return f'python{version}-{hashlib.sha256(repr(packages(version)).encode()).hexdigest()[:12]}'
+
+
 def prepared(version: str, folder: Path) -> Chroot:
     """Return a Debian that has this Python and the programs of the tests; it is made once and kept."""
     def make() -> None:
         chroot = unpacked(SUITES[version], folder)
         chroot.writes('/etc/apt/apt.conf.d/old-mirror', 'Acquire::Check-Valid-Until "false";\n')
         chroot.does('apt-get', 'update', '-qq')
-        programs = [name for name in PROGRAMS if name not in LEFT_OUT.get(SUITES[version], ())]
-        chroot.installs(*programs, f'python{version}', f'python{version}-venv', 'python3',
-                        *(f'python3-{name}' for name in LIBRARIES))
+        chroot.installs(*packages(version))
         chroot.does('apt-get', 'clean')
-    return kept(f'python{version}', folder, make)
+    return kept(archive(version), folder, make)
 
 
 @contextmanager
