@@ -32,7 +32,8 @@ LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client'
 PROJECT = '/opt/project'
 OF_THIS_MACHINE = ('/etc/hosts', '/etc/ssl/certs/ca-certificates.crt')  # its name; authorities of its network
 OF_DEBIAN = 'of-debian'
-# The namespace ends processes that a test leaves behind. Not chroot: tests enter namespaces of which this is the root.
+# The namespace ends processes that a test leaves behind, and the shell stays, to reap orphans. Not chroot: tests enter
+# namespaces of which this is the root.
 INSIDE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', 'sh', '-ec', """
     mount --bind "$0" "$0"
     mount -t proc proc "$0/proc"
@@ -42,7 +43,7 @@ INSIDE = ('unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '
     if [ -d "$1" ]; then mkdir -p "$0/opt/shared"; mount --bind -o ro "$1" "$0/opt/shared"; fi
     shift
     cd "$0"; pivot_root . .; umount -l .
-    cd /opt/project; exec "$@" """)
+    cd /opt/project; "$@"; exit """)
 
 
 class Run(NamedTuple):
@@ -57,7 +58,8 @@ class Run(NamedTuple):
 def packages(version: str) -> List[str]:
     """Return what is installed in the Debian with this Python."""
     programs = [name for name in PROGRAMS if name not in LEFT_OUT.get(SUITES[version], ())]
-    return [*programs, f'python{version}', f'python{version}-venv', 'python3', *(f'python3-{name}' for name in LIBRARIES)]
+    libraries = [f'python3-{name}' for name in LIBRARIES]
+    return [*programs, f'python{version}', f'python{version}-venv', 'python3', *libraries]
 
 
 def archive(version: str) -> str:
