@@ -25,7 +25,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb rpm test-rpm test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -153,6 +153,10 @@ rpm: wheel       ## build dist/*.rpm for RHEL and SUSE, with all libraries insid
 test-rpm: $(VENV)/.tools rpm  ## install, upgrade, run and remove the RPM on fresh Debian 11, 12 and 13 with rpm
 	sh tools/install debootstrap rpm rpmlint
 	$(AS_ROOT) env TEST_RPM=1 $(BIN)/python -m pytest tests/test_rpm.py
+
+test-pythons: $(VENV)/.tools  ## run the tests with each Python of Debian: make test-pythons VERSIONS="3.9 3.14" TESTS="-m libraries"
+	sh tools/install debootstrap
+	$(AS_ROOT) env PYTHONPATH=tests:. $(BIN)/python tests/pythons.py "$(VERSIONS)" $(or $(TESTS),-n $(WORKERS) --dist loadgroup -m "$(MARKS)")
 
 test-kernel: $(VENV)/.tools deb  ## run the package on a real kernel in QEMU; drives fail, hang, disappear and return
 	sh tools/install debootstrap qemu-system-x86

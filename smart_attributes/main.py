@@ -94,6 +94,7 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
         return UNKNOWN
     except BaseException as error:
         print(failure(argv, explained(error)))
+        _is_printed()  # if the module alarm is damaged, disarm() fails, too
         return status(argv)
     finally:
         alarm.disarm()

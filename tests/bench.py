@@ -25,6 +25,7 @@ import bench_bed  # noqa: E402
 import bench_history  # noqa: E402
 import bench_others  # noqa: E402
 import bench_program  # noqa: E402
+import bench_pythons  # noqa: E402
 import bench_vendor_logs  # noqa: E402
 import block_tree  # noqa: E402
 import fake_smartctl  # noqa: E402
@@ -246,7 +247,9 @@ PARTS: Mapping[str, Callable[[Path], None]] = {
     "Vendors' logs": lambda folder: bench_vendor_logs.bench_vendor_logs(folder, line, paired),
     'Recorded reports, in one process': bench_reports,
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
-    'Through sudo, with other Pythons, and compared with version 1.6':
+    'With each Python (least of 40 runs)':
+        lambda folder: bench_pythons.bench_pythons(folder / 'pythons', line, run),
+    'Through sudo, and compared with version 1.6':
         lambda folder: bench_others.bench_others(folder, line, paired)}
 
 

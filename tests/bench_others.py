@@ -1,4 +1,4 @@
-"""What a check costs elsewhere: through sudo, on other Pythons, beside version 1.6; bench.py calls it."""
+"""What a check costs elsewhere: through sudo, beside version 1.6; bench.py calls it."""
 from __future__ import annotations
 
 import os
@@ -10,7 +10,7 @@ from typing import Callable, Iterator, List, Sequence, Tuple
 
 import original
 from bench_bed import SATA, filled
-from bench_program import found, launcher, plugin
+from bench_program import plugin
 from fake_smartctl import FakeSmartctl
 from simulator import why_not
 
@@ -18,7 +18,6 @@ from smart_attributes.reading import smartctl_calls
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / 'tests/reports/intel-s3500-healthy.json'
-PYTHONS = 'python3.9 python3.11 python3.12 python3.13'  # those that are here; others: make performance PYTHONS=…
 # Those of bench.py: what, figure, wanted; and medians of (wall, cpu) of two commands with the ratio of their
 # walls.
 Line = Callable[[str, str, str], None]
@@ -31,7 +30,6 @@ def bench_others(folder: Path, line: Line, paired: Paired) -> None:
     fake = FakeSmartctl(folder / 'others')
     fake.answers(smartctl_calls.read_arguments('/dev/sda'), REPORT.read_bytes(), before='sleep 0.1')
     bench_sudo(fake, line, paired)
-    bench_pythons(folder, fake, line, paired)
     bench_original(folder, line, paired)
 
 
@@ -68,20 +66,6 @@ def user_with_rule(smartctl: str) -> Iterator[List[str]]:
     finally:
         file.unlink()
         subprocess.run(['userdel', user], check=True)
-
-
-# --- other Pythons ------------------------------------------------------------------------------
-
-def bench_pythons(folder: Path, fake: FakeSmartctl, line: Line, paired: Paired) -> None:
-    """The same check by each Python that is here."""
-    alone = [fake.path, *smartctl_calls.read_arguments('/dev/sda')]
-    for name in os.environ.get('PYTHONS', PYTHONS).split():
-        python, version = found(name)
-        if python:
-            start = launcher(folder / f'start-{version}', python)
-            check, single, ratio = paired([start, '-p', fake.path, '-d', '/dev/sda', '--no-history'], alone)
-            line(f'Python {version}, one drive of 100 ms', f'{check[0]:.0f} ms wall, ratio {ratio:.2f}; own CPU '
-                                                 f'{check[1] - single[1]:.0f} ms', '')
 
 
 # --- version 1.6 --------------------------------------------------------------------------------

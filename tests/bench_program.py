@@ -22,11 +22,11 @@ def python() -> Sequence[str]:
     return found(sys.executable)
 
 
-def found(name: str) -> Sequence[str]:
+def found(*name: str) -> Sequence[str]:
     """Return the program itself, not the script of a version manager, and its version; '' where there is none."""
     code = 'import platform, sys; print(sys.executable, platform.python_version())'
     try:
-        done = subprocess.run([name, '-c', code], capture_output=True, text=True, check=False)
+        done = subprocess.run([*name, '-c', code], capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return '', ''
     return done.stdout.split() if done.returncode == 0 else ('', '')

@@ -32,6 +32,8 @@ SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
 STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart-attributes-state-')
 atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
+# Containers set it; under a daemon, output that nobody flushes is lost.
+os.environ.pop('PYTHONUNBUFFERED', None)
 
 
 def listen_to(numbers: Iterable[signal.Signals]) -> None:

@@ -8,10 +8,11 @@ from typing import Dict
 
 import pytest
 from simulator.descriptions import Description
+from simulator.library import why_not
 from simulator.machine import Machine
 
 SMARTD = '/usr/sbin/smartd'
-needed = pytest.mark.skipif(not shutil.which(SMARTD), reason='smartd is not installed')
+needed = pytest.mark.skipif(bool(why_not()) or not shutil.which(SMARTD), reason=why_not() or 'smartd is not installed')
 
 
 def look(folder: Path, drives: Dict[str, Description], hours_ago: int) -> Machine:

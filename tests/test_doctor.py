@@ -538,7 +538,9 @@ def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said)
     rule = next(each for each in private.to_do() if each['subject'] == 'sudo rule')
     private.run(rule['command'].replace('/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)))
 
-    assert rule['words'].startswith(filled(words)) and f'; sudo reports: {filled(said)}' in rule['words']
+    without_name = filled(said.replace('RULE', ''))  # sudo 1.9.17 leaves the name out
+    assert rule['words'].startswith(filled(words))
+    assert any(f'; sudo reports: {each}' in rule['words'] for each in (filled(said), without_name)), rule['words']
     assert private.to_do() == []
 
 
@@ -1022,7 +1024,7 @@ def test_commands_of_nrpe_read_no_drive_and_run_in_no_shell(private):
     place = private.folder
     place.chmod(0o777)
     private.run(f"""printf '#!/bin/sh\necho x >> {place}/ran\nexit 0\n' > {place}/smartctl; chmod 755 {place}/smartctl
-cp {place}/smartctl {place}/check_it
+cp {place}/smartctl {place}/check_it; mkdir -p /etc/nagios
 cat > /etc/nagios/nrpe.cfg <<'END'
 command[a]={OURS} --nosudo -p {place}/smartctl -d /dev/sda
 command[check_smart_attributes_b]={place}/check_it
@@ -1042,7 +1044,8 @@ END
 
 def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private):
     """The user alone is told that it was not looked at."""
-    private.run(f'echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; chmod 600 /etc/nagios/nrpe.cfg')
+    private.run(f'mkdir -p /etc/nagios; echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; '
+                'chmod 600 /etc/nagios/nrpe.cfg')
 
     alone = json.loads(started('doctor', *private.installed.options, '--json',
                                around=[*private.around, *private.installed.as_user]).text)

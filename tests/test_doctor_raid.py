@@ -193,6 +193,7 @@ def test_an_nvme_member_with_a_slow_link_is_named(server, now, words):
     assert [each.words.partition(': ')[2] for each in server.examined()[:-1]] == words
 
 
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_another_user_is_sent_to_root(server, monkeypatch):
     sys_tree.disk(server.root, 'sda')
     sys_tree.array(server.root, 'md0', 'sda1', level='raid1')

@@ -521,13 +521,13 @@ def test_the_real_smartctl_reads_the_page_that_a_drive_serves(tmp_path, name, gi
 
 
 @needs_7_4
-def test_the_assertion_of_smartctl_7_4_is_a_note(tmp_path):
-    """It has no name for form factor 9 and aborts; later versions print the log."""
+def test_the_assertion_of_smartctl_7_4_and_7_5_is_a_note(tmp_path):
+    """They have no name for form factor 9, and with --json they abort."""
     machine = Machine(tmp_path / 'machine')
     machine.add('/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'form_factor': 9}))
     printed = run('explain', '-p', machine.smartctl, '--nosudo', '-d', '/dev/sda', '--state-dir', str(tmp_path)).text
 
-    assert ('could not be read' in printed) is (_version() == (7, 4))
+    assert ('could not be read' in printed) is (_version() in ((7, 4), (7, 5)))
     assert ' OK\nWhat to do: nothing' in printed
 
 

@@ -200,6 +200,28 @@ def test_a_damaged_single_file_is_unknown_and_says_why(tmp_path, damage):
     assert done.stdout.startswith('SMART UNKNOWN - [plugin-damaged] check_smart_attributes cannot start: ')
 
 
+OLD = """
+import runpy, sys
+sys.argv.append('-V')
+sys.argv.pop(0)
+sys.version_info = tuple(map(int, {version!r}.split('.')))
+runpy.run_path(sys.argv[0], run_name='__main__')
+"""
+
+
+@pytest.mark.parametrize('version', ['3.6.8', '3.7.3', '3.8.10'])
+@pytest.mark.parametrize('launcher', LAUNCHERS[:3])
+def test_an_older_python_is_unknown_and_says_which_is_needed(open_place, launcher, version):
+    """Debian 10 has 3.7, RHEL 8 has 3.6. Without this line, 3.8 printed the version, and no check could run."""
+    program = install(open_place, launcher)
+    done = subprocess.run([sys.executable, '-I', '-B', '-c', OLD.format(version=version), str(program)],
+                          capture_output=True, text=True)
+
+    assert done.returncode == 3 and done.stderr == ''
+    assert f'Python 3.9 or newer is needed, this is {version[:3]};' in done.stdout, done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
 def test_all_launchers_fail_alike():
     """The text stands in each, since nothing can be imported when it is needed."""
     blocks = {re.search(r'^try:\n    from smart_attributes.main.*?sys\.exit\(.*?\)\n', (ROOT / name).read_text(),

@@ -71,6 +71,13 @@ def test_the_help_of_a_command_has_its_sentence_its_options_and_its_example():
     assert shown() == HELP.format(' count', '')
 
 
+def test_the_help_has_no_color(monkeypatch):
+    """argparse of Python 3.14 colors the headings of a help, and its usage."""
+    monkeypatch.setenv('FORCE_COLOR', '1')
+
+    assert '\x1b' not in parsers.parser(command()).format_help()
+
+
 def test_the_help_of_the_command_without_a_name_lists_the_others():
     """Below each other, by the longest name."""
     assert shown([command(), command('list')._replace(summary='List /dev/sdX.')]) == HELP.format('', OTHERS)

@@ -50,9 +50,9 @@ def expected(drive, name):
 
 def told(result):
     """Return the same of what the plugin said."""
-    # SCSI's own words are capitals up to smartctl 7.3.
-    return result.first_line.casefold(), result.code, {label: value.number
-                                                       for label, value in perfdata(result.text).items()}
+    # SCSI's own words are capitals up to smartctl 7.3. Attribute 170 of Phison got another name in 7.5.
+    first_line = result.first_line.casefold().replace('bad_blk_ct_lat/erl', 'bad_blk_ct_erl/lat')
+    return first_line, result.code, {label: value.number for label, value in perfdata(result.text).items()}
 
 
 # --- every drive ---------------------------------------------------------------------------

@@ -617,8 +617,11 @@ def test_text_and_json_of_the_real_smartctl_give_the_same_report(drive, options)
 @pytest.mark.parametrize('options', [(), ('-j',)], ids=['text', 'json'])
 def test_the_real_smartctl_on_a_drive_with_smart_disabled(options):
     """It exits with 0 and no complaint."""
+    printed = replay.printed(ARGO._replace(is_enabled=False), '-a', *options)
+    if options and b'smart_support' not in printed:
+        pytest.skip('smartctl before 7.3 does not print as JSON that SMART is disabled')
     with pytest.raises(DriveError) as caught:
-        text_report.parse_report(replay.printed(ARGO._replace(is_enabled=False), '-a', *options))
+        text_report.parse_report(printed)
 
     assert 'smartctl -s on' in str(caught.value)
 

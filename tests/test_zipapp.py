@@ -111,6 +111,15 @@ def test_an_older_python_is_told_so(program):
         f'python3.11 -IS {program}\n')
 
 
+@pytest.mark.parametrize('older', sorted(Path.home().glob('.pyenv/versions/3.[678].*/bin/python3')), ids=str)
+def test_a_real_older_python_understands_the_start_of_the_program(program, older):
+    """Where pyenv has one: RHEL 8 has 3.6, Debian 10 has 3.7."""
+    done = runs(older, '-IS', program, '--report', REPORT)
+
+    assert done.returncode == 3 and len(done.stdout.splitlines()) == 1, done.stdout
+    assert done.stdout.startswith('SMART UNKNOWN - Python 3.9 or newer is needed, this is 3.')
+
+
 def test_a_file_of_a_site_does_not_come_out_of_the_program(program):
     """What lies in there is the program's own; a path of the command line is looked at like any other."""
     limits = f'{program}/smart_attributes/thresholds/default.json'

@@ -34,6 +34,8 @@ class Command(NamedTuple):
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
 
+    color: bool  # of Python 3.14
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
 
@@ -65,6 +67,7 @@ def parser(command: Command, others: Sequence[Command] = ()) -> Parser:
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
                   epilog=f'{_listed(others)}{command.epilog}', usage=f'%(prog)s {command.usage}', formatter_class=Help,
                   add_help=False)
+    made.color = False  # Python 3.14 colors headings alone, and with FORCE_COLOR even in a pipe
     places: dict[str, Any] = {'': made}
     for title, options in (*command.groups, ('', command.options)):
         if title not in places:

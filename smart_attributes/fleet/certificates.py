@@ -39,10 +39,11 @@ OTHERWISE = Refusal('certificate-invalid', 'its certificate is not trusted', f'r
 NOT_OURS = Refusal('client-certificate-refused', 'Icinga refuses the certificate of --cert',
                    'have the master sign a new one: icinga2 pki sign-csr --csr FILE.csr --cert FILE.crt')
 REFUSALS = (EXPIRED, FUTURE, OTHER_NAME, UNKNOWN_CA, CA_EXPIRED, OTHERWISE, NOT_OURS)
-# Source: OpenSSL, include/openssl/x509_vfy.h, X509_V_ERR_...
+# Source: OpenSSL, include/openssl/x509_vfy.h, X509_V_ERR_... For another CA of the same name, version 1.1.1 reports 7
+# where 3.0 reports 20; "Icinga CA" is the name of each CA that Icinga makes.
 CODES: Mapping[int, Refusal] = {
-    2: UNKNOWN_CA, 9: FUTURE, 10: EXPIRED, 18: UNKNOWN_CA, 19: UNKNOWN_CA, 20: UNKNOWN_CA, 21: UNKNOWN_CA,
-    27: UNKNOWN_CA, 62: OTHER_NAME, 64: OTHER_NAME}
+    2: UNKNOWN_CA, 7: UNKNOWN_CA, 9: FUTURE, 10: EXPIRED, 18: UNKNOWN_CA, 19: UNKNOWN_CA, 20: UNKNOWN_CA,
+    21: UNKNOWN_CA, 27: UNKNOWN_CA, 62: OTHER_NAME, 64: OTHER_NAME}
 
 
 def trusted(authority: str) -> ssl.SSLContext:

@@ -23,7 +23,7 @@ def fault(pattern: str) -> str:
     """Return why *pattern* cannot be used and how to fix it; '' if it can be used."""
     try:
         re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+    except (re.error, OverflowError, RuntimeError) as error:  # Python 3.9 raises RuntimeError for "(?(1)A)"
         return f'is not a valid regular expression: {error}; correct it'
     parts = shape(pattern)
     if parts.is_nested:

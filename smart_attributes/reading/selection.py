@@ -19,7 +19,7 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
     for text in texts:
         try:
             compiled.append(re.compile(text))
-        except (re.error, RecursionError, OverflowError) as error:
+        except (re.error, RuntimeError, OverflowError) as error:
             raise UsageError(f'{quoted(text)} is not a valid regular expression ({error}); '
                              'write one such as "^/dev/sd" or "ST4000.*"') from None
     return compiled

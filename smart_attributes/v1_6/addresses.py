@@ -96,7 +96,7 @@ def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
         expression = expression.replace(name, signs)
     try:
         wholly = re.compile(expression, re.DOTALL).fullmatch
-    except (re.error, RecursionError, OverflowError) as error:
+    except (re.error, RuntimeError, OverflowError) as error:
         raise UsageError(f'-r "{expression[:80]}" is not a valid regular expression ({error}); write one such as '
                          '/dev/sd[a-z]+') from None
     matches = [(os.lstat(path).st_mode, path) for path in _paths(root) if wholly(path)]

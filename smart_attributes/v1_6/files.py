@@ -294,7 +294,7 @@ def is_named_by(line: str, model: str) -> bool:
         return True
     try:
         return not _EXPRESSION.isdisjoint(model) and re.search(f'(?:^|[ _])(?:{model})$', line) is not None
-    except (re.error, RecursionError, OverflowError):
+    except (re.error, RuntimeError, OverflowError):
         return False
 
 
