@@ -67,7 +67,7 @@ def test_a_day_counts_once_and_only_between_two_results(sightings, days):
 
 @pytest.mark.parametrize('age, expected', [
     (None, [(ledger.UNKNOWN_AGE, 10)]), (0.5, [(0, 10)]), (1, [(0, 10)]), (1 + 4 * DAY / YEAR, [(1, 4), (0, 6)]),
-    (4.5, [(3, 10)]), (5 + 1 * DAY / YEAR, [(4, 1), (3, 9)]), (90, [(4, 10)])])
+    (10 * DAY / YEAR, [(0, 10)]), (4.5, [(3, 10)]), (5 + 1 * DAY / YEAR, [(4, 1), (3, 9)]), (90, [(4, 10)])])
 def test_drive_time_is_divided_where_an_age_band_ends(age, expected):
     """So rates by age are exact, however rarely `fleet` runs."""
     seen = SEEN._replace(read=NOW + 10 * DAY, age=None if age is None else round(age * YEAR))
@@ -86,8 +86,60 @@ def test_the_newest_of_two_results_counts():
     assert ledger.updated(record, older, NOW) == (record, ())
 
 
+KNOWN = Record(1, 2, 3, NOW - 90 * DAY, NOW - DAY, NOW - DAY, NOW - DAY, 5000, State.OK, 0, None)
+
+
+@pytest.mark.parametrize('seen, changed, seconds', [
+    ({}, {'last': NOW, 'until': NOW}, DAY),
+    ({'read': NOW - 60}, {'last': NOW - 60, 'until': NOW - 60}, DAY - 60),
+    ({'read': NOW - DAY + 1}, {'last': NOW - DAY + 1, 'until': NOW - DAY + 1}, 1),
+    ({'read': NOW - DAY}, {}, 0), ({'read': NOW - 2 * DAY}, {}, 0),        # read before the last run
+    ({'host': 7}, {'last': NOW, 'until': NOW, 'host': 7, 'former': 2}, DAY),
+    ({'firmware': 8, 'age': 9000}, {'last': NOW, 'until': NOW, 'firmware': 8, 'age': 9000}, DAY),
+    ({'state': State.CRITICAL, 'is_failing': 1}, {'last': NOW, 'until': NOW, 'state': State.CRITICAL, 'is_failing': 1},
+     DAY),
+    ({'state': State.UNKNOWN, 'is_failing': 1}, {'last': NOW, 'until': NOW}, DAY)])     # not read: as it was before
+def test_a_record_is_that_of_the_last_sighting(seen, changed, seconds):
+    """A drive that cannot be read keeps its state, one without a power-on time its age."""
+    record, shares = ledger.updated(KNOWN, Sighting(1, 2, State.OK, 0, NOW, None)._replace(**seen), NOW)
+
+    assert record == KNOWN._replace(listed=NOW, **changed)
+    assert sum(share.seconds for share in shares) == seconds
+
+
+@pytest.mark.parametrize('known, read, changed, seconds', [
+    ({'last': NOW - 5 * DAY}, 2 * DAY, {'last': NOW - 2 * DAY, 'until': NOW - DAY}, 0),   # as old as may be
+    ({'last': NOW - 5 * DAY}, 2 * DAY + 1, {}, 0),                                        # too old to count
+    ({'last': NOW - DAY, 'until': NOW + DAY}, 0, {'last': NOW}, 0),                       # counted by a clock ahead
+    ({'until': NOW + ledger.GAP}, 0, {'last': NOW}, 0),
+    ({'until': NOW + ledger.GAP + 1}, 0, {'last': NOW, 'until': NOW}, DAY),               # that clock was wrong
+    ({'until': NOW + ledger.GAP + 1}, 3 * DAY, {'until': 0}, 0),
+    ({'last': NOW + DAY}, 0, {'last': NOW}, 0),
+    ({'ended': RETIRED}, 0, {'last': NOW, 'until': NOW}, DAY)])
+def test_a_record_depends_on_the_one_before(known, read, changed, seconds):
+    before = KNOWN._replace(**known)
+    record, shares = ledger.updated(before, Sighting(1, 2, State.OK, 0, NOW - read, None), NOW)
+
+    assert record == before._replace(listed=NOW, **changed)
+    assert sum(share.seconds for share in shares) == seconds
+
+
+def test_a_new_drive_has_a_record_and_no_drive_time():
+    """Its host may have read it before."""
+    assert ledger.updated(None, Sighting(5, 6, State.CRITICAL, 1, NOW - 60, 7200), NOW) == (
+        Record(5, 6, 0, NOW, NOW, NOW, NOW, 7200, State.CRITICAL, 1, None), ())
+
+
+def test_one_result_on_two_hosts_is_that_of_the_first():
+    """Both read the drive of a shared enclosure in the same second."""
+    known = KNOWN._replace(last=NOW, listed=NOW)
+
+    assert ledger.updated(known, SEEN._replace(host=9), NOW) == (known, ())
+
+
 @pytest.mark.parametrize('serial, identifies', [
-    ('EXAMPLE0001', True), ('', False), ('000', False), ('0000000000', False), ('        ', False)])
+    ('EXAMPLE0001', True), ('ABAB', True), ('ABC', False), ('', False), ('000', False),
+    ('0000000000', False), ('        ', False)])
 def test_a_placeholder_identifies_no_drive(serial, identifies):
     """Many drives share it."""
     assert ledger.identifies(serial) is identifies
