@@ -16,11 +16,12 @@ from conftest import ROOT, run
 from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import YEAR
-from smart_attributes.fleet import ledger, ledger_file, plugin_output
+from smart_attributes.fleet import bookkeeping, ledger, ledger_file, plugin_output
 from smart_attributes.fleet.bookkeeping import Bookkeeper
 from smart_attributes.fleet.ledger import FAILED, RETIRED, UNKNOWN, Record, Share, Sighting
 from smart_attributes.fleet.ledger_file import Ledger, LedgerUnusable
 from smart_attributes.fleet.plugin_output import FleetDrive
+from smart_attributes.fleet.rates import Rate
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import plugin_lines
@@ -229,6 +230,92 @@ def test_a_host_with_a_result_that_could_not_be_read_ends_no_drive(site):
         hosts = {host for host, in base.execute('SELECT text FROM host JOIN name ON name.number = host.name')}
 
     assert (hosts, books.notes) == ({'db1', 'db3'}, [])
+
+
+def drive(host: str = 'db1', age: Any = None, read: float = BEGIN, **facts: Any) -> FleetDrive:
+    return FleetDrive({'model': 'ACME', 'serial': 'SERIAL1', 'firmware': 'A1', 'state': 'OK', 'host': host, **facts},
+                      list, read=read, age=age)
+
+
+def booked(site: Site, *drives: FleetDrive, unread: Any = ()) -> Any:
+    """Enter drives; return them as they are in the ledger, the hosts that were read as a whole, and the notes."""
+    books = Bookkeeper(str(site.ledger), BEGIN)
+    for each in drives:
+        books.add(each)
+    books.close(set(unread), {}, False)
+    with sqlite3.connect(site.ledger) as base:
+        rows = base.execute('SELECT one.text, serial, two.text, state, is_failing, age FROM drive '
+                            'JOIN name one ON one.number = model JOIN name two ON two.number = firmware').fetchall()
+        hosts = {host for host, in base.execute('SELECT text FROM host JOIN name ON name.number = host.name')}
+    return rows, hosts, [(note.code, str(note)) for note in books.notes]
+
+
+@pytest.mark.parametrize('facts, row', [
+    ({}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)), ({'firmware': None}, ('ACME', 'SERIAL1', '', 0, 0, None)),
+    ({'state': 'CRITICAL', 'action': 'replace now', 'age': 7200.4}, ('ACME', 'SERIAL1', 'A1', 2, 1, 7200)),
+    ({'state': 'CRITICAL', 'action': 'look at the cable'}, ('ACME', 'SERIAL1', 'A1', 2, 0, None)),
+    ({'age': 0}, ('ACME', 'SERIAL1', 'A1', 0, 0, 0)), ({'age': 0.6}, ('ACME', 'SERIAL1', 'A1', 0, 0, 1)),
+    ({'age': -1}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)),
+    ({'age': 100 * YEAR}, ('ACME', 'SERIAL1', 'A1', 0, 0, 100 * YEAR)),
+    ({'age': 100 * YEAR + 1}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)),      # damaged
+    ({'model': 'M' * 81, 'serial': 'S1' * 41, 'firmware': 'F' * 81}, ('M' * 80, 'S1' * 40, 'F' * 80, 0, 0, None))])
+def test_a_drive_is_entered_with_what_its_host_says(site, facts, row):
+    """Words of any length, and a power-on time of up to a century."""
+    assert booked(site, drive(**facts)) == ([row], {'db1'}, [])
+
+
+@pytest.mark.parametrize('drives, hosts, count', [
+    ([drive(serial=None)], set(), 1), ([drive(serial='0000')], set(), 1), ([drive(), drive(serial='')], set(), 1),
+    ([drive(serial=''), drive(serial=None), drive()], set(), 2),
+    ([drive(model='', serial=None, state='UNKNOWN')], {'db1'}, 0),    # may be the one that died
+    ([drive(model='', serial=None), drive()], {'db1'}, 0), ([drive('db1', serial=None), drive('db2')], {'db2'}, 1),
+    ([drive(is_check=True, state='UNKNOWN'), drive(model='', serial=None)], set(), 0),
+    ([drive(), drive(is_check=True, state='OK')], {'db1'}, 0),
+    ([drive(), drive(is_check=True, state='CRITICAL', code='drive-gone')], {'db1'}, 0),
+    ([drive(), drive(is_check=True, state='CRITICAL', code='timeout')], set(), 0),
+    ([drive(), drive(is_check=True, state='CRITICAL')], set(), 0),
+    ([drive(is_check=True, state='UNKNOWN'), drive()], set(), 0),
+    ([drive(read=BEGIN - ledger.OLD)], {'db1'}, 0), ([drive(read=BEGIN - ledger.OLD - 1)], set(), 0),
+    ([drive('db3')], set(), 0)])
+def test_a_host_is_read_as_a_whole_if_no_drive_of_it_can_be_another_one(site, drives, hosts, count):
+    """Else a drive that is not in the result could be there all the same."""
+    _, found, notes = booked(site, *drives, unread={'db3'})
+    said = f'{count} drive{"s" * (count > 1)} without a serial number of their own: the ledger does not contain them'
+
+    assert (found, notes) == (hosts, [('serials-unusable', said)] * bool(count))
+
+
+IN_USE = {('ACME 1', 'A1'): 3, ('ACME 1', 'A2'): 4, ('ACME 2', 'A1'): 9}
+
+
+@pytest.mark.parametrize('name, failures, drives, said', [
+    (('ACME 1',), 5, 8, 'ACME 1: annualized failure rate 20 % to 110 % (5 failures, 8 drives); all other drives: '
+                        '2 %; 7 more in use'),
+    (('ACME 1', 'A2'), 1, 1, 'ACME 1, firmware A2: annualized failure rate 0.51 % to 47 % (1 failure, 1 drive); all '
+                             'other drives: 2 %; 4 more in use'),
+    (('ACME 3',), 5, 8, 'ACME 3: annualized failure rate 20 % to 110 % (5 failures, 8 drives); all other drives: '
+                        '2 %')])
+def test_a_rate_is_a_sentence(name, failures, drives, said):
+    """With the number of such drives that are still in use."""
+    assert bookkeeping.sentence(Rate(name, drives, 10, failures, 100, 2), IN_USE) == said
+
+
+def test_rates_are_notes_with_a_code(site, monkeypatch):
+    rate = Rate(('ACME 1',), 8, 10, 5, 100, 2)
+    monkeypatch.setattr(Bookkeeper, '_rates', lambda *_: [rate])
+    books = Bookkeeper(str(site.ledger), BEGIN)
+    books.close(set(), IN_USE, False)
+
+    assert [(note.code, str(note)) for note in books.notes] == [('failure-rate', bookkeeping.sentence(rate, IN_USE))]
+    assert books.is_whole
+
+
+def test_without_a_ledger_nothing_is_entered_and_nothing_is_missing():
+    books = Bookkeeper('', BEGIN)
+    books.add(drive())
+    books.close(set(), {}, True)
+
+    assert (books.notes, books.rates, books.is_whole) == ([], [], True)
 
 
 def test_a_run_that_the_time_limit_ended_is_not_in_the_ledger(site):
