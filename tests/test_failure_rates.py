@@ -18,6 +18,7 @@ from smart_attributes.constants import HOUR, YEAR
 from smart_attributes.fleet import ledger, rates
 from smart_attributes.fleet.ledger import NAMES, Cell, Record, Sighting
 from smart_attributes.fleet.ledger_file import Ledger
+from smart_attributes.fleet.rates import Rate
 from smart_attributes.model import State
 
 STEP = 13 * DAY // HOUR    # hours from one run to the next
@@ -66,6 +67,63 @@ def test_a_group_is_reported_if_it_fails_more_often_than_the_rest(cells, reporte
     found = rates.high(rates.of_cells(cells, {}))
 
     assert [' '.join(each.name) for each in found] == reported
+
+
+def test_without_failures_the_interval_begins_at_zero():
+    """Exactly: a rest of the calculation would be shown as a rate."""
+    assert rates.interval(0)[0] == 0
+
+
+LOW, HIGH = 1.9701, 10.5130     # of five failures
+
+
+@pytest.mark.parametrize('rate, rates_, interval, is_high', [
+    (Rate(('A',), 9, 1, 5, 100, 2), (5, 0.02), (LOW, HIGH), True),
+    (Rate(('A',), 9, 10, 5, 100, 2), (0.5, 0.02), (LOW / 10, HIGH / 10), True),
+    (Rate(('A',), 9, 1, 4, 100, 0), (4, 0), (1.3663, 9.1535), False),        # too few failures
+    (Rate(('A',), 9, 1, 5, 100, 200), (5, 2), (LOW, HIGH), False),           # the rest may fail as often
+    (Rate(('A',), 9, 1, 5, 0.52, 0), (5, 0), (LOW, HIGH), True),             # the rest would have had 1.02 failures
+    (Rate(('A',), 9, 1, 5, 0.50, 0), (5, 0), (LOW, HIGH), False),            # or 0.99
+    (Rate(('A',), 1, 0, 0, 0, 0), (0, 0), (0, math.inf), False),             # seen once
+    (Rate(('A',), 9, 0, 9, 100, 0), (0, 0), (0, math.inf), False)])
+def test_a_rate_is_high_if_its_interval_is_above_a_rest_that_is_large_enough(rate, rates_, interval, is_high):
+    assert (rate.rate, rate.rest) == rates_
+    assert rate.interval == pytest.approx(interval, abs=0.00005)
+    assert rate.is_high is is_high
+
+
+def test_cells_are_added_up_by_model_firmware_and_age():
+    """The highest lower end is first; a drive can be in several age bands, so their numbers are not added up."""
+    cells = [cell('ACME', 10, 2), cell('ACME', 20, 3, band=1), cell('ACME', 30, 5, 'A2'), cell('BIG', 2, 1, '', 5)]
+    found = rates.of_cells(cells, {('ACME',): 50, ('ACME', 'A1'): 22})
+
+    assert [(each.name, each.drives, each.years, each.failures, each.rest_years, each.rest_failures)
+            for each in found] == [
+        (('ACME',), 50, 60, 10, 2, 1), (('ACME', 'A1'), 22, 30, 5, 32, 6), (('ACME', 'A2'), 0, 30, 5, 32, 6),
+        (('ACME', 'A2', 'up to 1 y'), 30, 30, 5, 32, 6),
+        (('ACME', 'A1', '1 to 2 y'), 20, 20, 3, 42, 8), (('ACME', 'A1', 'up to 1 y'), 10, 10, 2, 52, 9),
+        (('BIG',), 0, 2, 1, 60, 10), (('BIG', ''), 0, 2, 1, 60, 10), (('BIG', '', 'unknown'), 2, 2, 1, 60, 10)]
+
+
+@pytest.mark.parametrize('name, title', [
+    (('ACME 1',), 'ACME 1'), (('ACME 1', 'A1'), 'ACME 1, firmware A1'), (('ACME 1', ''), 'ACME 1, firmware -'),
+    (('ACME 1', 'A1', '1 to 2 y'), 'ACME 1, firmware A1, power-on time 1 to 2 y')])
+def test_a_group_has_a_title(name, title):
+    assert rates.title(name) == title
+
+
+@pytest.mark.parametrize('names, broadest', [
+    ([('A',), ('A', '1'), ('A', '1', 'x')], [('A',)]), ([('A', '1'), ('A', '1', 'x'), ('B', '1', 'x')],
+                                                        [('A', '1'), ('B', '1', 'x')]),
+    ([('A', '1', 'x'), ('A',)], [('A',)]), ([], [])])
+def test_parts_of_a_group_that_is_named_are_left_out(names, broadest):
+    assert [each.name for each in rates.broadest([Rate(name, 9, 1, 5, 100, 2) for name in names])] == broadest
+
+
+@pytest.mark.parametrize('rate, said', [(0, '0 %'), (0.00812, '0.81 %'), (0.0996, '10 %'), (1.234, '120 %'),
+                                        (9.99, '1000 %'), (0.00004, '0.004 %')])
+def test_a_rate_has_two_digits(rate, said):
+    assert rates.percent(rate) == said
 
 
 def test_a_rate_is_shown_with_its_interval_and_the_rest(tmp_path):

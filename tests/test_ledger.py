@@ -16,11 +16,12 @@ from conftest import ROOT, run
 from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import YEAR
-from smart_attributes.fleet import ledger, ledger_file, plugin_output
+from smart_attributes.fleet import bookkeeping, ledger, ledger_file, plugin_output
 from smart_attributes.fleet.bookkeeping import Bookkeeper
 from smart_attributes.fleet.ledger import FAILED, RETIRED, UNKNOWN, Record, Share, Sighting
 from smart_attributes.fleet.ledger_file import Ledger, LedgerUnusable
 from smart_attributes.fleet.plugin_output import FleetDrive
+from smart_attributes.fleet.rates import Rate
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import plugin_lines
@@ -67,7 +68,7 @@ def test_a_day_counts_once_and_only_between_two_results(sightings, days):
 
 @pytest.mark.parametrize('age, expected', [
     (None, [(ledger.UNKNOWN_AGE, 10)]), (0.5, [(0, 10)]), (1, [(0, 10)]), (1 + 4 * DAY / YEAR, [(1, 4), (0, 6)]),
-    (4.5, [(3, 10)]), (5 + 1 * DAY / YEAR, [(4, 1), (3, 9)]), (90, [(4, 10)])])
+    (10 * DAY / YEAR, [(0, 10)]), (4.5, [(3, 10)]), (5 + 1 * DAY / YEAR, [(4, 1), (3, 9)]), (90, [(4, 10)])])
 def test_drive_time_is_divided_where_an_age_band_ends(age, expected):
     """So rates by age are exact, however rarely `fleet` runs."""
     seen = SEEN._replace(read=NOW + 10 * DAY, age=None if age is None else round(age * YEAR))
@@ -86,8 +87,60 @@ def test_the_newest_of_two_results_counts():
     assert ledger.updated(record, older, NOW) == (record, ())
 
 
+KNOWN = Record(1, 2, 3, NOW - 90 * DAY, NOW - DAY, NOW - DAY, NOW - DAY, 5000, State.OK, 0, None)
+
+
+@pytest.mark.parametrize('seen, changed, seconds', [
+    ({}, {'last': NOW, 'until': NOW}, DAY),
+    ({'read': NOW - 60}, {'last': NOW - 60, 'until': NOW - 60}, DAY - 60),
+    ({'read': NOW - DAY + 1}, {'last': NOW - DAY + 1, 'until': NOW - DAY + 1}, 1),
+    ({'read': NOW - DAY}, {}, 0), ({'read': NOW - 2 * DAY}, {}, 0),        # read before the last run
+    ({'host': 7}, {'last': NOW, 'until': NOW, 'host': 7, 'former': 2}, DAY),
+    ({'firmware': 8, 'age': 9000}, {'last': NOW, 'until': NOW, 'firmware': 8, 'age': 9000}, DAY),
+    ({'state': State.CRITICAL, 'is_failing': 1}, {'last': NOW, 'until': NOW, 'state': State.CRITICAL, 'is_failing': 1},
+     DAY),
+    ({'state': State.UNKNOWN, 'is_failing': 1}, {'last': NOW, 'until': NOW}, DAY)])     # not read: as it was before
+def test_a_record_is_that_of_the_last_sighting(seen, changed, seconds):
+    """A drive that cannot be read keeps its state, one without a power-on time its age."""
+    record, shares = ledger.updated(KNOWN, Sighting(1, 2, State.OK, 0, NOW, None)._replace(**seen), NOW)
+
+    assert record == KNOWN._replace(listed=NOW, **changed)
+    assert sum(share.seconds for share in shares) == seconds
+
+
+@pytest.mark.parametrize('known, read, changed, seconds', [
+    ({'last': NOW - 5 * DAY}, 2 * DAY, {'last': NOW - 2 * DAY, 'until': NOW - DAY}, 0),   # as old as may be
+    ({'last': NOW - 5 * DAY}, 2 * DAY + 1, {}, 0),                                        # too old to count
+    ({'last': NOW - DAY, 'until': NOW + DAY}, 0, {'last': NOW}, 0),                       # counted by a clock ahead
+    ({'until': NOW + ledger.GAP}, 0, {'last': NOW}, 0),
+    ({'until': NOW + ledger.GAP + 1}, 0, {'last': NOW, 'until': NOW}, DAY),               # that clock was wrong
+    ({'until': NOW + ledger.GAP + 1}, 3 * DAY, {'until': 0}, 0),
+    ({'last': NOW + DAY}, 0, {'last': NOW}, 0),
+    ({'ended': RETIRED}, 0, {'last': NOW, 'until': NOW}, DAY)])
+def test_a_record_depends_on_the_one_before(known, read, changed, seconds):
+    before = KNOWN._replace(**known)
+    record, shares = ledger.updated(before, Sighting(1, 2, State.OK, 0, NOW - read, None), NOW)
+
+    assert record == before._replace(listed=NOW, **changed)
+    assert sum(share.seconds for share in shares) == seconds
+
+
+def test_a_new_drive_has_a_record_and_no_drive_time():
+    """Its host may have read it before."""
+    assert ledger.updated(None, Sighting(5, 6, State.CRITICAL, 1, NOW - 60, 7200), NOW) == (
+        Record(5, 6, 0, NOW, NOW, NOW, NOW, 7200, State.CRITICAL, 1, None), ())
+
+
+def test_one_result_on_two_hosts_is_that_of_the_first():
+    """Both read the drive of a shared enclosure in the same second."""
+    known = KNOWN._replace(last=NOW, listed=NOW)
+
+    assert ledger.updated(known, SEEN._replace(host=9), NOW) == (known, ())
+
+
 @pytest.mark.parametrize('serial, identifies', [
-    ('EXAMPLE0001', True), ('', False), ('000', False), ('0000000000', False), ('        ', False)])
+    ('EXAMPLE0001', True), ('ABAB', True), ('ABC', False), ('', False), ('000', False),
+    ('0000000000', False), ('        ', False)])
 def test_a_placeholder_identifies_no_drive(serial, identifies):
     """Many drives share it."""
     assert ledger.identifies(serial) is identifies
@@ -177,6 +230,92 @@ def test_a_host_with_a_result_that_could_not_be_read_ends_no_drive(site):
         hosts = {host for host, in base.execute('SELECT text FROM host JOIN name ON name.number = host.name')}
 
     assert (hosts, books.notes) == ({'db1', 'db3'}, [])
+
+
+def drive(host: str = 'db1', age: Any = None, read: float = BEGIN, **facts: Any) -> FleetDrive:
+    return FleetDrive({'model': 'ACME', 'serial': 'SERIAL1', 'firmware': 'A1', 'state': 'OK', 'host': host, **facts},
+                      list, read=read, age=age)
+
+
+def booked(site: Site, *drives: FleetDrive, unread: Any = ()) -> Any:
+    """Enter drives; return them as they are in the ledger, the hosts that were read as a whole, and the notes."""
+    books = Bookkeeper(str(site.ledger), BEGIN)
+    for each in drives:
+        books.add(each)
+    books.close(set(unread), {}, False)
+    with sqlite3.connect(site.ledger) as base:
+        rows = base.execute('SELECT one.text, serial, two.text, state, is_failing, age FROM drive '
+                            'JOIN name one ON one.number = model JOIN name two ON two.number = firmware').fetchall()
+        hosts = {host for host, in base.execute('SELECT text FROM host JOIN name ON name.number = host.name')}
+    return rows, hosts, [(note.code, str(note)) for note in books.notes]
+
+
+@pytest.mark.parametrize('facts, row', [
+    ({}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)), ({'firmware': None}, ('ACME', 'SERIAL1', '', 0, 0, None)),
+    ({'state': 'CRITICAL', 'action': 'replace now', 'age': 7200.4}, ('ACME', 'SERIAL1', 'A1', 2, 1, 7200)),
+    ({'state': 'CRITICAL', 'action': 'look at the cable'}, ('ACME', 'SERIAL1', 'A1', 2, 0, None)),
+    ({'age': 0}, ('ACME', 'SERIAL1', 'A1', 0, 0, 0)), ({'age': 0.6}, ('ACME', 'SERIAL1', 'A1', 0, 0, 1)),
+    ({'age': -1}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)),
+    ({'age': 100 * YEAR}, ('ACME', 'SERIAL1', 'A1', 0, 0, 100 * YEAR)),
+    ({'age': 100 * YEAR + 1}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)),      # damaged
+    ({'model': 'M' * 81, 'serial': 'S1' * 41, 'firmware': 'F' * 81}, ('M' * 80, 'S1' * 40, 'F' * 80, 0, 0, None))])
+def test_a_drive_is_entered_with_what_its_host_says(site, facts, row):
+    """Words of any length, and a power-on time of up to a century."""
+    assert booked(site, drive(**facts)) == ([row], {'db1'}, [])
+
+
+@pytest.mark.parametrize('drives, hosts, count', [
+    ([drive(serial=None)], set(), 1), ([drive(serial='0000')], set(), 1), ([drive(), drive(serial='')], set(), 1),
+    ([drive(serial=''), drive(serial=None), drive()], set(), 2),
+    ([drive(model='', serial=None, state='UNKNOWN')], {'db1'}, 0),    # may be the one that died
+    ([drive(model='', serial=None), drive()], {'db1'}, 0), ([drive('db1', serial=None), drive('db2')], {'db2'}, 1),
+    ([drive(is_check=True, state='UNKNOWN'), drive(model='', serial=None)], set(), 0),
+    ([drive(), drive(is_check=True, state='OK')], {'db1'}, 0),
+    ([drive(), drive(is_check=True, state='CRITICAL', code='drive-gone')], {'db1'}, 0),
+    ([drive(), drive(is_check=True, state='CRITICAL', code='timeout')], set(), 0),
+    ([drive(), drive(is_check=True, state='CRITICAL')], set(), 0),
+    ([drive(is_check=True, state='UNKNOWN'), drive()], set(), 0),
+    ([drive(read=BEGIN - ledger.OLD)], {'db1'}, 0), ([drive(read=BEGIN - ledger.OLD - 1)], set(), 0),
+    ([drive('db3')], set(), 0)])
+def test_a_host_is_read_as_a_whole_if_no_drive_of_it_can_be_another_one(site, drives, hosts, count):
+    """Else a drive that is not in the result could be there all the same."""
+    _, found, notes = booked(site, *drives, unread={'db3'})
+    said = f'{count} drive{"s" * (count > 1)} without a serial number of their own: the ledger does not contain them'
+
+    assert (found, notes) == (hosts, [('serials-unusable', said)] * bool(count))
+
+
+IN_USE = {('ACME 1', 'A1'): 3, ('ACME 1', 'A2'): 4, ('ACME 2', 'A1'): 9}
+
+
+@pytest.mark.parametrize('name, failures, drives, said', [
+    (('ACME 1',), 5, 8, 'ACME 1: annualized failure rate 20 % to 110 % (5 failures, 8 drives); all other drives: '
+                        '2 %; 7 more in use'),
+    (('ACME 1', 'A2'), 1, 1, 'ACME 1, firmware A2: annualized failure rate 0.51 % to 47 % (1 failure, 1 drive); all '
+                             'other drives: 2 %; 4 more in use'),
+    (('ACME 3',), 5, 8, 'ACME 3: annualized failure rate 20 % to 110 % (5 failures, 8 drives); all other drives: '
+                        '2 %')])
+def test_a_rate_is_a_sentence(name, failures, drives, said):
+    """With the number of such drives that are still in use."""
+    assert bookkeeping.sentence(Rate(name, drives, 10, failures, 100, 2), IN_USE) == said
+
+
+def test_rates_are_notes_with_a_code(site, monkeypatch):
+    rate = Rate(('ACME 1',), 8, 10, 5, 100, 2)
+    monkeypatch.setattr(Bookkeeper, '_rates', lambda *_: [rate])
+    books = Bookkeeper(str(site.ledger), BEGIN)
+    books.close(set(), IN_USE, False)
+
+    assert [(note.code, str(note)) for note in books.notes] == [('failure-rate', bookkeeping.sentence(rate, IN_USE))]
+    assert books.is_whole
+
+
+def test_without_a_ledger_nothing_is_entered_and_nothing_is_missing():
+    books = Bookkeeper('', BEGIN)
+    books.add(drive())
+    books.close(set(), {}, True)
+
+    assert (books.notes, books.rates, books.is_whole) == ([], [], True)
 
 
 def test_a_run_that_the_time_limit_ended_is_not_in_the_ledger(site):

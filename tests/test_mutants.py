@@ -183,6 +183,18 @@ def test_a_sample_says_nothing_of_survivors_that_it_does_not_try(tmp_path, monke
     assert (' (sample) |' in mutants.DOCUMENT.read_text()) is is_sample
 
 
+@pytest.mark.parametrize(('words', 'asked'), [
+    ([], (['alarm', 'coded'], True)), (['trust'], (['trust'], False)), (['--sample', 'trust'], (['trust'], True)),
+    (['trust', 'words', '--sample'], (['trust', 'words'], True))])
+def test_a_sample_is_tried_without_module_or_on_request(monkeypatch, words, asked):
+    """A module of many hundred mutants takes longer than somebody waits."""
+    found = []
+    monkeypatch.setattr(mutants, 'pure', lambda: ['alarm', 'coded'])
+    monkeypatch.setattr(mutants, 'measured', lambda *given: found.append(given[:2]))
+
+    assert mutants.main(words) == 0 and found == [asked]
+
+
 @pytest.mark.parametrize(('number', 'is_bad'), [(10, False), (11, True)])
 def test_a_module_that_misses_its_figure_is_told(tmp_path, monkeypatch, capsys, number, is_bad):
     """Tests must notice 90 of 100 mutants; each survivor has a reason here."""

@@ -13,7 +13,7 @@ from fake_smartctl import HANGS, FakeSmartctl
 from foreign import shipped
 from simulator import Machine, read, why_not
 
-from smart_attributes.check import log_pages
+from smart_attributes.check import log_pages, vendor_readings
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
 from smart_attributes.errors import UsageError
@@ -264,6 +264,28 @@ def test_history_of_another_user_does_not_keep_root_from_reading(tmp_path):
     assert not log_pages.is_due(LOG, past, 3600)
     assert log_pages.is_due(LOG, past, 300)
     assert log_pages.is_due(LOG, past._replace(is_own=False), 3600)
+
+
+@pytest.mark.parametrize('points, age, number', [
+    ((Point(0, 90),), 0, 90), ((Point(0, 90),), vendor_logs.KEPT, 90), ((Point(0, 90),), vendor_logs.KEPT + 1, None),
+    ((Point(0, 163), Point(9, 90)), 60, 90), ((), 60, None)])
+def test_a_stored_number_is_used_for_a_week(points, age, number):
+    """Between two reads. A series without points is one that was damaged."""
+    now = 1_800_000_000
+    past = Past({Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History(points, now - age),
+                 Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(0, vendor_logs.READ),), now)}, now)
+    log = vendor_readings.vendor_log(Report(Identity(protocol='NVMe')), LOG, shipped().database, past)
+
+    assert {reading.metric: (reading.number, reading.is_stored) for reading in log.readings} == {
+        vendor_logs.STATUS: (vendor_logs.READ, True), **({'capacitor_health': (number, True)} if number else {})}
+
+
+def test_without_a_layout_or_a_history_a_drive_has_no_vendor_log():
+    report = Report(Identity(protocol='NVMe'), vendor_log=LogPage('0xC0', page(**HEALTHY)))
+
+    assert vendor_readings.vendor_log(report, ('0xC0', 'other'), shipped().database, None) == vendor_logs.VendorLog()
+    assert vendor_readings.vendor_log(report._replace(vendor_log=None), LOG, shipped().database, None
+                                      ) == vendor_logs.VendorLog()
 
 
 @simulated

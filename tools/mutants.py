@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Break every pure module, one small thing at a time, and count how often the unit tests notice.
 
-Usage: tools/mutants.py [MODULE...]
+Usage: tools/mutants.py [--sample] [MODULE...]
 
 Without MODULE, a sample of each pure module (make mutants); with MODULE, all mutants of these modules, pure or not
-(make mutants MODULE=judge). A module is pure if it imports neither os nor subprocess, socket, ssl or sqlite3, and is
-not in commands/, which calls everything. mutmut makes the mutants; each is tried in a process of its own, in a copy of
-the tree, by the tests that run the changed line. A mutant that no test notices must be in tests/mutants/survivors.txt
-with its reason: "equal" (the program does the same), "words only" (an admin reads the same in other words), or
-"accepted because ...". Exit status 1 if one is not, or if a module misses its figure. The table of
-doc/explanation/tests.md is updated after each module: a run can be stopped.
+(make mutants MODULE=judge), or a sample of theirs with --sample. A module is pure if it imports neither os nor
+subprocess, socket, ssl or sqlite3, and is not in commands/, which calls everything. mutmut makes the mutants; each is
+tried in a process of its own, in a copy of the tree, by the tests that run the changed line. A mutant that no test
+notices must be in tests/mutants/survivors.txt with its reason: "equal" (the program does the same), "words only" (an
+admin reads the same in other words), or "accepted because ...". Exit status 1 if one is not, or if a module misses its
+figure. The table of doc/explanation/tests.md is updated after each module: a run can be stopped.
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ IMPURE = {'os', 'subprocess', 'socket', 'ssl', 'sqlite3'}
 STARTERS = 'commands/'      # they call the impure modules and print; tests of the program cover them
 FIGURE = 90     # per cent of the mutants of each pure module that the tests must notice
 HEAD = [f'| module | mutants | noticed | share | at least {FIGURE} % | measured |', '|---|---|---|---|---|---|']
-SAMPLE = 60     # mutants of each module that a run without MODULE tries; each module always has the same ones
+SAMPLE = 60     # mutants of each module in a sample; each module always has the same ones
 # What two files of the copy end with: a process would know nothing of mutants.
 STARTING = {'conftest': 'run', 'days': 'run_at'}
 WITHIN = """
@@ -176,13 +176,15 @@ class Report:
         DOCUMENT.write_text(with_row(DOCUMENT.read_text(), module, line))
 
 
-def main(modules: Sequence[str]) -> int:
-    """Measure *modules*, or a sample of all pure ones; return the exit status."""
+def main(words: Sequence[str]) -> int:
+    """Measure the modules of a command line, or a sample of all pure ones; return the exit status."""
+    modules = [word for word in words if word != '--sample']
+    is_sample = modules == [] or '--sample' in words
     unknown = set(modules) - set(architecture.MODULES)
     if unknown:
         raise SystemExit(f'{", ".join(sorted(unknown))}: not among {", ".join(architecture.MODULES)}')
-    start, report = time.monotonic(), Report(is_sample=not modules)
-    measured(modules or pure(), not modules, report)
+    start, report = time.monotonic(), Report(is_sample)
+    measured(modules or pure(), is_sample, report)
     print(f'{time.monotonic() - start:.0f} s')
     return 1 if report.is_bad else 0
 

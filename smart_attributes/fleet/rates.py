@@ -72,14 +72,14 @@ def _quantile(shape: int, share: float) -> float:
 
 
 def _gamma(shape: int, end: float) -> float:
-    """Return the regularized lower incomplete gamma function by its series, DLMF 8.7.1 and 8.11.4."""
+    """Return the regularized lower incomplete gamma function by its series, DLMF 8.7.1 and 8.11.4. end: above 0."""
     term = total = 1.0
     place = shape
     while term > total * 1e-17:
         place += 1
         term *= end / place
         total += term
-    return total * math.exp(shape * math.log(end) - end - math.lgamma(shape + 1)) if end else 0.0
+    return total * math.exp(shape * math.log(end) - end - math.lgamma(shape + 1))
 
 
 def of_cells(cells: Sequence[Cell], drives: Mapping[Name, int]) -> List[Rate]:

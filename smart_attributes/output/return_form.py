@@ -64,7 +64,7 @@ def _document(said: str) -> Optional[Mapping[str, Any]]:
     """Return smartctl's JSON, which follows its call; None if it printed text."""
     start = re.search(r'^\{', said, re.MULTILINE)
     try:
-        found = json.loads(said[start.start():]) if start else None
+        found: Optional[Mapping[str, Any]] = json.loads(said[start.start():]) if start else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found
