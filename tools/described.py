@@ -86,7 +86,7 @@ def description(command: str) -> str:
 
 def example(command: str) -> str:
     """Return what stands under "example:" in a command's help."""
-    return _record(command).epilog.partition('example:\n')[2].partition('\n\n')[0]
+    return _record(command).epilog.partition('example:')[2].partition('\n\n')[0].strip('\n')
 
 
 def metrics() -> Dict[str, Dict[str, Any]]:

@@ -97,8 +97,7 @@ COMMANDS = (
     Command(
         'check', 'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
         '[-d ADDRESS | --scan | --report FILE] [options]', f'''\
-example:
-  {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
+example: {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
 
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', _CHECK, (),
         values.CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run=_module('check')),
