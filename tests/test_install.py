@@ -157,10 +157,17 @@ def test_other_modules_or_another_python_get_another_directory(change):
     assert len(set(trees)) == 2
 
 
-@pytest.mark.parametrize('is_packaged, removed', [
-    (True, [parts.RULE]), (False, ['/a', parts.RULE, f'{parts.TREES}/1'])], ids=['packaged', 'whole'])
-def test_a_package_removes_the_rule_alone_and_the_running_program_goes_last(is_packaged, removed):
-    assert parts.to_remove([f'{parts.TREES}/1', parts.RULE, '/a'], is_packaged) == removed
+@pytest.mark.parametrize('is_packaged, has_package, removed, remark', [
+    (True, True, [parts.RULE], ''),
+    (False, True, ['/a', f'{parts.TREES}/1'], 'stay until you remove the package'),
+    (False, False, ['/a', parts.README, parts.RULE, f'{parts.TREES}/1'], 'to delete them, run: rm -r')],
+    ids=['by-the-package', 'beside-a-package', 'whole'])
+def test_a_removal_leaves_a_package_complete_and_the_running_program_goes_last(is_packaged, has_package, removed,
+                                                                               remark):
+    written = [f'{parts.TREES}/1', parts.RULE, parts.README, '/a']
+
+    assert parts.to_remove(written, is_packaged, has_package) == removed
+    assert remark in ''.join(parts.remarks_on_removal(is_packaged, has_package))
 
 
 # --- this host -------------------------------------------------------------------------------
@@ -245,7 +252,8 @@ class Site:
 
     def remove(self) -> List[str]:
         written = self.disk.written()
-        todo = changes.removals(parts.to_remove(written, False), self.disk.look(written), written)
+        paths = parts.to_remove(written, False, host.has_package(self.disk))
+        todo = changes.removals(paths, self.disk.look(written), written)
         return self.does(todo, [], written)
 
     def does(self, todo: List[Change], items: List[Item], written: Dict[str, str]) -> List[str]:

@@ -26,7 +26,7 @@ def run(options: Options, runner: Runner) -> int:
     os.umask(0o022)   # every user reads the program
     disk = Disk()
     written = disk.written()
-    planned = parts.Parts((), parts.remarks_on_removal(own.packaged)) if own.remove else _parts(options, runner, disk)
+    planned = _parts(options, runner, disk)
     todo = _changes(own, planned.items, disk, written)
     _do(todo, disk, written if own.yes else None)
     if own.yes:  # now also those that needed no change
@@ -41,7 +41,7 @@ def _changes(own: InstallOptions, items: Sequence[changes.Item], disk: Disk, wri
              ) -> list[changes.Change]:
     found = disk.look([*(item.path for item in items), *written])
     if own.remove:
-        return changes.removals(parts.to_remove(written, own.packaged), found, written)
+        return changes.removals(parts.to_remove(written, own.packaged, host.has_package(disk)), found, written)
     outdated = [] if own.packaged else changes.outdated(written, items, found)
     return [*changes.additions(items, found, written), *changes.removals(outdated, found, written)]
 
@@ -61,6 +61,8 @@ def _do(todo: Sequence[changes.Change], disk: Disk, written: Mapping[str, str] |
 
 def _parts(options: Options, runner: Runner, disk: Disk) -> parts.Parts:
     own: InstallOptions = options.own
+    if own.remove:
+        return parts.Parts((), parts.remarks_on_removal(own.packaged, host.has_package(disk)))
     drives = lru_cache(maxsize=None)(lambda: sudoers.drives(options, runner))
     facts = host.facts(own.users, _command(own, '--yes'), options.how_read, runner, drives, disk)
     of_host = parts.of_host(facts)

@@ -11,7 +11,7 @@ from .. import files
 from ..command_line.options import PROGRAM
 from ..installation import host
 from ..installation.disk import Disk
-from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, OF_PACKAGE, PLUGIN_FOLDERS
+from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS
 from ..output.doctor_findings import Finding
 from . import daemons
 from .system import installer
@@ -28,7 +28,7 @@ _PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RP
 def examine(program: str) -> list[Finding]:
     """Return a finding for each missing part; nothing if all are there. program: path of the running program."""
     disk = Disk(ROOT)
-    is_packaged = os.path.lexists(disk.at(OF_PACKAGE))
+    is_packaged = host.has_package(disk)
     cure, command = ('install the package again', f'{installer().reinstall} {_PACKAGE}') if is_packaged else (
         'as root, install it', f'{shlex.quote(program)} install --yes')
     return [Finding(subject, False, words, cure, command) for subject, words in (*_start(), *_missing(disk))]

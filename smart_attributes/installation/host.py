@@ -94,7 +94,7 @@ def _example(disk: Disk) -> str:
 
 def with_program(facts: Facts, disk: Disk) -> Facts:
     """Add the facts about the program. Raises SmartError if a package has installed it, or Python is missing."""
-    if os.path.lexists(disk.at(OF_PACKAGE)):
+    if has_package(disk):
         raise SmartError(f'a package has already installed the program here ({OF_PACKAGE}); use that one, or remove '
                          'the package first', 'install-refused')
     found = modules()
@@ -104,6 +104,11 @@ def with_program(facts: Facts, disk: Disk) -> Facts:
         readme=_readme(f'{DOCUMENTS}/{_EXAMPLE}'), python=path, python_version=version, modules=found, shared=shared,
         launcher=files.content(f'{_OWN}/launcher', files.LARGEST).decode(), plugin_folder=plugin_folder(disk),
         icinga_folder=icinga_folder(disk))
+
+
+def has_package(disk: Disk) -> bool:
+    """Return whether the Debian package or the RPM has installed the program here."""
+    return os.path.lexists(disk.at(OF_PACKAGE))
 
 
 def compiled_for(names: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # FreeBSD's ports keep everything below /usr/local.
 RULE = f'{"/usr/local" if sys.platform.startswith("freebsd") else ""}/etc/sudoers.d/{NAME}'
+README = f'{CONFIG}/README'
 TREES = f'/usr/local/lib/{NAME}'           # a directory of modules for each version, and the launcher
 DOCUMENTS = f'/usr/local/share/doc/{NAME}'
 OF_PACKAGE = f'/usr/share/{NAME}'          # modules of the Debian package and of the RPM
@@ -87,7 +88,7 @@ def of_host(facts: Facts) -> Parts:
     items = [*([Item(RULE, FILE, 0o440, content=facts.rule, test=('visudo', '-cqf'))] if facts.rule else []),
              *([Item(STATE, DIRECTORY, 0o750, owner=owner(facts))] if facts.users else []),
              *(Item(path, DIRECTORY, 0o755) for path in (CONFIG, f'{CONFIG}/attributes.d', f'{CONFIG}/thresholds.d')),
-             Item(f'{CONFIG}/README', FILE, content=facts.readme)]
+             Item(README, FILE, content=facts.readme)]
     return Parts(items, list(_remarks(facts)))
 
 
@@ -105,15 +106,20 @@ def _remarks(facts: Facts) -> list[str]:
             *([f'the history belongs to {owner(facts)}; checks of {", ".join(others)} run without it'] * bool(others))]
 
 
-def remarks_on_removal(is_packaged: bool) -> list[str]:
-    """Return the line about what a removal keeps; a package reports it in its own words."""
+def remarks_on_removal(is_packaged: bool, has_package: bool) -> list[str]:
+    """Return the line about what a removal keeps. The arguments are those of to_remove."""
+    if has_package and not is_packaged:
+        return ['a package has also installed the program here, and needs the sudo rule and the configuration; they '
+                'stay until you remove the package']
     return [] if is_packaged else [f'site configuration and history stay; to delete them, run: rm -r {CONFIG} {STATE}']
 
 
-def to_remove(written: Iterable[str], is_packaged: bool) -> list[str]:
-    """Return the paths to remove, of those that were installed: the rule alone if a package removes the rest.
+def to_remove(written: Iterable[str], is_packaged: bool, has_package: bool) -> list[str]:
+    """Return the paths to remove, of those that were installed. The running program comes last.
 
-    The running program comes last.
+    is_packaged: a package is being removed, which itself removes all but the rule. has_package: one is installed.
     """
-    return [path for path in sorted(written, key=lambda path: (path.startswith(f'{TREES}/'), path))
-            if not is_packaged or path == RULE]
+    paths = sorted(written, key=lambda path: (path.startswith(f'{TREES}/'), path))
+    if is_packaged:
+        return [path for path in paths if path == RULE]
+    return [path for path in paths if not has_package or path not in (RULE, README)]
