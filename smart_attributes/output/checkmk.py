@@ -40,7 +40,6 @@ def render(verdicts: Iterable[Verdict], face: Face, whole: Whole) -> str:
     return ''.join(f'{line}\n' for line in (*lines, *(_drive(verdict, face) for verdict in ordered)))
 
 
-
 def _drive(verdict: Verdict, face: Face) -> str:
     """Return the line of a drive: its findings, and in the details which drive it is."""
     told = plugin_lines.line(verdict, face.hide_serial)
