@@ -14,14 +14,19 @@ from foreign import shipped
 from simulator import Machine, read, why_not
 
 from smart_attributes.check import log_pages, vendor_readings
+from smart_attributes.check.rulebook import Judge
+from smart_attributes.coded import Coded
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
-from smart_attributes.errors import UsageError
+from smart_attributes.errors import DriveError, UsageError
 from smart_attributes.history.past import Past
 from smart_attributes.history.series import History, Key, Point
 from smart_attributes.knowledge import vendor_logs
-from smart_attributes.model import Identity, LogPage, Report, State
+from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.knowledge.thresholds import Thresholds
+from smart_attributes.model import Answer, Device, Identity, LogPage, Read, Report, State
 from smart_attributes.reading import nvme_log, smartctl_calls
+from smart_attributes.reading.machine import OLD_RULE
 from smart_attributes.reading.processes import Runner
 
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
@@ -264,6 +269,97 @@ def test_history_of_another_user_does_not_keep_root_from_reading(tmp_path):
     assert not log_pages.is_due(LOG, past, 3600)
     assert log_pages.is_due(LOG, past, 300)
     assert log_pages.is_due(LOG, past._replace(is_own=False), 3600)
+
+
+READ = Read(Device('/dev/nvme0', name='nvme0'), Report(Identity('NVMe', MODEL)))
+SUDO = ('/usr/bin/sudo', '-n', '/usr/sbin/smartctl')
+CALL = (*SUDO, '--json=cu', '-l', 'nvmelog,0xC0,0x200', '/dev/nvme0')
+
+
+def attributes_with(**changed):
+    return Judge(SpecDatabase({**shipped().attributes, **changed}), Thresholds(shipped().limits), None)
+
+
+def asked_at(status, seconds, read=READ):
+    """Return whether a drive is asked whose page was read some seconds ago, and the calls of smartctl for it."""
+    past = Past({Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(1000, status),), 1000)}, 1000 + seconds)
+    runner = Runner()
+    logs = log_pages.LogPages(runner, attributes_with(), 3600, SUDO)
+    return logs.ask(read, past), runner._added
+
+
+@pytest.mark.parametrize('device, outcome, log', [
+    ({}, {}, LOG), ({'is_recorded': True}, {}, None),
+    ({}, {'identity': Identity('NVMe', 'ACME X1')}, None), ({}, {'identity': Identity('ATA', MODEL)}, None)])
+def test_a_drive_has_the_log_of_its_entry(device, outcome, log):
+    """A recorded report is no drive that can be asked."""
+    read = READ._replace(device=READ.device._replace(**device), outcome=READ.outcome._replace(**outcome))
+
+    assert log_pages.log_of(read, attributes_with()) == log
+    assert log_pages.log_of(read._replace(outcome=DriveError('is silent')), attributes_with()) is None
+
+
+@pytest.mark.parametrize('changed', [
+    {'layouts': {}},
+    {'entries': [{**entry, **({'logs': {'0xC5': 'ocp'}} if 'logs' in entry else {})}
+                 for entry in shipped().attributes['entries']]}], ids=['no layout', 'page that no rule of sudo has'])
+def test_a_log_without_a_layout_or_a_call_is_not_read(changed):
+    assert log_pages.log_of(READ, attributes_with(**changed)) is None
+
+
+@pytest.mark.parametrize('status, seconds, is_asked', [
+    (vendor_logs.READ, 3600, True), (vendor_logs.READ, 3599, False), (vendor_logs.UNREAD, 3600, True),
+    (vendor_logs.HANGS, 86399, False), (vendor_logs.HANGS, 86400, True)])
+def test_a_page_is_asked_for_when_it_is_due(status, seconds, is_asked):
+    """A drive that hung is left alone for a day."""
+    assert asked_at(status, seconds) == (is_asked, [CALL] * is_asked)
+
+
+@pytest.mark.parametrize('read', [
+    READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda')), READ._replace(outcome=DriveError('is silent')),
+    READ._replace(outcome=Report(Identity('NVMe', 'ACME X1')))], ids=['no controller', 'silent', 'no log'])
+def test_a_drive_without_a_log_or_a_controller_is_not_asked(read):
+    assert asked_at(vendor_logs.READ, 3600, read) == (False, [])
+
+
+def test_a_drive_with_two_addresses_is_asked_once():
+    """The survey waits for its page at both."""
+    runner = Runner()
+    logs = log_pages.LogPages(runner, attributes_with(), 3600, SUDO)
+    second = READ._replace(device=Device('/dev/nvme0n1', 'nvme', 'nvme0n1'))
+
+    assert (logs.ask(READ, None), logs.ask(second, None)) == (True, True)
+    assert runner._added == [CALL]
+    logs.take(Answer(CALL, 'timeout'))
+    assert [each.outcome.vendor_log for each in logs.with_pages([READ, second])] == [
+        LogPage('0xC0', status=vendor_logs.HANGS)] * 2
+
+
+REMARK = Coded('sudo-rule-old', 'another remark')
+
+
+@pytest.mark.parametrize('stdout, stderr, remark', [
+    (b'', b'sudo: a password is required\n', OLD_RULE), (b'{}', b'sudo: a password is required\n', REMARK),
+    (b'', b'', REMARK)])
+def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
+    """Each other drive keeps its own remark."""
+    logs = log_pages.LogPages(Runner(), attributes_with(), 3600, SUDO)
+    logs.ask(READ, None)
+    logs.take(Answer(CALL, 'done', status=1, stdout=stdout, stderr=stderr))
+    [found] = logs.with_pages([READ._replace(remark=REMARK)])
+
+    assert (found.remark, found.outcome.vendor_log.status) == (remark, vendor_logs.UNREAD)
+
+
+@pytest.mark.parametrize('read', [
+    READ._replace(outcome=READ.outcome._replace(vendor_log=LogPage('0xC0', b'x')), remark=REMARK),
+    READ._replace(outcome=DriveError('is silent')), READ._replace(outcome=Report(Identity('NVMe', 'ACME X1'))),
+    READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda'))])
+def test_what_was_not_asked_stays_as_it_is(read):
+    logs = log_pages.LogPages(Runner(), attributes_with(), 3600, SUDO)
+    logs.take(Answer(CALL, 'timeout'))
+
+    assert logs.with_pages([read]) == [read]
 
 
 @pytest.mark.parametrize('points, age, number', [
