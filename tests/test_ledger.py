@@ -347,8 +347,8 @@ def test_a_drive_that_cannot_be_entered_is_one_note_with_its_reason(site, monkey
     for serial in ('SERIAL1', 'SERIAL2'):
         books.add(drive(serial=serial))
 
-    assert books.notes == [f'ledger {site.ledger}: it is not a ledger, or is damaged; to start a new one, move it away; '
-                           'this run is not in it']
+    assert books.notes == [f'ledger {site.ledger}: it is not a ledger, or is damaged; to start a new one, move it '
+                           'away; this run is not in it']
 
 
 def test_the_age_of_a_drive_comes_from_perfdata_too():
