@@ -162,6 +162,38 @@ def test_a_tolerance_that_is_no_count_is_not_known(tolerates):
                                       ) == []
 
 
+RAID5 = {'id': 'md0', 'level': 'raid5', 'tolerates': 0, 'members': [{'state': 'in_sync'}, {'state': 'in_sync'}]}
+
+
+@pytest.mark.parametrize('changed, facts', [
+    ({}, {}),
+    ({'name': 'data', 'text': 'data (raid5)', 'used_as': ['/srv']},
+     {'name': 'data', 'text': 'data (raid5)', 'used_as': ['/srv']}),
+    ({'tolerates': -1}, {'tolerates': -1, 'risk': 'beyond'}),
+    ({'tolerates': -1, 'id': None, 'level': 7}, {'tolerates': -1, 'risk': 'beyond', 'id': '', 'level': ''}),
+    ({'members': [{}], 'missing': 1}, {}),        # one of two members is missing
+    ({'members': [{}], 'missing': 0}, None), ({'members': [{}], 'missing': 'x'}, None), ({'members': [{}]}, None)])
+def test_a_group_of_a_document_has_all_keys(changed, facts):
+    """Whatever its host left out. A group of one member has no redundancy to lose."""
+    found = groups_at_risk.of_document({'groups': [{**RAID5, **changed}]}, 'db1', 'as of yesterday')
+
+    assert [each.facts for each in found] == ([] if facts is None else [{
+        'host': 'db1', 'risk': 'last', 'id': 'md0', 'name': '-', 'level': 'raid5', 'used_as': [], 'tolerates': 0,
+        'text': '', 'as_of': 'as of yesterday', 'first': None, **facts}])
+
+
+@pytest.mark.parametrize('step, first', [
+    ({'label': 'wait'}, {'name': '-', 'label': 'wait', 'code': '', 'why': ''}),
+    ({'label': 'next', 'name': 'sdb', 'code': 'replace-next', 'why': 'it fails'},
+     {'name': 'sdb', 'label': 'next', 'code': 'replace-next', 'why': 'it fails'})])
+def test_a_step_of_a_document_has_all_keys(step, first):
+    """Without the groups that it is for: they have ids that mean nothing elsewhere."""
+    [found] = groups_at_risk.of_document({'groups': [RAID5], 'replace_order': [{**step, 'groups': ['md0']}]}, 'db1',
+                                         None)
+
+    assert found.facts['first'] == first
+
+
 @pytest.mark.parametrize('state, risks', [('CRITICAL', [Risk.UNSURE]), ('UNKNOWN', [Risk.UNSURE]), (7, [Risk.UNSURE]),
                                           ('OK', []), ('WARNING', []), (None, [])])
 def test_a_group_of_unknown_redundancy_is_at_risk_if_a_drive_in_it_fails(state, risks):
@@ -246,6 +278,16 @@ def test_the_most_urgent_groups_are_kept_and_all_are_counted():
     assert [each.host for each in worst[:700]] == sorted(each.host for each in worst[:700])
 
 
+def test_groups_are_forgotten_only_when_twice_as_many_are_there():
+    """Sorting after each document would take too long, and keeping all of them too much memory."""
+    kept, lengths = GroupsAtRisk(), []
+    for _ in range(5):
+        kept.add([groups_at_risk.AtRisk(Risk.LAST, 'db1', {})] * 500)
+        lengths.append(len(kept._kept))
+
+    assert lengths == [500, 1000, 1500, 2000, groups_at_risk.MOST]
+
+
 def test_of_many_groups_twelve_are_in_the_table(tmp_path):
     for number in range(14):
         saved(tmp_path, f'h{number:02}', made())
@@ -325,6 +367,13 @@ def test_the_last_good_copy_of_an_icinga_service_is_a_group_at_risk():
     assert (found.risk, found.host, found.facts['text'], found.facts['name']) == (Risk.LAST, 'db1', CLAUSE, None)
     assert found.facts['as_of'].startswith('as of ') and first_step(found.facts) == ''
     assert found.facts['first'] == {'name': 'sda', 'label': 'last good copy', 'code': 'last-good-copy', 'why': CLAUSE}
+
+
+@pytest.mark.parametrize('notes', [(), ({'code': 'drive-new', 'text': 'new since yesterday'},)])
+def test_a_group_of_a_recent_result_has_no_date(notes):
+    [found] = groups_at_risk.of_drive(drive(BAD, notes=notes))
+
+    assert found.facts['as_of'] is None
 
 
 @pytest.mark.parametrize('findings', [FINDING, f'{FINDING}; [replace-next] x', f'{FINDING}; [use-unknown] x'])

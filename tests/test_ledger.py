@@ -340,6 +340,17 @@ def test_a_disk_that_fills_up_while_drives_are_read_is_one_sentence(site, monkey
     assert '2 drives on 1 host: 2 ok' in done.text
 
 
+def test_a_drive_that_cannot_be_entered_is_one_note_with_its_reason(site, monkeypatch):
+    monkeypatch.setattr(ledger_file, 'BATCH', 1)
+    monkeypatch.setattr(ledger_file, 'COLLECTED', 'SELECT 1')
+    books = Bookkeeper(str(site.ledger), BEGIN)
+    for serial in ('SERIAL1', 'SERIAL2'):
+        books.add(drive(serial=serial))
+
+    assert books.notes == [f'ledger {site.ledger}: it is not a ledger, or is damaged; to start a new one, move it '
+                           'away; this run is not in it']
+
+
 def test_the_age_of_a_drive_comes_from_perfdata_too():
     """Only with a ledger is it read for every drive."""
     text = plugin_lines.read('SMART OK - 1 drive: 1 ok\nOK        sda  ACME 1  endurance_used 1 %  SERIAL1  firmware 1')

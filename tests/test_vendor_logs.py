@@ -14,14 +14,19 @@ from foreign import shipped
 from simulator import Machine, read, why_not
 
 from smart_attributes.check import log_pages, vendor_readings
+from smart_attributes.check.rulebook import Judge
+from smart_attributes.coded import Coded
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
-from smart_attributes.errors import UsageError
+from smart_attributes.errors import DriveError, UsageError
 from smart_attributes.history.past import Past
 from smart_attributes.history.series import History, Key, Point
 from smart_attributes.knowledge import vendor_logs
-from smart_attributes.model import Identity, LogPage, Report, State
+from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.knowledge.thresholds import Thresholds
+from smart_attributes.model import Answer, Device, Identity, LogPage, Read, Reading, Report, State
 from smart_attributes.reading import nvme_log, smartctl_calls
+from smart_attributes.reading.machine import OLD_RULE
 from smart_attributes.reading.processes import Runner
 
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
@@ -103,6 +108,107 @@ def test_rows_are_found_by_their_number(rows, expected):
 
     assert {name: each.number for name, each in readings.items() if name != vendor_logs.STATUS} == expected
     assert bool(codes) is not bool(expected)
+
+
+ONE = {'metric': 'erase_fail', 'offset': 4, 'length': 2}
+
+
+@pytest.mark.parametrize('changed, field', [
+    ({}, {}), ({'row': 171, 'order': 'big', 'unit': '512B', 'not': [255, 7]},
+               {'row': 171, 'order': 'big', 'unit': '512B', 'sentinels': (255, 7)}),
+    ({'valid': [3, 9]}, {'lowest': 3, 'highest': 9}), ({'valid': [None, 9]}, {'highest': 9}),
+    ({'valid': [3, None]}, {'lowest': 3})])
+def test_a_field_of_a_layout_has_all_that_its_file_says(changed, field):
+    assert vendor_logs.fields({'fields': [{**ONE, **changed}]}) == [
+        vendor_logs.Field('erase_fail', 4, 2, None, 'little', '', (), 0, None)._replace(**field)]
+
+
+VERSIONED = {'version': {'offset': 8, 'length': 2, 'least': 2, 'most': 4}, 'fields': [ONE]}
+UNVERSIONED = {'version': {'offset': 8, 'length': 2, 'least': 2}, 'fields': [ONE]}
+ROWS = {'rows': 12, 'fields': [{**ONE, 'row': 171}]}
+
+
+@pytest.mark.parametrize('layout, content, status, number', [
+    ({'fields': [ONE]}, {4: 1, 5: 2}, vendor_logs.READ, 0x201),
+    ({'fields': [{**ONE, 'order': 'big'}]}, {4: 1, 5: 2}, vendor_logs.READ, 0x102),
+    (VERSIONED, {4: 1, 8: 1}, vendor_logs.FOREIGN, None), (VERSIONED, {4: 1, 8: 2}, vendor_logs.READ, 1),
+    (VERSIONED, {4: 1, 8: 4}, vendor_logs.READ, 1), (VERSIONED, {4: 1, 8: 5}, vendor_logs.FOREIGN, None),
+    (UNVERSIONED, {4: 1, 8: 255, 9: 255}, vendor_logs.READ, 1),
+    (ROWS, {24: 171, 28: 5}, vendor_logs.READ, 5), (ROWS, {492: 171, 496: 5}, vendor_logs.READ, 5),
+    ({**ROWS, 'row_count': 2}, {12: 171, 16: 5}, vendor_logs.READ, 5),
+    ({**ROWS, 'row_count': 2}, {24: 171, 28: 5}, vendor_logs.EMPTY, None),        # behind the rows
+    ({**ROWS, 'rows': 16}, {496: 171, 500: 5}, vendor_logs.READ, 5),              # the last row ends with the page
+    ({**ROWS, 'rows': 27}, {486: 171, 490: 5}, vendor_logs.EMPTY, None)])         # it would end behind the page
+def test_a_page_is_decoded_as_its_layout_says(layout, content, status, number):
+    """content: bytes that are not 0, by their offset."""
+    data = bytes(content.get(offset, 0) for offset in range(512))
+    found = vendor_logs.decoded(layout, data)
+
+    assert (found.status, [each for _, each in found.numbers]) == (status, [] if number is None else [number])
+
+
+SOURCE = vendor_logs.source_of(*LOG)
+
+
+@pytest.mark.parametrize('field, number, expected, unknown', [
+    ({'not': [9]}, 9, None, '9 means no value'), ({'valid': [7, 12]}, 6, None, '6 is not a plausible value'),
+    ({'valid': [7, 12]}, 7, 7, ''), ({'valid': [7, 12]}, 12, 12, ''),
+    ({'valid': [7, 12]}, 13, None, '13 is not a plausible value'),
+    ({}, 4, None, '4 is not a plausible value'), ({}, 5, 5, ''), ({}, 20, 20, ''),   # by the range of the metric
+    ({}, 21, None, '21 is not a plausible value'),
+    ({'unit': 'logical sectors'}, 41, 6, ''), ({'unit': 'logical sectors'}, 240, None, '30 is not a plausible value')])
+def test_a_number_is_used_if_its_field_and_its_metric_allow_it(field, number, expected, unknown):
+    """Each field after it is read all the same."""
+    layout = {'fields': [{**ONE, 'metric': 'pending', **field}, {**ONE, 'metric': 'capacitor_health', 'offset': 8}]}
+    known = shipped().database.metrics
+    metrics = {**known, 'pending': known['pending']._replace(unit='C', valid=(5, 20))}
+    drive = Identity('NVMe', sector_size=512, physical_block_size=4096)
+    data = bytes(4) + number.to_bytes(2, 'little') + bytes(2) + b'\x63' + bytes(503)
+    log = vendor_logs.of_drive(Report(drive, vendor_log=LogPage('0xC0', data)), LOG, layout, metrics, {})
+
+    assert log.readings == (
+        Reading(vendor_logs.STATUS, vendor_logs.READ, '', SOURCE, judged=False),
+        Reading('pending', expected, 'C', SOURCE, judged=expected is not None, unknown=unknown),
+        Reading('capacitor_health', 99, '%', SOURCE))
+
+
+def test_a_metric_may_have_no_bounds():
+    known = shipped().database.metrics
+    metrics = {**known, 'erase_fail': known['erase_fail']._replace(valid=(None, None))}
+    data = bytes(4) + b'\xff\xff' + bytes(506)
+    report = Report(Identity('NVMe'), vendor_log=LogPage('0xC0', data))
+    log = vendor_logs.of_drive(report, LOG, {'fields': [ONE]}, metrics, {})
+
+    assert log.readings[1].number == 0xffff
+
+
+FAILURE = Coded('smartctl-message', 'Read NVMe log failed')
+BY_HAND = 'smartctl -l nvmelog,0xC0,0x200 /dev/nvmeN'
+
+
+@pytest.mark.parametrize('log, status, notes', [
+    (LogPage('0xC0', status=vendor_logs.HANGS), vendor_logs.HANGS,
+     [f'the drive did not answer in time when {SOURCE.log} was read; it is not read again for a day']),
+    (LogPage('0xC0', status=vendor_logs.UNREAD), vendor_logs.UNREAD,
+     [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}']),
+    (LogPage('0xC0', status=vendor_logs.UNREAD, failure=FAILURE), vendor_logs.UNREAD,
+     [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}', FAILURE]),
+    (LogPage('0xC0', page(version=1, **HEALTHY)), vendor_logs.FOREIGN,
+     [f'{SOURCE.log} has another layout than ocp, so it is not used'])])
+def test_a_page_without_numbers_has_its_status_and_a_note(log, status, notes):
+    """The status is compared with no limit."""
+    found = vendor_logs.of_drive(Report(Identity('NVMe'), vendor_log=log), LOG, OCP, shipped().database.metrics, {})
+
+    assert found.readings == (Reading(vendor_logs.STATUS, status, '', SOURCE, judged=False),)
+    assert list(found.notes) == notes
+
+
+@pytest.mark.parametrize('status, seconds, every, due', [
+    (vendor_logs.READ, 60, 60, True), (vendor_logs.READ, 59, 60, False), (vendor_logs.UNREAD, 60, 60, True),
+    (vendor_logs.HANGS, 86399, 60, False), (vendor_logs.HANGS, 86400, 60, True),
+    (vendor_logs.HANGS, 86400, 90000, False), (vendor_logs.HANGS, 90000, 90000, True)])
+def test_a_page_is_read_again_after_its_time(status, seconds, every, due):
+    assert vendor_logs.is_due(status, seconds, every) is due
 
 
 def test_a_layout_in_a_file_of_a_site_needs_no_python(tmp_path):
@@ -264,6 +370,97 @@ def test_history_of_another_user_does_not_keep_root_from_reading(tmp_path):
     assert not log_pages.is_due(LOG, past, 3600)
     assert log_pages.is_due(LOG, past, 300)
     assert log_pages.is_due(LOG, past._replace(is_own=False), 3600)
+
+
+READ = Read(Device('/dev/nvme0', name='nvme0'), Report(Identity('NVMe', MODEL)))
+SUDO = ('/usr/bin/sudo', '-n', '/usr/sbin/smartctl')
+CALL = (*SUDO, '--json=cu', '-l', 'nvmelog,0xC0,0x200', '/dev/nvme0')
+
+
+def attributes_with(**changed):
+    return Judge(SpecDatabase({**shipped().attributes, **changed}), Thresholds(shipped().limits), None)
+
+
+def asked_at(status, seconds, read=READ):
+    """Return whether a drive is asked whose page was read some seconds ago, and the calls of smartctl for it."""
+    past = Past({Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(1000, status),), 1000)}, 1000 + seconds)
+    runner = Runner()
+    logs = log_pages.LogPages(runner, attributes_with(), 3600, SUDO)
+    return logs.ask(read, past), runner._added
+
+
+@pytest.mark.parametrize('device, outcome, log', [
+    ({}, {}, LOG), ({'is_recorded': True}, {}, None),
+    ({}, {'identity': Identity('NVMe', 'ACME X1')}, None), ({}, {'identity': Identity('ATA', MODEL)}, None)])
+def test_a_drive_has_the_log_of_its_entry(device, outcome, log):
+    """A recorded report is no drive that can be asked."""
+    read = READ._replace(device=READ.device._replace(**device), outcome=READ.outcome._replace(**outcome))
+
+    assert log_pages.log_of(read, attributes_with()) == log
+    assert log_pages.log_of(read._replace(outcome=DriveError('is silent')), attributes_with()) is None
+
+
+@pytest.mark.parametrize('changed', [
+    {'layouts': {}},
+    {'entries': [{**entry, **({'logs': {'0xC5': 'ocp'}} if 'logs' in entry else {})}
+                 for entry in shipped().attributes['entries']]}], ids=['no layout', 'page that no rule of sudo has'])
+def test_a_log_without_a_layout_or_a_call_is_not_read(changed):
+    assert log_pages.log_of(READ, attributes_with(**changed)) is None
+
+
+@pytest.mark.parametrize('status, seconds, is_asked', [
+    (vendor_logs.READ, 3600, True), (vendor_logs.READ, 3599, False), (vendor_logs.UNREAD, 3600, True),
+    (vendor_logs.HANGS, 86399, False), (vendor_logs.HANGS, 86400, True)])
+def test_a_page_is_asked_for_when_it_is_due(status, seconds, is_asked):
+    """A drive that hung is left alone for a day."""
+    assert asked_at(status, seconds) == (is_asked, [CALL] * is_asked)
+
+
+@pytest.mark.parametrize('read', [
+    READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda')), READ._replace(outcome=DriveError('is silent')),
+    READ._replace(outcome=Report(Identity('NVMe', 'ACME X1')))], ids=['no controller', 'silent', 'no log'])
+def test_a_drive_without_a_log_or_a_controller_is_not_asked(read):
+    assert asked_at(vendor_logs.READ, 3600, read) == (False, [])
+
+
+def test_a_drive_with_two_addresses_is_asked_once():
+    """The survey waits for its page at both."""
+    runner = Runner()
+    logs = log_pages.LogPages(runner, attributes_with(), 3600, SUDO)
+    second = READ._replace(device=Device('/dev/nvme0n1', 'nvme', 'nvme0n1'))
+
+    assert (logs.ask(READ, None), logs.ask(second, None)) == (True, True)
+    assert runner._added == [CALL]
+    logs.take(Answer(CALL, 'timeout'))
+    assert [each.outcome.vendor_log for each in logs.with_pages([READ, second])] == [
+        LogPage('0xC0', status=vendor_logs.HANGS)] * 2
+
+
+REMARK = Coded('sudo-rule-old', 'another remark')
+
+
+@pytest.mark.parametrize('stdout, stderr, remark', [
+    (b'', b'sudo: a password is required\n', OLD_RULE), (b'{}', b'sudo: a password is required\n', REMARK),
+    (b'', b'', REMARK)])
+def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
+    """Each other drive keeps its own remark."""
+    logs = log_pages.LogPages(Runner(), attributes_with(), 3600, SUDO)
+    logs.ask(READ, None)
+    logs.take(Answer(CALL, 'done', status=1, stdout=stdout, stderr=stderr))
+    [found] = logs.with_pages([READ._replace(remark=REMARK)])
+
+    assert (found.remark, found.outcome.vendor_log.status) == (remark, vendor_logs.UNREAD)
+
+
+@pytest.mark.parametrize('read', [
+    READ._replace(outcome=READ.outcome._replace(vendor_log=LogPage('0xC0', b'x')), remark=REMARK),
+    READ._replace(outcome=DriveError('is silent')), READ._replace(outcome=Report(Identity('NVMe', 'ACME X1'))),
+    READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda'))])
+def test_what_was_not_asked_stays_as_it_is(read):
+    logs = log_pages.LogPages(Runner(), attributes_with(), 3600, SUDO)
+    logs.take(Answer(CALL, 'timeout'))
+
+    assert logs.with_pages([read]) == [read]
 
 
 @pytest.mark.parametrize('points, age, number', [
