@@ -192,6 +192,7 @@ def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
 
 @pytest.mark.parametrize('more, places', [
     ({}, ''), ({'device': {}}, 'device.protocol'), ({'device': 7, 'smartctl': {}}, 'device, smartctl.argv'),
+    ({'smartctl': {'argv': ['smartctl', 0]}}, 'smartctl.argv'), ({'smartctl': {'argv': '-x'}}, 'smartctl.argv'),
     ({'model_name': 7}, 'model_name'), ({'rotation_rate': True}, 'rotation_rate'),
     ({'rotation_rate': '1'}, 'rotation_rate'), ({'smart_status': {}}, 'smart_status.passed'),
     ({'smart_status': [True]}, 'smart_status'),
@@ -202,6 +203,7 @@ def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
     ({'nvme_self_test_log': {'table': [{'self_test_code': {}, 'power_on_hours': 1}]}},
      'nvme_self_test_log.table.0.self_test_result, nvme_self_test_log.table.0.self_test_code.string'),
     (page(2, table=[{'offset': 8, 'flags': {}}, 7]), 'ata_device_statistics.pages.0.table.1'),
+    (page(4, table=[{'offset': -2 ** 63, 'flags': {}}]), 'ata_device_statistics.pages.0.table.0.offset'),
     ({'scsi_self_test_0': {'code': {'string': 'x'}}}, 'scsi_self_test_0.result'),
     ({'new_in_smartctl_9': [None]}, '')], ids=str)
 def test_a_value_that_smartctl_would_not_print_is_damaged(more: Json, places: str):

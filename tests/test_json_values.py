@@ -33,6 +33,12 @@ def test_a_text_has_no_outer_blanks(data, text):
     assert json_values.text_of(data, 'k') == text
 
 
+@pytest.mark.parametrize('value, words', [
+    ([], []), (['a', ''], ['a', '']), (['a', 0], None), ([None], None), ('a', None), ({'a': 1}, None)], ids=str)
+def test_words_are_strings_or_absent(value, words):
+    assert json_values.words_of({'k': value}, 'k') == words
+
+
 @pytest.mark.parametrize('data, number', [
     ({'k': 0}, 0), ({'k': -5}, -5), ({'k': 2 ** 53 - 1}, 2 ** 53 - 1), ({'k': 1 - 2 ** 53}, 1 - 2 ** 53),
     ({'k': 2 ** 53, 'k_s': '9007199254740993'}, 2 ** 53 + 1), ({'k': 5, 'k_s': '6'}, 5), ({'k_s': '6'}, 6),
@@ -52,6 +58,13 @@ def test_a_whole_number_is_exact_or_absent(data, number):
     (2 ** 64, None, None), ('7', None, None), (True, None, None), (None, None, None)], ids=str)
 def test_a_byte_and_a_word_have_their_ranges(value, byte, word):
     assert (json_values.byte_of({'k': value}, 'k'), json_values.word_of({'k': value}, 'k')) == (byte, word)
+
+
+@pytest.mark.parametrize('value, offset', [
+    (8, 8), (504, 504), (16.0, 16), (0, None), (512, None), (9, None), (-2 ** 63, None), (1e300, None), ('8', None)],
+    ids=str)
+def test_a_statistic_is_inside_its_page(value, offset):
+    assert json_values.offset_of({'k': value}, 'k') == offset
 
 
 def test_a_number_that_is_too_large_for_a_byte_is_not_looked_up_as_a_string():

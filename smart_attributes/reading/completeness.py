@@ -10,7 +10,7 @@ from types import FunctionType
 from ..coded import Coded
 from ..typed import TYPE_CHECKING, Json
 from .farm import LOG, count_of
-from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, word_of
+from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
 from .report_sections import ALL, NO_ERROR_LOG, NO_FARM_LOG, NO_STATISTICS, NO_TEST_LOG, missing
 
@@ -44,7 +44,7 @@ _ERRORS = {**_all_of(count=integer_of), 'table': [{
     'error_description': str, 'completion_registers': {'error': byte_of}}]}
 _ROW = {**_all_of(id=byte_of, name=str, raw={**_all_of(string=str), 'value': word_of}, flags=_all_of(prefailure=bool)),
         'value': byte_of, 'worst': byte_of, 'thresh': byte_of, 'when_failed': str}
-_STATISTIC = {**_all_of(offset=integer_of, flags={'valid': bool, 'normalized': bool}), 'value': integer_of, 'name': str}
+_STATISTIC = {**_all_of(offset=offset_of, flags={'valid': bool, 'normalized': bool}), 'value': integer_of, 'name': str}
 _COUNTERS = _all_of(**{name: fraction_of if name == 'gigabytes_processed' else integer_of for name in ERROR_COUNTERS})
 _CYCLES = ('accumulated_start_stop_cycles', 'specified_cycle_count_over_device_lifetime',
            'accumulated_load_unload_cycles', 'specified_load_unload_count_over_device_lifetime')
@@ -59,7 +59,7 @@ _FARM = {
     'head_information': {f'{name}_{head}': count_of for head in _HEADS
                          for name in ('number_of_reallocated_sectors', *_UNRECOVERABLE)}}
 _SHAPE: Json = {
-    **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=list)),
+    **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=words_of)),
     **dict.fromkeys(('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str),
     **dict.fromkeys(('rotation_rate', 'logical_block_size', 'physical_block_size', 'scsi_grown_defect_list',
                      'scsi_percentage_used_endurance_indicator'), integer_of),

@@ -13,7 +13,18 @@ from ..typed import TYPE_CHECKING, Json
 from . import completeness, farm, report_common, report_sections
 from .content import as_text, json_start, loaded
 from .failure_reasons import Remains, diagnose, is_complaint, no_report, without_data
-from .json_values import byte_of, fraction_of, integer_at, integer_of, list_of, object_of, objects_of, text_of, word_of
+from .json_values import (
+    byte_of,
+    fraction_of,
+    integer_at,
+    integer_of,
+    list_of,
+    object_of,
+    objects_of,
+    offset_of,
+    text_of,
+    word_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -182,7 +193,7 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
     for page in pages:
         number = byte_of(page, 'number')
         for entry in objects_of(page, 'table'):
-            offset, value, flags = integer_of(entry, 'offset'), integer_of(entry, 'value'), object_of(entry, 'flags')
+            offset, value, flags = offset_of(entry, 'offset'), integer_of(entry, 'value'), object_of(entry, 'flags')
             # An invalid entry has no value; older versions print one anyway.
             if number is not None and offset is not None and value is not None and flags.get('valid') is not False:
                 letters = ''.join(letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way
 BYTES = range(256)
+OFFSETS = range(8, 512, 8)  # of a device statistic in its page. Source: ACS-4, 9.5
 _LARGEST = 2 ** 128       # range of the widest counter (NVMe)
 
 
@@ -33,6 +34,12 @@ def list_of(data: Json, key: str) -> list[Any]:
 def objects_of(data: Json, key: str) -> list[Json]:
     """Return the objects of a list."""
     return [entry for entry in list_of(data, key) if isinstance(entry, dict)]
+
+
+def words_of(data: Json, key: str) -> list[str] | None:
+    """Return a list of strings, or None if it has other items or is absent."""
+    value = data.get(key)
+    return value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
 
 
 def text_of(data: Json, key: str) -> str:
@@ -69,6 +76,12 @@ def byte_of(data: Json, key: str) -> int | None:
     if type(value) is not int:
         value = integer_of(data, key)
     return value if value in BYTES else None
+
+
+def offset_of(data: Json, key: str) -> int | None:
+    """Return the offset of a device statistic in its page, or None if absent."""
+    value = integer_of(data, key)
+    return value if value in OFFSETS else None
 
 
 def word_of(data: Json, key: str) -> int | None:
