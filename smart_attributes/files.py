@@ -11,7 +11,7 @@ import time
 
 TYPE_CHECKING = False  # type checkers treat it as True; importing typing costs more than this whole module
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
@@ -77,19 +77,20 @@ def _all_of(descriptor: int, most: int) -> bytes:
     raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')
 
 
-def replace(text: str, path: str, mode: int = _MODE, test: Callable[[str], object] = str) -> None:
+def replace(text: str | Sequence[str], path: str, mode: int = _MODE, test: Callable[[str], object] = str) -> None:
     """Replace a file atomically. Raises OSError.
 
-    mode: permission bits; by default, all users can read it. test: gets the path of the new file before it replaces
-    the old one; what it raises keeps the old one.
+    text: of the file, or its parts. mode: permission bits; by default, all users can read it. test: gets the path of
+    the new file before it replaces the old one; what it raises keeps the old one.
     """
     from tempfile import mkstemp  # expensive, and no check writes such a file
     folder, name = os.path.split(os.path.abspath(path))
     descriptor, temporary = mkstemp(dir=folder, prefix=f'.{name}')
     try:
         with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
-            for start in range(0, len(text), _CHUNK):
-                file.write(text[start:start + _CHUNK])
+            for part in [text] if isinstance(text, str) else text:
+                for start in range(0, len(part), _CHUNK):
+                    file.write(part[start:start + _CHUNK])
             os.fchmod(file.fileno(), mode)
         test(temporary)
         os.replace(temporary, path)

@@ -140,6 +140,14 @@ def test_the_data_of_the_page_are_the_document_and_when_it_was_made():
     assert unpacked(data['drives'][0], data)['model'] == 'ACME'
 
 
+def test_the_data_are_a_part_of_their_own_with_one_byte_for_each_character():
+    """A wide character elsewhere on the page would double the memory for the megabytes of a fleet."""
+    head, data, tail = page.rendered(page.Content('{"drives":["\\u732b"]}', {}, {}, notes=['\u732b']), 'Drives', 0)
+
+    assert data == '{"drives":["\\u732b"]}' and '\u732b' in head + tail
+    assert head.endswith('id="data">') and tail.startswith('</script>')
+
+
 def test_the_page_says_when_it_was_made(monkeypatch):
     monkeypatch.setattr(page.time, 'localtime', lambda now: page.time.gmtime(now))
 

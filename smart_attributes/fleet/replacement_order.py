@@ -12,13 +12,14 @@ from .plugin_output import FleetDrive
 
 ACTIONS = frozenset((REPLACE, COPY, KEEP, LATER, REJOIN))
 MOST = 1_000           # drives that are kept; further ones are only counted
+FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why', 'replacement')  # kept of a drive
 
 
 class Waiting(NamedTuple):
     """A drive to replace and its sort key within the fleet."""
 
     key: Tuple[object, ...]
-    facts: Json
+    facts: Json        # FACTS, as far as they are known
 
 
 class ReplacementOrder:
@@ -35,7 +36,8 @@ class ReplacementOrder:
         facts = drive.facts
         if facts['action'] in ACTIONS:
             self.count += 1
-            self._kept.append(Waiting((_risk(facts), drive.rank), {**facts, **self._hidden}))
+            kept = {**{key: facts[key] for key in FACTS if key in facts}, **self._hidden}
+            self._kept.append(Waiting((_risk(facts), drive.rank), kept))
             if len(self._kept) > 2 * MOST:
                 self._kept = self._most_urgent()
 

@@ -6,11 +6,18 @@ import stat
 
 from .. import files
 from ..errors import SmartError
+from ..typed import TYPE_CHECKING
 from ..words import visible
 
+if TYPE_CHECKING:
+    from typing import Sequence
 
-def write(text: str, path: str) -> None:
-    """Replace the file at *path* atomically; all users can read it. Raises SmartError if it cannot be written."""
+
+def write(text: str | Sequence[str], path: str) -> None:
+    """Replace the file at *path* atomically; all users can read it. Raises SmartError if it cannot be written.
+
+    text: of the file, or its parts.
+    """
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         # The replacement would turn a device into a regular file: as root, even /dev/null.
         raise SmartError(f'{visible(path)}: cannot be written: it is not a regular file; use another path')

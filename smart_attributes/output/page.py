@@ -53,28 +53,33 @@ def page(document: Json, title: str, now: float) -> str:
     document = {**document, 'drives': _readable(document['drives'])}
     found = _seen(todo(document))
     data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order')}
-    return rendered(Content(
+    return ''.join(rendered(Content(
         json.dumps(_seen({**packed(data), 'made': round(now)}), separators=(',', ':')), _counts(document),
         {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
         _texts(document.get('notes', [])), _texts(document.get('remarks', [])), Groups(*_seen(groups(document))),
-        _seen(_lately(document.get('lately')))), title, now)
+        _seen(_lately(document.get('lately')))), title, now))
 
 
-def rendered(content: Content, title: str, now: float) -> str:
-    """Return the HTML page for its content. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
+def rendered(content: Content, title: str, now: float) -> Tuple[str, ...]:
+    """Return the HTML page for its content, in parts. now: seconds since 1970.
+
+    Raises SmartError if Jinja2 is not installed.
+    """
     try:
         from jinja2 import Environment
     except ImportError:
         raise SmartError(f'the page requires Jinja2, which is not installed; {installing("Jinja2")}') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
-    # Megabytes of data bypass the template, which would copy them three times.
+    # Megabytes of data bypass the template, which would copy them three times. As a part of their own, they have one
+    # byte for each character, whatever characters the rest of the page contains.
     place = secrets.token_hex(16)
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
         number=sum(content.counts.values()), data=place,
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
-    return text.replace(place, _as_data(content.data))
+    head, _, tail = text.partition(place)
+    return head, _as_data(content.data), tail
 
 
 def said(drive: Json, place: Optional[int], drives: int = 1) -> Json:
