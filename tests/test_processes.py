@@ -382,7 +382,14 @@ def test_what_cannot_be_started_says_why(runner, tmp_path, content, mode, reason
 
 
 def _group_lives(pid):
-    """Tell whether a process of the group is anything but a zombie."""
+    """Tell whether a process of the group is anything but a zombie; a busy kernel ends killed ones a moment later."""
+    end = time.monotonic() + 1
+    while _is_running(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    return _is_running(pid)
+
+
+def _is_running(pid):
     for entry in Path('/proc').glob('[0-9]*/stat'):
         try:
             fields = entry.read_text().rpartition(')')[2].split()
