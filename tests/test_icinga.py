@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 import pytest
@@ -17,6 +18,7 @@ from conftest import ROOT, Value, perfdata, run
 from daemons import DRIVES, Graphite, Ground, Icinga, Influx, closing, missing, until
 from days import disk
 from fake_smartctl import FakeSmartctl
+from test_budget import fleet
 
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.state_directory import NAME
@@ -41,6 +43,12 @@ object CheckCommand "smart-attributes-2.16" {
 		"--options" = "$smart_attributes_options$"
 	}
 	vars.smart_attributes_config_path = ConfigDir + "/plugins-config/check_smartdb.json"
+}
+'''
+FLEETS = (24, 60)   # drives
+OF_FLEETS = '''
+object CheckCommand "recorded" {
+	command = [ PluginContribDir + "/check_smart_attributes", "--no-history", "--report", "$folder$" ]
 }
 '''
 COMMANDS = {'ours': 'check-smart-attributes', 'template': 'smart-attributes', 'template-2.16': 'smart-attributes-2.16'}
@@ -130,6 +138,13 @@ def services() -> str:
     return ''.join(found)
 
 
+def fleets(ground: Ground) -> str:
+    """Write recordings of healthy, worn and failing drives; return a service for each number of drives."""
+    folders = {drives: fleet(ground.folder / f'of{drives}', drives, Random(drives)) for drives in FLEETS}
+    return ''.join(SERVICE.format(name=f'{drives} drives', command='recorded', vars=f'vars.folder = "{folder}"')
+                   for drives, folder in folders.items())
+
+
 @pytest.fixture(scope='module')
 def bed(loopback) -> Iterator[Bed]:
     """One Icinga for all tests of this file."""
@@ -141,7 +156,7 @@ def bed(loopback) -> Iterator[Bed]:
             # As an agent gets it from its masters, beside what its package brings.
             'zones.d/director-global/command.conf': (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text(),
             'services.conf': (ROOT / 'contrib/icinga2/services.conf').read_text(),
-            'since-2.16.conf': SINCE_2_16, 'bed.conf': services(),
+            'since-2.16.conf': SINCE_2_16, 'fleets.conf': OF_FLEETS + fleets(ground), 'bed.conf': services(),
             'host.conf': HOST.format(drives=drives_of_the_host(ground)),
             'writers.conf': WRITERS.format(graphite=graphite.port, influx=influx.port)})
         icinga.start()
@@ -167,6 +182,19 @@ def test_state_text_and_perfdata_come_back(bed, dialect, drive):
     assert words in output(result)[0]
     assert any(each.startswith(f'{drive}_') or each.startswith(f"'{drive}_")
                for each in result['performance_data']) or code == 3
+
+
+@pytest.mark.parametrize('drives', FLEETS)
+def test_icinga_keeps_the_whole_output_of_many_drives(bed, drives):
+    """Each line and each value, though 60 drives print several times as much as other plugins."""
+    ground = bed.icinga.ground
+    printed = ground.runs(ground.plugin, '--no-history', '--report', f'{ground.folder}/of{drives}').stdout
+    result = bed.icinga.result(f'{drives} drives')
+
+    text, _, values = printed.rstrip('\n').partition('\n| ')
+    assert result['output'].rstrip('\n') == text and len(text.splitlines()) > drives
+    # Icinga removes the quotation marks that a label does not need.
+    assert ' '.join(result['performance_data']) == values.replace("'", '') and len(values.split()) > 5 * drives
 
 
 def test_the_template_of_2_16_passes_what_the_facts_say(bed):
