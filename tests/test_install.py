@@ -1,7 +1,6 @@
 """The command install: its plan as a table, and its changes below a folder that is taken for /."""
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -101,26 +100,44 @@ def test_a_change_is_one_plain_line(change, line):
 
 # --- the table of parts ----------------------------------------------------------------------
 
+def test_the_parts_of_a_host_have_their_owners_and_modes():
+    """sudo reads a rule only if nobody but root can write it, and a wrong one would end sudo for everybody."""
+    facts = parts.Facts(['icinga'], 'rule', readme='read')
+
+    assert parts.of_host(facts).items == [
+        Item(parts.RULE, FILE, 0o440, 'root', 'rule', ('visudo', '-cqf')),
+        Item('/var/lib/check-smart-attributes', DIRECTORY, 0o750, 'icinga'),
+        *(Item(f'/etc/check-smart-attributes{below}', DIRECTORY, 0o755, 'root')
+          for below in ('', '/attributes.d', '/thresholds.d')),
+        Item('/etc/check-smart-attributes/README', FILE, 0o644, 'root', 'read')]
+
+
 @pytest.mark.parametrize('users, owner, expected', [
-    (['icinga', 'nagios'], '', 'icinga'), (['icinga', 'nagios'], 'nagios', 'nagios'), (['nagios'], 'games', 'nagios')])
+    (['icinga', 'nrpe', 'nagios'], '', 'icinga'), (['icinga', 'nagios'], 'nagios', 'nagios'),
+    (['nagios'], 'games', 'nagios')])
 def test_the_history_stays_with_a_monitoring_user_that_has_it(users, owner, expected):
     facts = parts.Facts(users, 'rule', state_owner=owner, again='AGAIN')
     planned = parts.of_host(facts)
     state, = (item for item in planned.items if item.path == parts.STATE)
 
     assert (state.owner, state.mode) == (expected, 0o750)
-    assert [line.split(';')[0] for line in planned.remarks] == [f'the history belongs to {expected}'] * (len(users) > 1)
+    others = ', '.join(user for user in users if user != expected)
+    assert planned.remarks == [
+        f'the history belongs to {expected}; checks of {others} run without it'] * bool(others)
 
 
 @pytest.mark.parametrize('facts, missing, words', [
-    (parts.Facts([], again='AGAIN'), {parts.RULE, parts.STATE}, 'install the monitoring agent, then run: AGAIN'),
-    (parts.Facts(['nrpe'], why_no_rule='no sudo', again='AGAIN'), {parts.RULE}, 'no sudo; then run: AGAIN')],
+    (parts.Facts([], again='AGAIN'), {parts.RULE, parts.STATE},
+     'no monitoring user was found (icinga, nrpe, naemon, nagios), so the sudo rule and the history are missing; '
+     'install the monitoring agent, then run: AGAIN; or name the user with --user'),
+    (parts.Facts(['nrpe'], why_no_rule='no sudo', again='AGAIN'), {parts.RULE},
+     'the sudo rule is missing: no sudo; then run: AGAIN')],
     ids=['no-user', 'no-rule'])
 def test_a_part_that_is_missing_is_named_with_the_next_step(facts, missing, words):
     complete, planned = parts.of_host(parts.Facts(['nrpe'], 'rule')), parts.of_host(facts)
 
     assert {item.path for item in complete.items} - {item.path for item in planned.items} == missing
-    assert [words in line for line in planned.remarks] == [True]
+    assert planned.remarks == [words]
     assert complete.remarks == []
 
 
@@ -158,16 +175,20 @@ def test_other_modules_or_another_python_get_another_directory(change):
 
 
 @pytest.mark.parametrize('is_packaged, has_package, removed, remark', [
-    (True, True, [parts.RULE], ''),
-    (False, True, ['/a', f'{parts.TREES}/1'], 'stay until you remove the package'),
-    (False, False, ['/a', parts.README, parts.RULE, f'{parts.TREES}/1'], 'to delete them, run: rm -r')],
-    ids=['by-the-package', 'beside-a-package', 'whole'])
+    (True, True, [parts.RULE], ''), (True, False, [parts.RULE], ''),
+    (False, True, ['/z', f'{parts.TREES}/1'],
+     'a package has also installed the program here, and needs the sudo rule and the configuration; they stay '
+     'until you remove the package'),
+    (False, False, [parts.README, parts.RULE, '/z', f'{parts.TREES}/1'],
+     'site configuration and history stay; to delete them, run: rm -r /etc/check-smart-attributes '
+     '/var/lib/check-smart-attributes')],
+    ids=['by-the-package', 'by-a-package-that-is-gone', 'beside-a-package', 'whole'])
 def test_a_removal_leaves_a_package_complete_and_the_running_program_goes_last(is_packaged, has_package, removed,
                                                                                remark):
-    written = [f'{parts.TREES}/1', parts.RULE, parts.README, '/a']
+    written = [f'{parts.TREES}/1', '/z', parts.RULE, parts.README]
 
     assert parts.to_remove(written, is_packaged, has_package) == removed
-    assert remark in ''.join(parts.remarks_on_removal(is_packaged, has_package))
+    assert parts.remarks_on_removal(is_packaged, has_package) == [remark] * bool(remark)
 
 
 # --- this host -------------------------------------------------------------------------------
@@ -367,10 +388,12 @@ def test_a_file_that_cannot_be_installed_safely_is_refused(site, item, words):
     assert {path for path in site.root.rglob('*') if path.name != 'etc'} == before
 
 
-@pytest.mark.parametrize('text', ['', '[]', '{"written": []}', '{"written": {"/a": 1}}', '[' * 100_000])
+@pytest.mark.parametrize('text', ['', '{', '[]', '{}', '{"written": []}', '{"written": {"/a": 1}}', '[' * 100_000])
 def test_a_damaged_list_is_named(text):
-    with pytest.raises(SmartError, match='is damaged; delete it'):
+    with pytest.raises(SmartError, match='is damaged; delete it') as refused:
         manifest.parse(text)
+
+    assert refused.value.code == 'install-refused'
 
 
 # --- the command ------------------------------------------------------------------------------
@@ -421,4 +444,9 @@ def test_the_data_files_are_in_the_wheel():
 
     assert [name for name in parts.SHARED if name.split('/')[0] not in ('attributes.json', 'thresholds')
             and f'"{name}" = "smart_attributes/{name}"' not in text] == []
-    assert json.loads(manifest.document({'/b': '2', '/a': '1'}))['written'] == {'/a': '1', '/b': '2'}
+
+
+def test_the_list_of_installed_files_has_a_line_for_each():
+    assert manifest.document({'/b': '2', '/a': '1'}) == (
+        '{\n "comment": "Written by check_smart_attributes install: the files that it wrote, each with its SHA-256.",\n'
+        ' "written": {\n  "/a": "1",\n  "/b": "2"\n }\n}\n')
