@@ -4,13 +4,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Dict, Iterator, List
 
 import pytest
+import rich
 from conftest import ROOT, run, run_as_nobody
 
-from smart_attributes import VERSION
+from smart_attributes import VERSION, files
 from smart_attributes.commands import install
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import SmartError, UsageError
@@ -57,16 +59,34 @@ def test_an_item_is_compared_with_what_is_there(item, found, written, action):
     there = {item.path: found} if found else {}
     todo = changes.additions([item], there, {item.path: written} if written else {})
 
-    assert [change.action for change in todo] == ([action] if action else [])
+    assert [(change.action, change.item) for change in todo] == ([(action, item)] if action else [])
 
 
-@pytest.mark.parametrize('found, action', [
-    (None, 'forget'), (Found(FILE, digest=OLD), 'remove'), (Found(FILE, digest=OTHER), 'keep'),
-    (Found(LINK, digest=OLD), 'remove'), (Found(TREE, digest=OTHER), 'keep')])
-def test_a_file_is_removed_only_as_it_was_written(found, action):
+CHANGED = 'it was made or changed on this host; if you do not need it, delete it and run this command again'
+
+
+@pytest.mark.parametrize('item, found, why', [
+    (A_FILE, Found(FILE, 0o440, digest=OTHER), CHANGED), (A_FILE, Found(LINK), CHANGED),
+    (A_FILE, Found(FILE, 0o440), 'only root can read it'),
+    (A_STATE, Found(DIRECTORY, 0o755, 'root', is_empty=False),
+     'it holds files and belongs to root; to give it to icinga, run: chown -R icinga: /var/a')],
+    ids=['changed', 'link-for-file', 'unreadable', 'state-with-files-of-another'])
+def test_what_is_kept_is_kept_for_a_reason(item, found, why):
+    assert changes.additions([item], {item.path: found}, {}) == [Change('keep', item, why)]
+
+
+def test_changes_are_counted_without_what_stays_as_it_is():
+    assert changes.count([Change(action, A_FILE) for action in ('create', 'keep', 'own', 'forget', 'remove')]) == 3
+
+
+@pytest.mark.parametrize('found, kind, action', [
+    (None, changes.OTHER, 'forget'), (Found(FILE, digest=OLD), FILE, 'remove'),
+    (Found(LINK, digest=OLD), LINK, 'remove'), (Found(FILE, digest=OTHER), FILE, 'keep'),
+    (Found(TREE, digest=OTHER), TREE, 'keep')])
+def test_a_file_is_removed_only_as_it_was_written(found, kind, action):
     todo = changes.removals(['/a'], {'/a': found} if found else {}, {'/a': OLD})
 
-    assert [change.action for change in todo] == [action]
+    assert todo == [Change(action, Item('/a', kind), CHANGED if action == 'keep' else '')]
 
 
 def test_what_is_installed_is_recorded():
@@ -250,9 +270,37 @@ def test_a_checkout_brings_its_data_and_its_libraries_but_no_tools_of_its_tests(
     """As a wheel has them: the data inside the package."""
     names = modules.modules()
 
-    assert {f'smart_attributes/{name}' for name in parts.SHARED} <= set(names)
+    assert {name: names[f'smart_attributes/{name}'] for name in parts.SHARED} == {
+        name: (ROOT / name).read_bytes() for name in parts.SHARED}
+    assert names['rich/__init__.py'] == Path(rich.__file__).read_bytes()
     assert {'smart_attributes/main.py', 'nagiosplugin/__init__.py', 'rich/__init__.py'} <= set(names)
     assert [name for name in names if name.startswith(('pytest', 'mypy/', 'ruff')) or name.endswith('.pyc')] == []
+
+
+def test_the_files_of_a_single_file_and_of_an_installation_are_all_of_them(tmp_path, monkeypatch):
+    """Without the start of the single file, and without what Python compiled."""
+    archive, folder = tmp_path / 'x.pyz', tmp_path / 'trees/1'
+    with zipfile.ZipFile(archive, 'w') as file:
+        file.writestr('smart_attributes/main.py', 'm')
+        file.writestr('__main__.py', 'start')
+    (folder / 'smart_attributes/__pycache__').mkdir(parents=True)
+    (folder / 'smart_attributes/main.py').write_text('installed')
+    (folder / 'smart_attributes/__pycache__/main.pyc').write_text('')
+    monkeypatch.setattr(modules, 'TREES', str(tmp_path / 'trees'))
+
+    for place, content in ((archive, b'm'), (folder, b'installed')):
+        monkeypatch.setattr(files, 'PROGRAM', str(place / 'smart_attributes'))
+        assert modules.modules() == {'smart_attributes/main.py': content}
+
+
+def test_a_program_without_its_libraries_cannot_be_installed(monkeypatch):
+    monkeypatch.setattr(modules, '_NAME', 'csa-missing')
+
+    with pytest.raises(SmartError) as refused:
+        modules.modules()
+    assert (str(refused.value), refused.value.code) == (
+        'the libraries of this program cannot be found; install it from the single file (make zipapp) or from a '
+        'virtual environment (make venv)', 'install-refused')
 
 
 # --- changes below a folder ----------------------------------------------------------------------

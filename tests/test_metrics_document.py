@@ -10,8 +10,9 @@ import pytest
 from conftest import ROOT, run
 from days import DAY, HOUR, START, Machine, asleep, disk
 
+from smart_attributes.coded import Coded
 from smart_attributes.commands import table
-from smart_attributes.model import Device, Identity, State, Verdict
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import metrics_document
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -112,6 +113,31 @@ def test_a_failure_is_a_document_without_drives():
     document = json.loads(run('metrics', '--json', '-p', '/nonexistent').text)
 
     assert (document['code'], document['drives'], 'run' in document) == ('smartctl-missing', [], False)
+
+
+@pytest.mark.parametrize('hide, key, known', [
+    (False, 'S1', {'model': 'M1', 'serial': 'S1'}), (True, 'sda', {'model': 'M1'})], ids=['shown', 'hidden'])
+def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hide, key, known):
+    reading = Judgement(Reading('temperature', 30.0, 'C', Source('')), State.OK, graphed=True)
+    gone = {'problem': 'gone', 'code': 'no-such-device'}
+    verdicts = [Verdict(Device('/dev/sda', name='sda'), Identity(model='M1', serial='S1'), State.OK, (reading,)),
+                Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, **gone)]
+    text = metrics_document.as_text(metrics_document.Run(
+        verdicts, State.UNKNOWN, 'first line', State.WARNING, ['p', 'q'], [Coded('result-old', 'r')], 'host',
+        START + 0.7, hide))
+
+    document = json.loads(text)
+    assert document.pop('drives') == [
+        {'id': 'sdb', 'name': 'sdb', 'title': 'sdb', 'state': 'UNKNOWN', 'text': 'UNKNOWN: [no-such-device] gone',
+         'to_do': 'look for the drive'},
+        {'id': key, 'name': 'sda', 'title': 'sda M1', **known, 'state': 'OK', 'text': 'OK: temperature 30 C',
+         'to_do': 'nothing'}]
+    assert document.pop('readings') == [
+        {'id': f'{key} temperature', 'drive': key, 'name': 'sda', 'metric': 'temperature', 'value': 30, 'unit': 'C'}]
+    assert document == {
+        'version': 2, 'state': 'UNKNOWN', 'summary': 'first line', 'run': 'WARNING: p; q', 'host': 'host',
+        'remarks': [{'code': 'result-old', 'text': 'r'}], 'unread': 1, 'made': int(START)}
+    assert ' ' not in text.replace('first line', '').partition('"drives"')[0].replace('WARNING: p; q', '')
 
 
 # --- keys of drives ------------------------------------------------------------------------------
