@@ -93,6 +93,20 @@ def test_options_of_the_output_apply():
     assert found.details == ['model ACME X1, firmware 1, device /dev/sdb', 'note: wears out', 'entry: ACME X1']
 
 
+@pytest.mark.parametrize('is_all, metrics', [(False, {}), (True, {'smart_endurance_used': 86})])
+def test_metrics_without_a_graph_are_there_if_all_are_wanted(is_all, metrics):
+    hidden = WORN._replace(state=State.OK, judgements=tuple(
+        each._replace(state=State.OK, graphed=False) for each in WORN.judgements))
+
+    assert services(checkmk.render([hidden], Face(all_perfdata=is_all), Whole()))['SMART sdb'].metrics == metrics
+
+
+def test_a_backslash_begins_no_line_of_the_details():
+    found = services(checkmk.render([NEW], Face(), Whole(remarks=('C:\\nobody',))))['SMART']
+
+    assert found.details == ['note: C:/nobody']
+
+
 def test_a_metric_that_checkmk_defines_keeps_its_name():
     """In other units its definition would be wrong, so the others have a prefix."""
     warm = verdict_of('sda', ('temperature', 30.5, 'C'), ('smart_status', 1, ''), ('pending', 0, ''))

@@ -1,11 +1,14 @@
 """The command install: its plan as a table, and its changes below a folder that is taken for /."""
 from __future__ import annotations
 
+import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 from typing import Dict, Iterator, List
 
 import pytest
@@ -177,7 +180,9 @@ def test_the_program_is_where_daemons_and_admins_look():
     tree, = (path for path, item in items.items() if item.kind == TREE)
 
     assert launcher.content == f'#!/usr/bin/python3 {tree}' and launcher.mode == 0o755
-    assert tree.startswith(f'{parts.TREES}/{VERSION}-')
+    assert re.fullmatch(rf'{parts.TREES}/{VERSION}-[0-9a-f]{{12}}', tree)
+    assert items[tree] == Item(tree, TREE, 0o755, test=('/usr/bin/python3', '-IS', '-m', 'compileall', '-q'),
+                               files={'a.py': b'1'})
     assert {path for path, item in items.items() if item.content == launcher.path} == {
         '/usr/lib64/nagios/plugins/check_smart_attributes', '/usr/local/sbin/check_smart_attributes'}
     assert items[f'{parts.DOCUMENTS}/nrpe.cfg'].content == 'x=/usr/lib64/nagios/plugins/check_smart_attributes -d'
@@ -266,8 +271,9 @@ def test_a_python_that_all_users_can_run_is_found():
         host.python('3.2')
 
 
-def test_a_checkout_brings_its_data_and_its_libraries_but_no_tools_of_its_tests():
+def test_a_checkout_brings_its_data_and_its_libraries_but_no_tools_of_its_tests(monkeypatch):
     """As a wheel has them: the data inside the package."""
+    monkeypatch.chdir('/')
     names = modules.modules()
 
     assert {name: names[f'smart_attributes/{name}'] for name in parts.SHARED} == {
@@ -291,6 +297,29 @@ def test_the_files_of_a_single_file_and_of_an_installation_are_all_of_them(tmp_p
     for place, content in ((archive, b'm'), (folder, b'installed')):
         monkeypatch.setattr(files, 'PROGRAM', str(place / 'smart_attributes'))
         assert modules.modules() == {'smart_attributes/main.py': content}
+
+
+class Packaged(PurePosixPath):
+    """A file of a distribution."""
+
+    def read_binary(self) -> bytes:
+        return str(self).encode()
+
+
+def test_libraries_come_with_their_own_libraries_but_without_what_pip_adds(monkeypatch):
+    """a and b require each other. A page needs b; the tests need c."""
+    needed = {modules._NAME: ['a>=1', "b; extra == 'page'", "c; extra == 'test'"], 'a': ['b', "c; extra == 'page'"],
+              'b': ['a<2', 'missing'], 'c': []}
+    names = ('{0}/x.py', '{0}/x.pyc', '{0}.pth', '__editable__{0}.py', '../bin/{0}', 'smart_attributes/x.py')
+
+    def distribution(name: str) -> SimpleNamespace:
+        if name not in needed:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return SimpleNamespace(requires=needed[name], files=[Packaged(each.format(name)) for each in names])
+    monkeypatch.setattr(importlib.metadata, 'distribution', distribution)
+
+    assert modules._libraries() == {
+        f'{name}/x.py': f'{name}/x.py'.encode() for name in (modules._NAME, 'a', 'b')}
 
 
 def test_a_program_without_its_libraries_cannot_be_installed(monkeypatch):
