@@ -236,3 +236,30 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
                 *data_errors.of_limits({'metrics': limits}, metrics)]
 
     assert [mistake.sentence.rpartition('; ')[2] for mistake in mistakes] == ['did you mean squeaking?'] * 3
+
+
+FIELD = {'metric': 'pending', 'offset': 508, 'length': 4}
+ROWS = {'rows': 16, 'fields': [{**FIELD, 'offset': 12, 'row': 3}]}
+
+
+@pytest.mark.parametrize('layout, sentence', [
+    ({'fields': [FIELD]}, ''), (ROWS, ''),
+    ({'fields': [{**FIELD, 'metric': 'pendin'}]}, 'layout acme, pendin: unknown metric; did you mean pending?'),
+    ({'fields': [{**FIELD, 'offset': 509}]}, 'layout acme, pending: it ends at byte 513, after the page'),
+    ({'rows': 16, 'fields': [{**FIELD, 'offset': 13, 'row': 3}]},
+     'layout acme, pending: it ends at byte 17, after the row'),
+    ({'fields': [{**FIELD, 'row': 3}]}, 'layout acme, pending: it has a row, but the layout has no rows'),
+    ({'rows': 16, 'fields': [{**FIELD, 'offset': 12}]}, 'layout acme, pending: row is missing')], ids=str)
+def test_a_mistake_in_a_layout_is_named_with_its_field(layout, sentence):
+    found = list(data_errors.of_entries({'layouts': {'acme': layout}, 'entries': []}, METRICS, SETS))
+
+    assert found == [data_errors.Mistake(('layouts', 'acme'), sentence)] * bool(sentence)
+
+
+@pytest.mark.parametrize('name, advice', [('acmee', 'did you mean acme?'), ('zzzz', 'layouts are acme, ocp')])
+def test_an_entry_that_names_an_unknown_layout_gets_the_known_ones(name, advice):
+    entries = [{'family': 'good', **MODELS, 'logs': {'0xC0': 'ocp'}},
+               {'family': 'mine', **MODELS, 'logs': {'0xCA': name}}]
+
+    assert list(data_errors.of_entries({'entries': entries}, METRICS, SETS, ['ocp', 'acme'])) == [
+        data_errors.Mistake(('entries', 1), f'mine: logs 0xCA: unknown layout "{name}"; {advice}')]

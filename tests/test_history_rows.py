@@ -72,8 +72,9 @@ def test_a_new_drive_is_first_and_last_read_now(database):
     (DRIVE, DRIVE._replace(firmware='F2'), DRIVE._replace(firmware='F2')),
     (DRIVE._replace(model='ACME', serial='', wwn=''), DRIVE, DRIVE),
     (DRIVE, DRIVE._replace(model='ACME', serial='', wwn=''), DRIVE),
+    (DRIVE._replace(model='Z'), DRIVE, DRIVE),
     (DRIVE, DRIVE._replace(serial='OTHER', wwn='OTHER'), DRIVE)],
-    ids=['new-firmware', 'names-it-lacked', 'cut-names', 'other-names'])
+    ids=['new-firmware', 'names-it-lacked', 'cut-names', 'longer-not-later', 'other-names'])
 def test_a_drive_keeps_the_longest_names_that_it_was_read_with(database, before, after, result):
     """Through some bridges models are cut and WWNs are hidden."""
     first = rows.new_drive(database, before, START)

@@ -14,7 +14,7 @@ import mutants
 import pytest
 import survivors
 import trials
-from mutations import Change, Statements, changed
+from mutations import Change, Statements, _is_same_sql, changed
 from survivors import Mutant
 
 
@@ -127,6 +127,16 @@ def says(*numbers: int, then=lambda: trials.PASSED):
             os.write(writer, struct.pack('I', number))
         return then()
     return work
+
+
+@pytest.mark.parametrize('was, is_now, is_same', [
+    ("'DELETE FROM point'", "'delete from point'", True), ("'DELETE FROM point'", "'DELETE FROM POINT'", True),
+    ("'DELETE FROM point'", "'XXDELETE FROM pointXX'", False), ("'delete it'", "'DELETE IT'", False)])
+def test_sql_in_other_letters_is_no_mutant(was, is_now, is_same):
+    """It does the same, so no test could notice it."""
+    nodes = (types.SimpleNamespace(value=value) for value in (was, is_now))
+
+    assert _is_same_sql(types.SimpleNamespace(**dict(zip(('original_node', 'mutated_node'), nodes)))) is is_same
 
 
 @pytest.mark.parametrize(('work', 'told'), [

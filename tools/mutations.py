@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # mutmut leaves decorated functions alone. What stands behind one of these is a function like others.
 DECORATED = re.compile(r'^ *@(?:lru_cache\(.*\)|property|contextmanager)$', re.MULTILINE)
+SQL = re.compile(r'''['"](?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA)\b''')
 _Place = Tuple[str, str]    # (class or '', function)
 
 
@@ -50,7 +51,8 @@ def _function(names: Any, place: _Place) -> FunctionType:
 
 
 def changes(module: str, source: Path) -> List[Change]:
-    """Return all small mistakes that mutmut can think of in a module."""
+    """Return all small mistakes that mutmut can think of in a module, but no SQL in other letters: it means the same.
+    """
     import libcst
     from libcst.metadata import MetadataWrapper
     from mutmut.mutation.file_mutation import MutationVisitor, group_by_top_level_node
@@ -63,7 +65,12 @@ def changes(module: str, source: Path) -> List[Change]:
     places, statements = _places(tree), Statements(ast.parse(text))
     return [_change(module, places[id(function)], cast(libcst.FunctionDef, function), mutation, statements)
             for function, of_function in group_by_top_level_node(visitor.mutations).items() if id(function) in places
-            for mutation in of_function]
+            for mutation in of_function if not _is_same_sql(mutation)]
+
+
+def _is_same_sql(mutation: Any) -> bool:
+    was, is_now = (getattr(node, 'value', '') for node in (mutation.original_node, mutation.mutated_node))
+    return isinstance(was, str) and bool(SQL.match(was)) and was.lower() == is_now.lower()
 
 
 def _places(tree: libcst.Module) -> Dict[int, _Place]:
