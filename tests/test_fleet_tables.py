@@ -22,8 +22,8 @@ LINE = 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1'
 VALUES = ("'sda_endurance_used'=1%;;;;",)
 
 
-def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True):
-    service = Service('db1', 'smart', Result(state, output, values, NOW - age), interval, is_active,
+def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True, status=0):
+    service = Service('db1', 'smart', Result(state, output, values, NOW - age, status), interval, is_active,
                       is_host_shown=True)
     return services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
 
@@ -115,6 +115,37 @@ def test_version_1_6_and_silence_are_told_apart(output, remark, words):
     found = told(output, 1)
 
     assert found.remarks == (remark,) and words in str(found.drives[0].facts)
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "x", line 1\n    main()\nOSError: no room\n'
+
+
+@pytest.mark.parametrize('output, status, code, words', [
+    ('nothing to run', 127, 'plugin-missing', 'nothing to run'), ('nothing to run', 3, 'output-foreign',
+                                                                  'nothing to run'),
+    (TRACEBACK, 1, 'python-traceback', 'OSError: no room')])
+def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(output, status, code, words):
+    """An error of Python stands in the last line, all others in the first."""
+    [row] = told(output, 3, status=status).drives
+
+    assert row.facts['code'] == code and row.facts['why'].endswith(f': {words}')
+
+
+@pytest.mark.parametrize('handling, is_host_shown, said', [
+    ((), True, []), (('soft state', 'not reachable'), True, []),
+    (('host in downtime', 'service in downtime'), True, [('handled', '1 service marked in Icinga as in downtime: a')]),
+    (('service in downtime', 'service acknowledged'), False, [
+        ('handled', '1 service marked in Icinga as acknowledged: a'),
+        ('handled', '1 service marked in Icinga as in downtime: a'),
+        ('downtime-hidden', '1 service whose host may be in downtime, which Icinga does not show to this ApiUser (give '
+                            'it the permission objects/query/Host): a')])],
+    ids=['nobody', 'nothing-by-a-user', 'once', 'both-and-no-host'])
+def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said):
+    service = Service('db1', 'smart', Result(0, text('OK - 1 drive: 1 ok', LINE), VALUES, NOW), 300, True, handling,
+                      is_host_shown)
+    found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+
+    assert [(each.code, *services.sentences({each: ['a']})) for each in found.remarks] == said
 
 
 @pytest.mark.parametrize('lines, values, remarks', [
