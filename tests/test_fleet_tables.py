@@ -8,11 +8,13 @@ from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import plan, rates, services, summary, table, worst_drives
+from smart_attributes.fleet.groups_at_risk import AtRisk
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.results import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import advice
+from smart_attributes.output.group_risk import Risk
 from smart_attributes.output.packed_document import Packer
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
@@ -519,6 +521,54 @@ def test_the_heading_of_a_fleet_aligns_its_tables():
         group.add(drive(host=host))
 
     assert '\n'.join(table.heading(found, [summary.Defect('A', '1', group, 'words')])) + '\n' == HEADING
+
+
+def at_risk(number, **facts):
+    given = {'host': f'db{number}', 'text': 'raid1 of 2', 'as_of': None, 'first': None, **facts}
+    return AtRisk(Risk.LAST, given['host'], given)
+
+
+GROUPS = [
+    at_risk(1, as_of='as of yesterday', first={'name': 'sda', 'label': 'next', 'code': 'replace-next', 'why': 'old'}),
+    at_risk(22, text='raid5 | of 3', first={'name': 'sdb', 'label': 'wait', 'code': '', 'why': 'wait | a day'}),
+    at_risk(3)]
+GROUP_LINES = '''
+groups at risk:
+  db1   raid1 of 2, as of yesterday
+        first step: sda: replace now
+  db22  raid5 of 3
+        first step: wait a day
+  db3   raid1 of 2
+'''
+RATES = [rates.Rate(('A',), 9, 100.04, 9, 900.0, 9), rates.Rate(('A', '1'), 10, 50.0, 9, 900.0, 9),
+         rates.Rate(('BB', '1', '1 to 2 y'), 9, 100.0, 20, 900.0, 9)]
+RATE_LINES = '''
+fail more often than all other drives here, per year:
+  model  firmware  age       drives  years  failures  rate  90 % interval  others
+  A      all       all            9  100.0         9   9 %  4.7 % to 16 %     1 %
+  A      1         all           10   50.0         9  18 %  9.4 % to 31 %     1 %
+  BB     1         1 to 2 y       9  100.0        20  20 %   13 % to 29 %     1 %
+'''
+
+
+@pytest.mark.parametrize('groups, high, part', [(GROUPS, [], GROUP_LINES), ([], RATES, RATE_LINES)],
+                         ids=['groups-at-risk', 'rates'])
+def test_the_heading_has_a_part_of_its_own_for_what_is_rare(groups, high, part):
+    found = planned(drive())
+    found.groups.add(groups)
+
+    assert part in '\n'.join(table.heading(found, [], high))
+
+
+@pytest.mark.parametrize('count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])])
+def test_the_heading_shows_twelve_groups_and_twelve_drives_of_the_plan(count, more):
+    found = planned(*(drive(f'sd{number:02}', 'CRITICAL', advice.REPLACE) for number in range(count)))
+    found.groups.add(at_risk(number) for number in range(10, 10 + count))
+    lines = list(table.heading(found, []))
+
+    assert [sum(line.startswith(start) for line in lines) for start in ('  db', '  replace now')] == 2 * [min(count, 12)]
+    assert [line for line in lines if 'more;' in line] == [
+        each.format(rest) for rest in ('--html and --json list them', '--plan and --json list all') for each in more]
 
 
 def test_a_row_shows_every_judged_number_with_its_unit():
