@@ -53,13 +53,15 @@ def found(of):
     (report(70_000, [65_000, 4_000]), ()),
     (report(None, [9000], identity=NVME), (8500, SET_BACK)), (report(None, [70_000], identity=NVME),
                                                               (69_500, SET_BACK)),
-    (report(None, [2**63], identity=NVME), ()), (report(None, [9000], identity=SAS), (8500, SET_BACK)),
+    (report(None, [2**63], identity=NVME), ()), (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),
+    (report(None, [200_000], identity=NVME), ()),
+    (report(None, [9000], spindle=490), ()), (report(None, [9000], identity=SAS), (8500, SET_BACK)),
     (report(None, [0xffff], identity=SAS), ())],
     ids=['more-than-1000-h', '1000-h', 'by-the-error-log', 'the-largest-counts', 'no-counter', 'no-logs', 'new',
          'statistic-agrees', 'spindle-agrees', 'statistic-alone', 'statistic-within-24-h-and-2-%',
          'statistic-differs', 'spindle-within', 'spindle-differs', 'statistic-is-right', 'last-hour', 'erased-test',
-         'erased-error', 'logs-of-16-bits-ran-over', 'nvme', 'nvme-has-64-bits', 'nvme-impossible', 'sas',
-         'sas-or-any-later-hour'])
+         'erased-error', 'logs-of-16-bits-ran-over', 'nvme', 'nvme-has-64-bits', 'nvme-impossible', 'nvme-last-hour',
+         'nvme-first-impossible-hour', 'spindle-without-a-counter', 'sas', 'sas-or-any-later-hour'])
 def test_a_log_ahead_of_the_counter_is_a_contradiction(of, hidden):
     """Of 22,176 dated reports 51 have one that no wrap explains."""
     assert found(of) == hidden
