@@ -7,7 +7,17 @@ from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
 from smart_attributes.knowledge import clock
-from smart_attributes.model import AttributeRow, Device, ErrorEntry, Identity, Report, SelfTest, State, Statistic
+from smart_attributes.model import (
+    AttributeRow,
+    Device,
+    ErrorEntry,
+    Farm,
+    Identity,
+    Report,
+    SelfTest,
+    State,
+    Statistic,
+)
 
 HOUR = 3600
 DISK = Identity(protocol='ATA', model='HUS724040ALE641', firmware='1', rotation=7200)
@@ -128,3 +138,13 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
 
     assert words['self_test'].endswith(ago)
     assert words['self_test_age'] == f'newest extended self-test that passed: {ago[2:]}'
+
+
+@pytest.mark.parametrize(('farm', 'notes'), [
+    (Farm(), []), (Farm('A', 9), []),
+    (Farm(asked=1_719_921_600, unread='w'), [('farm-unread', 'the FARM log could not be read on 2024-07-02: w')]),
+    (Farm('A', 9, is_foreign=True), [('farm-foreign', 'the FARM log names another serial number than the drive, so its '
+                                                      'hours are not compared')])])
+def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
+    """The day is that of the attempt, not today."""
+    assert [(each.code, each) for each in clock.farm_notes(farm)] == notes

@@ -42,11 +42,13 @@ def drive(name='sda', state='OK', action=advice.NOTHING, host='db1', model='ACME
 # --- a service of Icinga -------------------------------------------------------------------------------
 
 def test_a_service_that_was_never_checked_has_a_row():
-    service = Service('db1', 'smart', None, 300, True, is_host_shown=True)
+    service = Service('db1', 'smart', None, 300, True, ('soft state',), is_host_shown=True)
 
     found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+    [row] = found.drives
 
-    assert [each.facts['code'] for each in found.drives] == ['never-checked'] and found.remarks == (services.PENDING,)
+    assert [row.facts[key] for key in ('host', 'code', 'handling')] == ['db1', 'never-checked', ['soft state']]
+    assert row.read == NOW and found.remarks == (services.PENDING,)
 
 
 @pytest.mark.parametrize('interval, is_active, age, is_stale', [
@@ -81,8 +83,9 @@ def test_drives_that_were_cut_off_are_counted(counted, missing):
     rows = [each for each in found.drives if each.facts.get('is_check')]
 
     assert len(found.drives) == 1 + bool(missing)
-    assert [(each.facts['state'], f'{missing} of {counted} drives are missing' in str(each.facts)) for each in rows
-            ] == ([('UNKNOWN', True)] if missing else [])
+    assert [(each.facts['state'], each.facts['why']) for each in rows] == ([
+        ('UNKNOWN', f'output truncated: {missing} of {counted} drives are missing; to see all, run triage on the host')
+        ] if missing else [])
     assert (services.CUT in found.remarks) is bool(missing)
 
 
@@ -148,6 +151,7 @@ def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said
     found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
 
     assert [(each.code, *services.sentences({each: ['a']})) for each in found.remarks] == said
+    assert [(each.facts['handling'], each.read) for each in found.drives] == [(list(handling), NOW)]
 
 
 @pytest.mark.parametrize('lines, values, remarks', [
@@ -479,6 +483,32 @@ def test_a_fleet_is_counted_in_the_document():
         'twins': [{'model': 'A', 'serial': 'SERIAL1', 'hosts': ['db1', 'db2']}], 'twin_count': 1}
 
 
+def test_the_document_has_groups_at_risk_with_the_first_step_in_words():
+    found = planned()
+    found.groups.add(GROUPS)
+
+    document = summary.as_json(found, [])
+
+    assert document['groups_at_risk'] == [{**each.facts, 'first_step': step} for each, step in zip(
+        GROUPS, ['sda: replace now', 'wait | a day', None])]
+    assert (document['group_count'], list(document['states'])) == (3, ['critical', 'unknown', 'warning', 'ok'])
+
+
+ADVISORY = {'id': 'b', 'models': ['[BC]'], 'firmware': '[12]', 'effect': 'stops', 'action': 'update', 'source': 'test'}
+
+
+def test_firmware_defects_of_most_drives_are_first():
+    """Then by model and version. A drive that reports no version has no known defect."""
+    database = SpecDatabase({**json.loads((ROOT / 'attributes.json').read_text()), 'advisories': [
+        ADVISORY, {**ADVISORY, 'id': 'a', 'models': ['A'], 'fixed_in': '3'}]})
+    found = planned(*(drive(host=model, model=model, firmware=firmware) for model, firmware in (
+        'C2', 'C1', 'B1', 'B1', 'A1', 'A3', 'X1')), drive(model='B'))
+
+    assert [(each.model, each.firmware, each.group.drives, each.words) for each in summary.defects(found, database)
+            ] == [('B', '1', 2, 'stops; update'), ('A', '1', 1, 'stops; update, fixed in 3'),
+                  ('C', '1', 1, 'stops; update'), ('C', '2', 1, 'stops; update')]
+
+
 def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
     found = summary.Summary(NOW, hide_serial=True)
     for host in ('db1', 'db2'):
@@ -532,7 +562,8 @@ GROUPS = [
     at_risk(1, as_of='as of yesterday', first={'name': 'sda', 'label': 'next', 'code': 'replace-next', 'why': 'old'}),
     at_risk(22, text='raid5 | of 3', first={'name': 'sdb', 'label': 'wait', 'code': '', 'why': 'wait | a day'}),
     at_risk(3)]
-GROUP_LINES = '''
+GROUP_LINES = '''1 drive on 1 host: 1 ok
+
 groups at risk:
   db1   raid1 of 2, as of yesterday
         first step: sda: replace now
@@ -560,13 +591,20 @@ def test_the_heading_has_a_part_of_its_own_for_what_is_rare(groups, high, part):
     assert part in '\n'.join(table.heading(found, [], high))
 
 
+def test_the_plan_leaves_cells_empty_that_are_not_known():
+    assert list(table._plan([plan.Step(plan.SPARE, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
+        '', 'plan:', '  step               by  host  drive  model  firmware  drives  hosts  why',
+        '  have spare drives                   A      -              0         words']
+
+
 @pytest.mark.parametrize('count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])])
 def test_the_heading_shows_twelve_groups_and_twelve_drives_of_the_plan(count, more):
     found = planned(*(drive(f'sd{number:02}', 'CRITICAL', advice.REPLACE) for number in range(count)))
     found.groups.add(at_risk(number) for number in range(10, 10 + count))
     lines = list(table.heading(found, []))
+    shown = [sum(line.startswith(start) for line in lines) for start in ('  db', '  replace now')]
 
-    assert [sum(line.startswith(start) for line in lines) for start in ('  db', '  replace now')] == 2 * [min(count, 12)]
+    assert shown == [min(count, 12)] * 2
     assert [line for line in lines if 'more;' in line] == [
         each.format(rest) for rest in ('--html and --json list them', '--plan and --json list all') for each in more]
 
@@ -600,7 +638,7 @@ def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
 @pytest.mark.parametrize('facts, what', [
     ({'code': 'plugin-missing', 'why': 'w', 'to_do': 'install it'}, ('[plugin-missing] w', 'install it')),
     ({'to_do': 'order now', 'why': 'w', 'handling': ['set it out']}, ('order now', 'w', 'set it out')),
-    ({'code': 'c', 'why': 'w'}, ('[c] w',)), ({}, ())])
+    ({'code': 'c', 'why': 'w'}, ('[c] w',)), ({'code': 'c'}, ('[c]',)), ({}, ())])
 def test_a_code_stands_before_all_other_words_of_a_row(facts, what):
     assert table._what({'state': 'UNKNOWN', 'notes': [], **facts}) == what
 
