@@ -494,7 +494,27 @@ def test_the_document_has_groups_at_risk_with_the_first_step_in_words():
     assert (document['group_count'], list(document['states'])) == (3, ['critical', 'unknown', 'warning', 'ok'])
 
 
-ADVISORY = {'id': 'b', 'models': ['[BC]'], 'firmware': '[12]', 'effect': 'stops', 'action': 'update', 'source': 'test'}
+@pytest.mark.parametrize('host', ['db1', 'db2'])
+def test_a_serial_number_without_a_model_identifies_no_drive(host):
+    found = planned(drive(model='', serial='SERIAL1'), drive(host=host, model='', serial='SERIAL1'))
+
+    assert (found.repeats, found.twin_count, sum(found.states.values())) == (0, 0, 2)
+
+
+def test_a_drive_of_another_host_that_two_services_report_is_a_twin_once():
+    found = planned(*(drive(host=host, serial='SERIAL1') for host in ('db1', 'db2', 'db2')))
+
+    assert (found.repeats, found.twin_count, sum(found.states.values())) == (1, 1, 2)
+
+
+def test_models_of_most_alerts_and_then_of_most_drives_are_first():
+    found = planned(*(drive(model=model, state=state) for model, state in (
+        ('A', 'OK'), ('B', 'OK'), ('B', 'OK'), ('C', 'OK'), ('D', 'WARNING'), ('E', 'UNKNOWN'), ('F', 'CRITICAL'))))
+
+    assert [model for model, _, _ in summary.by_model(found)] == ['F', 'E', 'D', 'B', 'A', 'C']
+
+
+ADVISORY = {'id': 'b', 'models': ['[BC]'], 'firmware': '[12]?', 'effect': 'stops', 'action': 'update', 'source': 'test'}
 
 
 def test_firmware_defects_of_most_drives_are_first():
