@@ -7,7 +7,17 @@ from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
 from smart_attributes.knowledge import clock
-from smart_attributes.model import AttributeRow, Device, ErrorEntry, Identity, Report, SelfTest, State, Statistic
+from smart_attributes.model import (
+    AttributeRow,
+    Device,
+    ErrorEntry,
+    Farm,
+    Identity,
+    Report,
+    SelfTest,
+    State,
+    Statistic,
+)
 
 HOUR = 3600
 DISK = Identity(protocol='ATA', model='HUS724040ALE641', firmware='1', rotation=7200)
@@ -53,13 +63,15 @@ def found(of):
     (report(70_000, [65_000, 4_000]), ()),
     (report(None, [9000], identity=NVME), (8500, SET_BACK)), (report(None, [70_000], identity=NVME),
                                                               (69_500, SET_BACK)),
-    (report(None, [2**63], identity=NVME), ()), (report(None, [9000], identity=SAS), (8500, SET_BACK)),
+    (report(None, [2**63], identity=NVME), ()), (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),
+    (report(None, [200_000], identity=NVME), ()),
+    (report(None, [9000], spindle=490), ()), (report(None, [9000], identity=SAS), (8500, SET_BACK)),
     (report(None, [0xffff], identity=SAS), ())],
     ids=['more-than-1000-h', '1000-h', 'by-the-error-log', 'the-largest-counts', 'no-counter', 'no-logs', 'new',
          'statistic-agrees', 'spindle-agrees', 'statistic-alone', 'statistic-within-24-h-and-2-%',
          'statistic-differs', 'spindle-within', 'spindle-differs', 'statistic-is-right', 'last-hour', 'erased-test',
-         'erased-error', 'logs-of-16-bits-ran-over', 'nvme', 'nvme-has-64-bits', 'nvme-impossible', 'sas',
-         'sas-or-any-later-hour'])
+         'erased-error', 'logs-of-16-bits-ran-over', 'nvme', 'nvme-has-64-bits', 'nvme-impossible', 'nvme-last-hour',
+         'nvme-first-impossible-hour', 'spindle-without-a-counter', 'sas', 'sas-or-any-later-hour'])
 def test_a_log_ahead_of_the_counter_is_a_contradiction(of, hidden):
     """Of 22,176 dated reports 51 have one that no wrap explains."""
     assert found(of) == hidden
@@ -126,3 +138,13 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
 
     assert words['self_test'].endswith(ago)
     assert words['self_test_age'] == f'newest extended self-test that passed: {ago[2:]}'
+
+
+@pytest.mark.parametrize(('farm', 'notes'), [
+    (Farm(), []), (Farm('A', 9), []),
+    (Farm(asked=1_719_921_600, unread='w'), [('farm-unread', 'the FARM log could not be read on 2024-07-02: w')]),
+    (Farm('A', 9, is_foreign=True), [('farm-foreign', 'the FARM log names another serial number than the drive, so its '
+                                                      'hours are not compared')])])
+def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
+    """The day is that of the attempt, not today."""
+    assert [(each.code, each) for each in clock.farm_notes(farm)] == notes

@@ -8,11 +8,13 @@ from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import plan, rates, services, summary, table, worst_drives
+from smart_attributes.fleet.groups_at_risk import AtRisk
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.results import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import advice
+from smart_attributes.output.group_risk import Risk
 from smart_attributes.output.packed_document import Packer
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
@@ -22,8 +24,8 @@ LINE = 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1'
 VALUES = ("'sda_endurance_used'=1%;;;;",)
 
 
-def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True):
-    service = Service('db1', 'smart', Result(state, output, values, NOW - age), interval, is_active,
+def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True, status=0):
+    service = Service('db1', 'smart', Result(state, output, values, NOW - age, status), interval, is_active,
                       is_host_shown=True)
     return services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
 
@@ -40,11 +42,13 @@ def drive(name='sda', state='OK', action=advice.NOTHING, host='db1', model='ACME
 # --- a service of Icinga -------------------------------------------------------------------------------
 
 def test_a_service_that_was_never_checked_has_a_row():
-    service = Service('db1', 'smart', None, 300, True, is_host_shown=True)
+    service = Service('db1', 'smart', None, 300, True, ('soft state',), is_host_shown=True)
 
     found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+    [row] = found.drives
 
-    assert [each.facts['code'] for each in found.drives] == ['never-checked'] and found.remarks == (services.PENDING,)
+    assert [row.facts[key] for key in ('host', 'code', 'handling')] == ['db1', 'never-checked', ['soft state']]
+    assert row.read == NOW and found.remarks == (services.PENDING,)
 
 
 @pytest.mark.parametrize('interval, is_active, age, is_stale', [
@@ -79,8 +83,9 @@ def test_drives_that_were_cut_off_are_counted(counted, missing):
     rows = [each for each in found.drives if each.facts.get('is_check')]
 
     assert len(found.drives) == 1 + bool(missing)
-    assert [(each.facts['state'], f'{missing} of {counted} drives are missing' in str(each.facts)) for each in rows
-            ] == ([('UNKNOWN', True)] if missing else [])
+    assert [(each.facts['state'], each.facts['why']) for each in rows] == ([
+        ('UNKNOWN', f'output truncated: {missing} of {counted} drives are missing; to see all, run triage on the host')
+        ] if missing else [])
     assert (services.CUT in found.remarks) is bool(missing)
 
 
@@ -115,6 +120,38 @@ def test_version_1_6_and_silence_are_told_apart(output, remark, words):
     found = told(output, 1)
 
     assert found.remarks == (remark,) and words in str(found.drives[0].facts)
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "x", line 1\n    main()\nOSError: no room\n'
+
+
+@pytest.mark.parametrize('output, status, code, words', [
+    ('nothing to run', 127, 'plugin-missing', 'nothing to run'), ('nothing to run', 3, 'output-foreign',
+                                                                  'nothing to run'),
+    (TRACEBACK, 1, 'python-traceback', 'OSError: no room')])
+def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(output, status, code, words):
+    """An error of Python stands in the last line, all others in the first."""
+    [row] = told(output, 3, status=status).drives
+
+    assert row.facts['code'] == code and row.facts['why'].endswith(f': {words}')
+
+
+@pytest.mark.parametrize('handling, is_host_shown, said', [
+    ((), True, []), (('soft state', 'not reachable'), True, []),
+    (('host in downtime', 'service in downtime'), True, [('handled', '1 service marked in Icinga as in downtime: a')]),
+    (('service in downtime', 'service acknowledged'), False, [
+        ('handled', '1 service marked in Icinga as acknowledged: a'),
+        ('handled', '1 service marked in Icinga as in downtime: a'),
+        ('downtime-hidden', '1 service whose host may be in downtime, which Icinga does not show to this ApiUser (give '
+                            'it the permission objects/query/Host): a')])],
+    ids=['nobody', 'nothing-by-a-user', 'once', 'both-and-no-host'])
+def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said):
+    service = Service('db1', 'smart', Result(0, text('OK - 1 drive: 1 ok', LINE), VALUES, NOW), 300, True, handling,
+                      is_host_shown)
+    found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+
+    assert [(each.code, *services.sentences({each: ['a']})) for each in found.remarks] == said
+    assert [(each.facts['handling'], each.read) for each in found.drives] == [(list(handling), NOW)]
 
 
 @pytest.mark.parametrize('lines, values, remarks', [
@@ -446,6 +483,52 @@ def test_a_fleet_is_counted_in_the_document():
         'twins': [{'model': 'A', 'serial': 'SERIAL1', 'hosts': ['db1', 'db2']}], 'twin_count': 1}
 
 
+def test_the_document_has_groups_at_risk_with_the_first_step_in_words():
+    found = planned()
+    found.groups.add(GROUPS)
+
+    document = summary.as_json(found, [])
+
+    assert document['groups_at_risk'] == [{**each.facts, 'first_step': step} for each, step in zip(
+        GROUPS, ['sda: replace now', 'wait | a day', None])]
+    assert (document['group_count'], list(document['states'])) == (3, ['critical', 'unknown', 'warning', 'ok'])
+
+
+@pytest.mark.parametrize('host', ['db1', 'db2'])
+def test_a_serial_number_without_a_model_identifies_no_drive(host):
+    found = planned(drive(model='', serial='SERIAL1'), drive(host=host, model='', serial='SERIAL1'))
+
+    assert (found.repeats, found.twin_count, sum(found.states.values())) == (0, 0, 2)
+
+
+def test_a_drive_of_another_host_that_two_services_report_is_a_twin_once():
+    found = planned(*(drive(host=host, serial='SERIAL1') for host in ('db1', 'db2', 'db2')))
+
+    assert (found.repeats, found.twin_count, sum(found.states.values())) == (1, 1, 2)
+
+
+def test_models_of_most_alerts_and_then_of_most_drives_are_first():
+    found = planned(*(drive(model=model, state=state) for model, state in (
+        ('A', 'OK'), ('B', 'OK'), ('B', 'OK'), ('C', 'OK'), ('D', 'WARNING'), ('E', 'UNKNOWN'), ('F', 'CRITICAL'))))
+
+    assert [model for model, _, _ in summary.by_model(found)] == ['F', 'E', 'D', 'B', 'A', 'C']
+
+
+ADVISORY = {'id': 'b', 'models': ['[BC]'], 'firmware': '[12]?', 'effect': 'stops', 'action': 'update', 'source': 'test'}
+
+
+def test_firmware_defects_of_most_drives_are_first():
+    """Then by model and version. A drive that reports no version has no known defect."""
+    database = SpecDatabase({**json.loads((ROOT / 'attributes.json').read_text()), 'advisories': [
+        ADVISORY, {**ADVISORY, 'id': 'a', 'models': ['A'], 'fixed_in': '3'}]})
+    found = planned(*(drive(host=model, model=model, firmware=firmware) for model, firmware in (
+        'C2', 'C1', 'B1', 'B1', 'A1', 'A3', 'X1')), drive(model='B'))
+
+    assert [(each.model, each.firmware, each.group.drives, each.words) for each in summary.defects(found, database)
+            ] == [('B', '1', 2, 'stops; update'), ('A', '1', 1, 'stops; update, fixed in 3'),
+                  ('C', '1', 1, 'stops; update'), ('C', '2', 1, 'stops; update')]
+
+
 def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
     found = summary.Summary(NOW, hide_serial=True)
     for host in ('db1', 'db2'):
@@ -490,6 +573,62 @@ def test_the_heading_of_a_fleet_aligns_its_tables():
     assert '\n'.join(table.heading(found, [summary.Defect('A', '1', group, 'words')])) + '\n' == HEADING
 
 
+def at_risk(number, **facts):
+    given = {'host': f'db{number}', 'text': 'raid1 of 2', 'as_of': None, 'first': None, **facts}
+    return AtRisk(Risk.LAST, given['host'], given)
+
+
+GROUPS = [
+    at_risk(1, as_of='as of yesterday', first={'name': 'sda', 'label': 'next', 'code': 'replace-next', 'why': 'old'}),
+    at_risk(22, text='raid5 | of 3', first={'name': 'sdb', 'label': 'wait', 'code': '', 'why': 'wait | a day'}),
+    at_risk(3)]
+GROUP_LINES = '''1 drive on 1 host: 1 ok
+
+groups at risk:
+  db1   raid1 of 2, as of yesterday
+        first step: sda: replace now
+  db22  raid5 of 3
+        first step: wait a day
+  db3   raid1 of 2
+'''
+RATES = [rates.Rate(('A',), 9, 100.04, 9, 900.0, 9), rates.Rate(('A', '1'), 10, 50.0, 9, 900.0, 9),
+         rates.Rate(('BB', '1', '1 to 2 y'), 9, 100.0, 20, 900.0, 9)]
+RATE_LINES = '''
+fail more often than all other drives here, per year:
+  model  firmware  age       drives  years  failures  rate  90 % interval  others
+  A      all       all            9  100.0         9   9 %  4.7 % to 16 %     1 %
+  A      1         all           10   50.0         9  18 %  9.4 % to 31 %     1 %
+  BB     1         1 to 2 y       9  100.0        20  20 %   13 % to 29 %     1 %
+'''
+
+
+@pytest.mark.parametrize('groups, high, part', [(GROUPS, [], GROUP_LINES), ([], RATES, RATE_LINES)],
+                         ids=['groups-at-risk', 'rates'])
+def test_the_heading_has_a_part_of_its_own_for_what_is_rare(groups, high, part):
+    found = planned(drive())
+    found.groups.add(groups)
+
+    assert part in '\n'.join(table.heading(found, [], high))
+
+
+def test_the_plan_leaves_cells_empty_that_are_not_known():
+    assert list(table._plan([plan.Step(plan.SPARE, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
+        '', 'plan:', '  step               by  host  drive  model  firmware  drives  hosts  why',
+        '  have spare drives                   A      -              0         words']
+
+
+@pytest.mark.parametrize('count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])])
+def test_the_heading_shows_twelve_groups_and_twelve_drives_of_the_plan(count, more):
+    found = planned(*(drive(f'sd{number:02}', 'CRITICAL', advice.REPLACE) for number in range(count)))
+    found.groups.add(at_risk(number) for number in range(10, 10 + count))
+    lines = list(table.heading(found, []))
+    shown = [sum(line.startswith(start) for line in lines) for start in ('  db', '  replace now')]
+
+    assert shown == [min(count, 12)] * 2
+    assert [line for line in lines if 'more;' in line] == [
+        each.format(rest) for rest in ('--html and --json list them', '--plan and --json list all') for each in more]
+
+
 def test_a_row_shows_every_judged_number_with_its_unit():
     readings = [{'metric': 'endurance_used', 'value': 50, 'unit': '%', 'judged': True, 'state': 'WARNING'},
                 {'metric': 'spare_available', 'value': 9, 'judged': True, 'state': 'OK'},
@@ -519,7 +658,7 @@ def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
 @pytest.mark.parametrize('facts, what', [
     ({'code': 'plugin-missing', 'why': 'w', 'to_do': 'install it'}, ('[plugin-missing] w', 'install it')),
     ({'to_do': 'order now', 'why': 'w', 'handling': ['set it out']}, ('order now', 'w', 'set it out')),
-    ({'code': 'c', 'why': 'w'}, ('[c] w',)), ({}, ())])
+    ({'code': 'c', 'why': 'w'}, ('[c] w',)), ({'code': 'c'}, ('[c]',)), ({}, ())])
 def test_a_code_stands_before_all_other_words_of_a_row(facts, what):
     assert table._what({'state': 'UNKNOWN', 'notes': [], **facts}) == what
 

@@ -460,6 +460,7 @@ def test_each_number_is_remembered_and_nothing_else():
     pytest.param([(-2 * DAY, 6), (-HOUR, 5)], False, None, (2 * DAY, True), id='fell'),
     pytest.param([(-2 * DAY, 6), (-HOUR, 5)], True, None, (HOUR, False), id='less-is-worse'),
     pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, DAY, (HOUR, False), id='newer-than-its-log'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, HOUR, (HOUR, True), id='as-old-as-its-log'),
     pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, HOUR // 2, (HOUR // 2, True), id='older-than-its-log')])
 def test_a_reading_is_as_old_as_history_and_its_log_tell(points, falls, log, quiet):
     """The newer one is right: no drive is silent for an event that only one of them has noticed."""
