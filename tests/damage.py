@@ -117,7 +117,7 @@ def _without_section(document: Any, dice: Dice) -> None:
 def _without_row(document: Any, dice: Dice) -> None:
     """Take away a number that each report has: a row of the SCSI error counters, a line of the NVMe health log."""
     rows = [(document[log], key) for log in ('scsi_error_counter_log', 'nvme_smart_health_information_log')
-            for key in document.get(log, ()) if key in ROWS]
+            if isinstance(document.get(log), dict) for key in document[log] if key in ROWS]
     if rows:
         container, key = dice.choice(rows)
         del container[key]
