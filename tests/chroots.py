@@ -10,14 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, Iterator, NamedTuple, Set
 
-from conftest import ROOT
-from daemons import free_port
+from conftest import ROOT, drive
+from daemons import ABSENT, free_port
 
 PACKAGE = 'monitoring-plugins-check-smart-attributes'
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
 EXAMPLES = f'/usr/share/doc/{PACKAGE}/examples'
 BUILD = ROOT / 'build/deb'
 CACHE = ROOT / 'build/chroots'
+# The scan of has_drives(), which a smartctl that stands in for the real one prints.
+SCANNED = ('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},"devices":['
+           '{"name":"/dev/sda","type":"scsi"},{"name":"/dev/sdb","type":"scsi"}]}')
 # Starts NRPE as Debian has configured it, but for the port, and asks it once it is there.
 NRPE_ANSWERS = """
     mkdir -p /run/nagios && chown nagios: /run/nagios  # systemd's work
@@ -106,6 +109,15 @@ class Chroot(NamedTuple):
         file = Path(str(self.root) + path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+    def has_drives(self) -> None:
+        """Put the answers of four drives and of their scan into /opt/drives; sdd is absent."""
+        folder = self.root / 'opt/drives'
+        folder.mkdir(parents=True)
+        for name, path in (('intel-s3500-healthy', 'sda'), ('intel-worn', 'sdb'), ('hgst-failed', 'sdc')):
+            (folder / path).write_bytes(drive(name))
+        (folder / 'sdd').write_text(ABSENT)
+        (folder / 'scan').write_text(SCANNED)
 
     def files(self) -> Set[str]:
         """Return all that there is, but what changes whatever is installed."""

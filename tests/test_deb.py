@@ -28,8 +28,7 @@ from chroots import (
     unpacked,
     version_1_6,
 )
-from conftest import ROOT, drive, perfdata
-from daemons import ABSENT
+from conftest import ROOT, perfdata
 
 from smart_attributes import VERSION
 
@@ -62,8 +61,6 @@ case "$*" in *--scan*) exec cat /opt/drives/scan;; esac
 for device; do :; done
 cat "/opt/drives/${device##*/}" && [ "$device" != /dev/sdd ] || exit 2
 """
-SCANNED = ('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},"devices":['
-           '{"name":"/dev/sda","type":"scsi"},{"name":"/dev/sdb","type":"scsi"}]}')
 
 if 'TEST_DEB' not in os.environ:
     pytest.skip('the package is tested by "make test-deb" only: it takes minutes', allow_module_level=True)
@@ -88,12 +85,7 @@ def fresh(suite, tmp_path_factory) -> Iterator[Chroot]:
 def stand_in(chroot: Chroot) -> None:
     """Put a smartctl with four drives in the place of the real one, as an administrator would; sdd is absent."""
     chroot.does('dpkg-divert', '--local', '--rename', '--add', '/usr/sbin/smartctl')
-    folder = chroot.root / 'opt/drives'
-    folder.mkdir(parents=True)
-    for name, path in (('intel-s3500-healthy', 'sda'), ('intel-worn', 'sdb'), ('hgst-failed', 'sdc')):
-        (folder / path).write_bytes(drive(name))
-    (folder / 'sdd').write_text(ABSENT)
-    (folder / 'scan').write_text(SCANNED)
+    chroot.has_drives()
     chroot.writes('/usr/sbin/smartctl', SMARTCTL)
     (chroot.root / 'usr/sbin/smartctl').chmod(0o755)
 

@@ -132,7 +132,7 @@ def says(*numbers: int, then=lambda: trials.PASSED):
 @pytest.mark.parametrize('was, is_now, is_same', [
     ("'DELETE FROM point'", "'delete from point'", True), ("'DELETE FROM point'", "'DELETE FROM POINT'", True),
     ("'DELETE FROM point'", "'XXDELETE FROM pointXX'", False), ("'delete it'", "'DELETE IT'", False)])
-def test_sql_in_other_letters_is_no_mutant(was, is_now, is_same):
+def test_sql_in_another_letter_case_is_no_mutant(was, is_now, is_same):
     """It does the same, so no test could notice it."""
     nodes = (types.SimpleNamespace(value=value) for value in (was, is_now))
 

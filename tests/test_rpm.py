@@ -15,9 +15,8 @@ from types import MappingProxyType
 from typing import Dict, Iterator, Mapping, NamedTuple, Set, Tuple
 
 import pytest
-from chroots import PACKAGE, Chroot, newest, overlaid, removed, unpacked
-from conftest import ROOT, drive, perfdata
-from daemons import ABSENT
+from chroots import PACKAGE, SCANNED, Chroot, newest, overlaid, removed, unpacked
+from conftest import ROOT, perfdata
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
 PLUGIN_OF_SUSE = '/usr/lib/nagios/plugins/check_smart_attributes'
@@ -41,8 +40,6 @@ esac
 for device; do :; done
 cat "/opt/drives/${device##*/}" && [ "$device" != /dev/sdd ] || exit 2
 """
-SCANNED = ('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},"devices":['
-           '{"name":"/dev/sda","type":"scsi"},{"name":"/dev/sdb","type":"scsi"}]}')
 STUB = """
 Name: {name}
 Version: {version}
@@ -160,12 +157,7 @@ def prepare(chroot: Chroot, folder: Path) -> Host:
     target.mkdir(parents=True)
     for name, stub in stubs(python).items():
         shutil.copy(stub.built(folder), target / f'{name}.rpm')
-    drives = chroot.root / 'opt/drives'
-    drives.mkdir(parents=True)
-    for name, path in (('intel-s3500-healthy', 'sda'), ('intel-worn', 'sdb'), ('hgst-failed', 'sdc')):
-        (drives / path).write_bytes(drive(name))
-    (drives / 'sdd').write_text(ABSENT)
-    (drives / 'scan').write_text(SCANNED)
+    chroot.has_drives()
     return Host(chroot)
 
 

@@ -51,8 +51,7 @@ def _function(names: Any, place: _Place) -> FunctionType:
 
 
 def changes(module: str, source: Path) -> List[Change]:
-    """Return all small mistakes that mutmut can think of in a module, but no SQL in other letters: it means the same.
-    """
+    """Return all small mistakes that mutmut can think of in a module, but no SQL in another letter case."""
     import libcst
     from libcst.metadata import MetadataWrapper
     from mutmut.mutation.file_mutation import MutationVisitor, group_by_top_level_node

@@ -255,7 +255,7 @@
   function readingRow(each, points, hasPast) {
     const isMet = each.warning || each.critical || each.state !== 'OK' || typeof each.value === 'string';  // there is a limit, or it is a verdict
     const row = element('tr', null, {'class': each.judged ? '' : 'unjudged'}), history = element('td');
-    const source = (each.source || '').length > SHORTENED ? each.source.slice(0, SHORTENED) + '\u2026' : each.source;
+    const source = (each.source || '').length > SHORTENED ? each.source.slice(0, SHORTENED) + '…' : each.source;
     if (points && each.judged) history.append(graph(points, each));
     row.append(element('td', each.judged ? isMet ? each.state : '' : 'not judged', {'class': 'judged ' + (each.judged ? each.state : '')}),
       element('th', readable(each.metric), {scope: 'row'}), element('td', told(each) + (each.growth ? '; ' + each.growth : ''), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit', 'data-title': 'warning'}),
