@@ -101,6 +101,20 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
                                              ('HDD/ACME/1', 'ACME é', 4096)]
 
 
+def test_a_drive_that_was_seen_several_times_has_all_its_reports(tmp_path):
+    file = tmp_path / 'seen.jsonl'
+    lines = {'path': 'SSD/1', 'seen': [{'facts': DISK}, {'facts': NVME}]}, {'seen': []}, {}
+    file.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
+    drives = collection.read_followed(str(file))
+
+    assert next(drives) == ('SSD/1', (REPORTS['disk'][1], REPORTS['nvme'][1]))
+    assert next(drives) == ('2', ())
+    with pytest.raises(DataError) as raised:
+        next(drives)
+    assert str(raised.value) == (f'{file}, line 3: KeyError: this is not a drive; each line must be an object with '
+                                 'seen, a list of objects with facts')
+
+
 @pytest.mark.parametrize('name, content, message', [
     ('x.jsonl', b'{}\n[1]\n', ', line 2: AttributeError: this is not a drive; each line must be an object with model, '
                                'attributes, devstat'),

@@ -77,6 +77,14 @@ def test_interface_errors_are_reported_only_if_the_newest_entry_is_one(errors, n
     assert (reading and (reading.number, reading.quiet)) == (number and (number, newest * HOUR))
 
 
+def test_an_interface_error_is_reported_beside_the_data_errors():
+    """Neither hides the other."""
+    logged = error(10, 'ICRC', 'ABRT'), error(900, 'UNC')
+
+    assert set(found(*logged)) == {'logged_data_errors', 'logged_interface_errors'}
+    assert set(found(*logged, counted=[7])) == {'reported_uncorrect', 'logged_interface_errors'}
+
+
 @pytest.mark.parametrize('kind, status, passed, ago, pending, is_tested', [
     ('Extended offline', 'Completed without error', True, 50, 0, True),
     ('Extended offline', 'Completed without error', True, 50, None, True),

@@ -255,15 +255,28 @@ def test_a_plan_has_the_most_urgent_drives_of_many():
 
 
 def test_a_plan_ends_with_firmware_and_models_to_have_spares_of():
-    found = planned(drive(host='a', model='BAD', firmware='1'), drive(host='b', model='BAD', firmware='2'))
+    found = planned(drive(host='a', model='BAD', firmware='1'), drive(host='b', model='BAD', firmware='2'),
+                    drive(host='c', model='OLD', firmware='3'))
     high = [rates.Rate(('BAD',), 9, 100.0, 9, 900.0, 9), rates.Rate(('BAD', '1'), 9, 100.0, 9, 900.0, 9),
-            rates.Rate(('GONE', '1', '1 to 2 y'), 9, 100.0, 9, 900.0, 9)]
+            rates.Rate(('GONE', '1', '1 to 2 y'), 9, 100.0, 9, 900.0, 9),
+            rates.Rate(('OLD', '3', '1 to 2 y'), 9, 100.0, 9, 900.0, 9)]
     known = [summary.Defect('BAD', '1', found.models['BAD', '1'], 'words')]
     why = 'annualized failure rate 4.7 % to 16 %{}, all other drives 1 %'
+    aged = why.format(' at power-on time 1 to 2 y')
 
-    assert [step[5:] + step[:1] for step in plan.steps(found, known, high)] == [
-        ('BAD', '1', 1, 1, 'words', plan.UPDATE), ('BAD', '', 2, 0, why.format(''), plan.SPARE),
-        ('GONE', '1', 0, 0, why.format(' at power-on time 1 to 2 y'), plan.SPARE)]
+    assert plan.steps(found, known, high) == [
+        (plan.UPDATE, '', '', '', '', 'BAD', '1', 1, 1, 'words'),
+        (plan.SPARE, '', '', '', '', 'BAD', '', 2, 0, why.format('')),
+        (plan.SPARE, '', '', '', '', 'GONE', '1', 0, 0, aged), (plan.SPARE, '', '', '', '', 'OLD', '3', 1, 1, aged)]
+
+
+def test_a_page_has_the_first_steps_of_each_kind():
+    """All drives to replace are one kind, whatever is to do with them."""
+    plans = [plan.Step(action, '', '', name, '', '', '', 1, 1, '')
+             for action in (plan.BUY, plan.UPDATE) for name in ('sda', 'sdb', '', '', '')]
+
+    assert plan.first(plans, 2) == [plans[0], plans[1], plans[2], plans[3], plans[7], plans[8]]
+    assert plan.first(plans) == plans
 
 
 def test_a_plan_hides_serial_numbers():

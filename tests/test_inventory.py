@@ -4,10 +4,12 @@ from __future__ import annotations
 from typing import Sequence
 
 import pytest
+import sys_tree
 
 from smart_attributes.check.inventory import inventory, missing, nobody
 from smart_attributes.errors import ControllerElsewhere, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached
 from smart_attributes.model import Device, Identity, Read, Report, State
+from smart_attributes.reading import by_id, controllers
 
 
 def disk(name: str, serial: str, wwn: str = '') -> Read:
@@ -67,6 +69,29 @@ def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, names):
     drives = inventory([SDA, SDB], [SDA.device, SDB.device], False, label)
 
     assert [read.device.name for read in drives.reads] == names
+
+
+def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
+    monkeypatch.setattr(by_id, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
+    drives = inventory([SDA, SDB], [SDA.device, SDB.device], False, 'by-id')
+
+    assert [read.device.name for read in drives.reads] == ['ata_disk_a1', 'sdb']
+
+
+def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(monkeypatch, tmp_path):
+    """They say all that it could; a volume of another controller stays, and so does a recorded report."""
+    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    for host, volume in ((0, 'sdv'), (7, 'sdw')):
+        sys_tree.disk(tmp_path, volume, driver='megaraid_sas', host=host)
+    drive = Read(Device('/dev/bus/0', 'megaraid,3', 'bay3'), SDA.outcome)
+    other = Read(Device('/dev/sdw', name='sdw'), VOLUME.outcome)
+    recorded = Read(Device('/dev/sdv', name='report', is_recorded=True), VOLUME.outcome)
+    reads = [drive, VOLUME, other, recorded]
+
+    found = inventory(reads, [read.device for read in reads], False, 'device')
+
+    assert [read.device.name for read in found.reads] == ['bay3', 'sdw', 'report']
+    assert found.notes == ('sdv is a RAID volume; left out',)
 
 
 @pytest.mark.parametrize('reads, asked, is_bare', [

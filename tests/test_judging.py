@@ -780,6 +780,40 @@ def test_growth_of_a_drive_stands_in_its_verdict(database, limits):
             == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane (warning above 0 in 24 h)')
 
 
+def test_a_counter_that_was_higher_before_is_noted(database, limits):
+    """With the history of the drive, and without any other change of its verdict."""
+    report = Report(Identity('ATA', 'ACME X1', serial='S1', rotation=7200), True, attributes=(row(9, raw='100'),))
+    verdict = judging.judge(SDA, report, database, limits, judging.Rules())
+    (reading,) = (each.reading for each in verdict.judgements if each.reading.metric == 'power_on_time')
+
+    told = judging.judge(SDA, report, database, limits, judging.Rules(), grown(reading, 900 * HOUR))
+
+    assert [note.code for note in told.notes if note not in verdict.notes] == ['counter-set-back']
+
+
+@pytest.mark.parametrize('model, words', [('ST4000NM0033-9ZM170', ' such Seagate disks failed '), ('ACME X1', '')])
+def test_a_state_means_what_was_measured_of_the_vendors_disks(database, limits, model, words):
+    """Nothing was measured of all the others."""
+    report = Report(Identity('ATA', model, serial='S1', rotation=7200), True, attributes=(row(197, raw='3000'),))
+    verdict = judging.judge(SDA, report, database, limits, judging.Rules())
+
+    assert verdict.state is not State.OK
+    assert words in verdict.meaning and bool(words) is bool(verdict.meaning)
+
+
+def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric(database):
+    """The state is of the higher number, the reading is today's."""
+    hot = Reading('temperature', 58, 'C', Source(attribute=194))
+    kept = {past._beside(hot, name): History((Point(int(DAY_0) - 60, number, 0),), int(DAY_0) - 60)
+            for name, number in ((past._RECENT, 58), (past._HELD, 61))}
+
+    held = judging.judge_remembered(hot, Limit('60', '70'), {}, database.metrics,
+                                    past.Past(kept, int(DAY_0)))
+
+    assert (held.state, held.reading) == (State.WARNING, hot)
+    assert held.against == 'above 60, and not yet 3 C lower for an hour'
+
+
 def test_what_is_acknowledged_is_told_by_whom_when_and_why(database):
     """With -v, in triage and explain."""
     said = {'for': {'serial': 'S1'}, 'why': 'stable since 2024', 'by': 'martin', 'at': '2026-11-22',

@@ -83,6 +83,18 @@ def test_a_drive_that_was_not_read_has_the_code_and_the_next_step_of_its_reason(
     assert facts['to_do'] and facts['findings'] == []
 
 
+def test_a_drive_without_numbers_has_used_up_nothing(reader):
+    found = read(reader, GREW)
+
+    assert (found.used, found.age) == (0, None)
+
+
+@pytest.mark.parametrize('values, has_some', [
+    ([], False), (['{0}'], True), (['total=1;;;0;', '{0}'], True), (['total=1;;;0;'] * 3, False)])
+def test_perfdata_has_numbers_of_a_drive_wherever_they_stand(reader, values, has_some):
+    assert reader.has_numbers([WORN], [each.format("'sda_pending'=1;;;0;") for each in values]) is has_some
+
+
 def test_a_drive_in_standby_is_ok_with_a_note(reader):
     line = Line(State.OK, 'sda', 'ACME X1', 'is in standby, not woken', 'EXAMPLE1', '1.0')
     facts = read(reader, line, notes=dated(NOW, 3600)).facts

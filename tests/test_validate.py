@@ -107,6 +107,23 @@ def also(**entry):
     return change
 
 
+ERASED = {'metric': 'reallocated', 'offset': 4, 'length': 4}
+
+
+def nvme(*fields, **changed):
+    """Return a change that adds a drive with a vendor's log, the layout of that log, and a sample of it."""
+    entry = {'family': 'ACME N1', 'kind': 'nvme', 'models': ['ACME N1-[0-9]{3}'], 'logs': {'0xCA': 'acme'},
+             'uses_common': False, 'source': 'acme-manual', **changed}
+
+    def change(data, proof):
+        data['layouts'] = {'acme': {'source': 'acme-manual', 'fields': [*fields]}}
+        data['entries'].append({key: value for key, value in entry.items() if value is not None})
+        of_drive = {'family': 'ACME N1', 'model': 'ACME N1-960', 'origin': 'composed', 'lines': []}
+        proof += [{**of_drive, 'page': {'4': '05 00 00 00'}, 'expect': {'reallocated': 5}}, {**of_drive, 'expect': {}}]
+
+    return change
+
+
 FILE = 'attributes.json: '
 AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
 ENDLESS = AT_233 + ('valid must end at 255 or lower (with "ceiling": 255, for drives that exceed it, at 999); '
@@ -174,6 +191,43 @@ MISTAKES = {
     'set not used': (
         put('sets', 'spare', {'source': 'acme-manual', 'attributes': {}}),
         FILE + 'set spare: no entry uses it; use it or remove it',
+    ),
+    # layouts of vendors' logs
+    'layout not read': (
+        nvme(ERASED, logs=None),
+        FILE + 'layout acme: no entry reads it; use it or remove it',
+    ),
+    'source of a layout unknown': (
+        lambda data, proof: (nvme(ERASED)(data, proof), data['layouts']['acme'].update(source='hearsay')),
+        FILE + 'layout acme: source "hearsay" does not name one of "documents"; ' + CITE,
+    ),
+    'verdict in a layout': (
+        nvme({**ERASED, 'metric': 'self_test'}),
+        FILE + 'layout acme: self_test is a verdict, not a number; map another metric',
+    ),
+    'unit of a layout': (
+        nvme({**ERASED, 'unit': 'h'}),
+        FILE + 'layout acme, reallocated: unit h does not fit; correct it',
+    ),
+    'unit of a layout missing': (
+        nvme({**ERASED, 'metric': 'power_on_time'}),
+        FILE + 'layout acme, power_on_time: unit is missing; say what one count is worth',
+    ),
+    'bytes of two fields': (
+        nvme(ERASED, {'metric': 'pending', 'offset': 7, 'length': 1}),
+        FILE + 'layout acme, pending: byte 7 belongs to reallocated; correct one of them',
+    ),
+    'logs of another kind': (
+        nvme(ERASED, kind='ssd'),
+        FILE + 'ACME N1, logs: only NVMe drives have these logs; set "kind": "nvme" or remove it',
+    ),
+    'two logs': (
+        nvme(ERASED, logs={'0xCA': 'acme', '0xC0': 'acme'}),
+        FILE + 'ACME N1, logs: smartctl prints one page per call; name the one with the most metrics',
+    ),
+    'logs of a generic entry': (
+        nvme(ERASED, generic=True),
+        FILE + 'ACME N1, logs: a generic entry matches drives of which nobody knows the logs; remove it',
     ),
     # metrics
     'standard metric missing': (without('metrics', 'pending'),
@@ -525,6 +579,11 @@ def test_a_planted_mistake_is_named(checkout, mistake):
     change, sentence = MISTAKES[mistake]
 
     assert sentence in problems_after(checkout, change)
+
+
+def test_a_log_with_a_layout_has_no_problems(checkout):
+    """A sample proves the number; one without a page has none."""
+    assert problems_after(checkout, nvme({**ERASED, 'unit': 'logical sectors'})) == []
 
 
 def test_the_layout_is_part_of_the_proof(checkout):

@@ -51,7 +51,7 @@ def _spares(summary: Summary, high: Iterable[Rate]) -> Iterator[Step]:
         low, highest = map(percent, rate.interval)
         model, firmware, age = (*rate.name, '', '')[:3]
         yield Step(SPARE, '', '', '', '', model, firmware, sum(each.drives for each in groups),
-                   max((each.hosts for each in groups), default=0) if len(groups) == 1 else 0,
+                   groups[0].hosts if len(groups) == 1 else 0,
                    f'annualized failure rate {low} to {highest}{age and f" at power-on time {age}"}, all other drives '
                    f'{percent(rate.rest)}')
 
