@@ -244,6 +244,15 @@ def test_drives_of_groups_at_risk_are_replaced_first():
         ('c1', 'sda', advice.REPLACE), ('a1', 'sda', advice.REPLACE)]
 
 
+def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
+    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, why='words', to_do='replace now'),
+                    drive('sdb', 'CRITICAL', advice.REPLACE, why=None, model=None, serial=None, firmware=None))
+
+    assert [step for step in plan.steps(found, [], []) if step.drive] == [
+        ('replace now', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
+        (advice.REPLACE, 'now', 'db1', 'sdb', '', '', '', 1, 1, '')]
+
+
 def test_a_plan_has_the_most_urgent_drives_of_many():
     """In bounded memory; all are counted."""
     found = planned(*(waiting('a1', f'sd{number:04}') for number in range(2500)),

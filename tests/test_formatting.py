@@ -76,6 +76,10 @@ FORMATTED = """\
   "a": {},
   "b": {}
  },
+ "layouts": {
+  "a": {},
+  "b": {}
+ },
  "entries": [
   {
    "family": "B"
@@ -109,7 +113,7 @@ FORMATTED = """\
 
 def test_every_part_of_a_database_is_sorted_and_open():
     data = {'advisories': [{'id': 'B'}, {'id': 'A10'}, {'id': 'A9'}], 'sets': {'b': {}, 'a': {}},
-            'metrics': {'z': {}, 'b': {}}, 'documents': {'b': {}, 'a': {}},
+            'layouts': {'b': {}, 'a': {}}, 'metrics': {'z': {}, 'b': {}}, 'documents': {'b': {}, 'a': {}},
             'entries': [{'fallback': 'ATA', 'family': 'F'}, {'family': 'Z'}, {'family': 'Y', 'generic': True},
                         {'family': 'B'}]}
 

@@ -168,7 +168,8 @@ def test_a_metric_that_is_not_known_weighs_least(reader):
 
     assert known < unknown
     assert unknown == reader.weight('no_such_metric', State.WARNING, 3, '0', 0, False)
-    assert reader.weight('smart_status', State.CRITICAL, 0, '') == reader.weight('smart_status', State.CRITICAL, 5, '')
+    bad, worse = (reader.weight('smart_status', State.CRITICAL, number, '1') for number in (0, 5))
+    assert bad == worse
 
 
 def test_a_drive_without_a_name_has_a_dash(reader):

@@ -152,6 +152,7 @@ def test_a_long_number_that_a_float_holds_can_be_judged_and_described(text):
 
 @pytest.mark.parametrize(('text', 'unit', 'words'), [
     ('9' * 400, '', '; its number is too long'), ('x' * 301, '', '; its number is too long'),
+    ('5%' * 501, '%', '; its number is too long'),
     ('x' * 300, '', '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'),
     ('5%:x', '%', '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)')])
 def test_what_cannot_be_corrected_is_answered_with_the_forms_of_a_range(text, unit, words):

@@ -90,7 +90,7 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
 
 
 @pytest.mark.parametrize(('tests', 'age', 'state', 'words'), [
-    ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, '35 days ago$'),
+    ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, ': 35 days ago$'),
     ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING,
      '35 days ago, must be at most 35 days old; to start one'),
     ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING,
@@ -102,7 +102,7 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
     ids=['ok-fresh', 'warn-older', 'warn-only-short-and-failed', 'ok-passed-before', 'warn-none', 'warn-no-age'])
 def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, words):
     """A log without a fresh one proves that nobody looked."""
-    found = freshness(tests, DISK, age and age * HOUR, 35 * 24 * HOUR)
+    found = freshness(tests, DISK, age and age * HOUR, 35 * 24 * HOUR, is_bound=False)
 
     assert (found.metric, found.state) == ('self_test_age', state)
     assert re.search(words, found.verdict)
@@ -111,9 +111,15 @@ def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, 
 @pytest.mark.parametrize(('hours', 'number'), [(1000, 1), (100, 0.5)], ids=['fresh', 'old'])
 def test_a_graph_tells_whether_an_extended_test_is_fresh(hours, number):
     """1 is good, as of all verdicts; an old test is half of that, since nothing has failed."""
-    found = freshness([test('Extended offline', True, hours)], DISK, 1100 * HOUR, 500 * HOUR)
+    found = freshness([test('Extended offline', True, hours)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=False)
 
     assert (found.number, found.unit, str(found.source)) == (number, '', 'self-test log')
+
+
+def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
+    found = freshness([test('Extended offline', True, 1000)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=True)
+
+    assert found.verdict == 'newest extended self-test that passed: more than 4 days ago'
 
 
 def test_a_verdict_is_as_old_as_its_test():

@@ -13,7 +13,7 @@ from fake_smartctl import HANGS, FakeSmartctl
 from foreign import shipped
 from simulator import Machine, read, why_not
 
-from smart_attributes.check import log_pages, vendor_readings
+from smart_attributes.check import judging, log_pages, vendor_readings
 from smart_attributes.check.rulebook import Judge
 from smart_attributes.coded import Coded
 from smart_attributes.commands import table
@@ -461,6 +461,18 @@ def test_what_was_not_asked_stays_as_it_is(read):
     logs.take(Answer(CALL, 'timeout'))
 
     assert logs.with_pages([read]) == [read]
+
+
+def test_a_drive_is_judged_by_the_log_that_an_earlier_check_read():
+    """Not by the page of this check alone, which most checks do not have."""
+    now = 1_800_000_000
+    past = Past({Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History((Point(0, 90),), now),
+                 Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(0, vendor_logs.READ),), now)}, now)
+    verdict = judging.judge(Device('/dev/nvme0', name='nvme0'), Report(Identity('NVMe', MODEL)), shipped().database,
+                            Thresholds({'metrics': {'capacitor_health': {'warning': '100:'}}}), judging.Rules(), past)
+
+    assert {each.reading.metric: (each.reading.number, each.state) for each in verdict.judgements}[
+        'capacitor_health'] == (90, State.WARNING)
 
 
 @pytest.mark.parametrize('points, age, number', [

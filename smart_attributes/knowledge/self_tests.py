@@ -89,7 +89,7 @@ def _newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float |
 
 
 def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float,
-              is_bound: bool = False) -> Reading:
+              is_bound: bool) -> Reading:
     """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
 
     most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds. is_bound: it may have

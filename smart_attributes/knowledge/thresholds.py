@@ -71,9 +71,10 @@ class Limit(NamedTuple):
 
 def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
     """Yield the stages of a limit that apply to a reading; none if its newest event is recent, or of unknown age."""
-    age = reading.quiet
-    for stage in limit.aged if age is not None else ():
-        if (age or 0) >= stage.after and (reading.is_tested or not stage.is_for_tested):
+    if reading.quiet is None:
+        return
+    for stage in limit.aged:
+        if reading.quiet >= stage.after and (reading.is_tested or not stage.is_for_tested):
             yield stage
 
 
