@@ -9,12 +9,13 @@ import pytest
 from conftest import ROOT, run
 from test_severity import FAILED, drive, found
 
+from smart_attributes.coded import Coded
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, State, Verdict
+from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, Replacement, State, Verdict
 from smart_attributes.output import advice, forecast_dates, json_document, replacements, table_cells
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin_lines import Line
@@ -124,6 +125,13 @@ def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
     (advice.ORDER, 'last good copy', advice.ORDER), (advice.READ, 'next', advice.READ)])
 def test_the_groups_on_a_drive_change_what_to_do_about_it(action, label, wanted):
     assert advice.in_its_groups(action, label) == wanted
+
+
+def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
+    apart = drive('sda', FAILED)._replace(replacement=Replacement('wait', Coded('group-rebuilding', 'md0 rebuilds')))
+
+    assert advice.advice(apart, NOW).why == f'{advice.advice(drive("sda", FAILED), NOW).why}; md0 rebuilds'
+    assert advice.advice(apart._replace(state=State.OK, judgements=()), NOW).why == 'md0 rebuilds'
 
 
 def test_a_drive_of_no_array_is_replaced_now():

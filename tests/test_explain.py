@@ -16,8 +16,10 @@ from smart_attributes.model import (
     AttributeRow,
     Dependence,
     Device,
+    Farm,
     Forecast,
     Group,
+    Head,
     Identity,
     Judgement,
     Place,
@@ -280,6 +282,29 @@ def test_the_whole_output_is_as_an_admin_reads_it(capsys, monkeypatch):
     explain.print_drive(VERDICT._replace(meaning=MEANING), REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
 
     assert '\n'.join([*lines_of(capsys), '']) == OUTPUT
+
+
+@pytest.mark.parametrize('farm, lines', [
+    (Farm('S1', 900, asked=DAY), ['FARM log    power-on time 900 h, serial S1, read on 1970-01-02']),
+    (Farm('S1'), ['FARM log    power-on time not reported, serial S1']),
+    (Farm(hours=900), ['FARM log    power-on time 900 h']), (Farm(unread='was locked'), []), (None, [])])
+def test_a_farm_log_that_was_read_has_a_line(farm, lines):
+    report = Report(X1, farm=farm)
+
+    assert list(explain._farm(report, DATABASE, hide_serial=False, is_verbose=True)) == lines
+    assert list(explain._farm(report, DATABASE, hide_serial=True, is_verbose=True)) == [
+        line.replace(', serial S1', '') for line in lines]
+
+
+def test_the_heads_of_a_disk_are_a_table_of_their_own(capsys):
+    """Without -v, too."""
+    heads = Farm('S1', heads=(Head(3, 10, 2, 1),))
+    explain.print_drive(VERDICT, REPORT._replace(farm=heads), DATABASE, LIMITS, hide_serial=True, is_verbose=False)
+    lines = lines_of(capsys)
+    start = lines.index('heads')
+
+    assert [line.split() for line in lines[start + 1:start + 3]] == [
+        ['head', 'reallocated', 'unrecoverable', 'repeated'], ['3', '10', '2', '1']]
 
 
 def test_a_forecast_is_counted_from_now(capsys, monkeypatch):

@@ -15,6 +15,7 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
 
+from smart_attributes.errors import SmartError
 from smart_attributes.knowledge.drive_database import Metric, SpecDatabase
 from smart_attributes.model import (
     Device,
@@ -373,3 +374,15 @@ def test_the_text_is_that_of_prometheus_unless_openmetrics_is_asked_for():
 
     assert metrics.text(found) == '# HELP smart_a help\n# TYPE smart_a gauge\nsmart_a{device="sda"} 1.0\n'
     assert metrics.text(found, is_openmetrics=True).endswith('# EOF\n')
+
+
+def test_without_its_library_the_metrics_say_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'prometheus_client.core', None)
+    monkeypatch.setattr(sys, 'prefix', sys.base_prefix)
+
+    with pytest.raises(SmartError) as raised:
+        metrics.library()
+
+    assert str(raised.value) == (
+        'metrics require prometheus_client, which is not installed; apt install python3-prometheus-client, or '
+        f'{sys.executable} -m pip install prometheus_client')
