@@ -66,6 +66,24 @@ def test_the_last_good_copies_of_a_degraded_array_stay(machine):
         'sda': advice.KEEP, 'sdb': advice.KEEP, 'sdc': advice.REJOIN}
 
 
+def test_the_most_severe_drive_is_replaced_first_and_one_that_could_not_be_read_counts_as_failed(machine):
+    raid5(machine)
+    machine.md('md1', 'raid1', {'sdd1': 'in_sync'})
+    machine.mounted('/dev/md1', '/home')
+    survey = surveyed(machine, [drive('sda', problem='cannot be opened'), drive('sdb', WORN), drive('sdd', FAILED)])
+
+    assert survey.machine
+    assert [(step.drive.name, step.label, step.why.code) for step in survey.machine.steps] == [
+        ('sdd', 'copy first', 'no-redundancy'), ('sdb', 'copy first', 'data-at-risk')]
+
+
+def test_a_machine_without_a_drive_to_replace_has_no_lines(machine):
+    raid5(machine)
+    survey = surveyed(machine, [drive('sda', HEALTHY)])
+
+    assert survey.machine and replacements.lines(survey.machine) == []
+
+
 def test_a_rebuild_is_waited_for(machine):
     raid5(machine, {**RAID5, 'sdc1': 'spare 2'}, sync_action='recover', sync_completed='37 / 100')
     survey = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)])

@@ -345,6 +345,15 @@ def test_the_weakest_profile_of_btrfs_counts(machine, profiles, level):
     assert (group.used_as, group.missing, group.unknown) == (('/data', '/top'), 0, '')
 
 
+@pytest.mark.parametrize('label, mounted, name', [('pool', '/data', 'pool'), ('', '/data', '/data'), ('', '', UUID)])
+def test_a_btrfs_is_named_by_its_label_else_by_its_first_mount_point(machine, label, mounted, name):
+    machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, {}), label)
+    if mounted:
+        machine.mounted('/dev/sda1', mounted, 'btrfs', '0:40')
+
+    assert found(machine)[f'btrfs {UUID}'].name == name
+
+
 @pytest.mark.parametrize('told, missing', [
     ({'missing': 1}, 1), ({'error_stats': errors(write=3)}, 1), ({'error_stats': errors(generation=1)}, 1),
     ({'error_stats': errors(corruption=10)}, 1), ({'error_stats': errors(read=5)}, 0),

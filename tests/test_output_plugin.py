@@ -115,7 +115,8 @@ def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
 @pytest.mark.parametrize('verdicts, extra, most, line', [
     ([], 'x', 0, 'x'), ([], '', 0, 'nobody'), ([NEW], '', 0, 'most worn: sda endurance_used 3 %; 1 drive: 1 ok'),
     ([WORN], 'x', 0, 'x; sdb endurance_used 86 % (warning above 85); 1 drive: 1 warning'),
-    ([drive('sda')], '', 0, '1 drive: 1 ok'), ([], 'x' * 30, 20, 20), ([], '', 4, 4)])
+    ([drive('sda')], '', 0, '1 drive: 1 ok'), ([], 'x' * 30, 20, 20), ([], '', 4, 4),
+    ([NEW], '', 20, 20 + len('; 1 drive: 1 ok'))])
 def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
     found = plugin.first_line(verdicts, extra, 'nobody', most)
 
@@ -125,6 +126,8 @@ def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
 @pytest.mark.parametrize('verdicts, words', [
     ([drive('sda', ('endurance_used', 3, '%')), drive('sdb', ('endurance_used', 9, '%'))],
      'most worn: sdb endurance_used 9 %'),
+    ([drive('sda', ('endurance_used', 9, '%')), drive('sdb', ('endurance_used', 9, '%'))],
+     'most worn: sda endurance_used 9 %'),
     ([drive('sda', ('endurance_used', 0, '%'), ('reallocated', 2, ''))], 'most reallocated: sda reallocated 2'),
     ([drive('sda', ('endurance_used', None, '%'), ('temperature', 31, 'C')), drive('sdb', ('temperature', 30, 'C'))],
      'warmest: sda temperature 31 C'),
