@@ -264,6 +264,8 @@ def test_the_first_five_places_are_named(places: List[str], sentence: List[str])
     ({'ata_smart_data': {'capabilities': {'self_tests_supported': False}}}, {'ata_smart_data', 'self_tests_supported'}),
     ({'ata_log_directory': {'table': [{'address': 3}]}}, {'ata_log_directory', 'no device statistics'}),
     ({'ata_log_directory': {'table': [{'address': 4}]}}, {'ata_log_directory'}),
-    ({'ata_log_directory': {'table': []}}, {'ata_log_directory'})])
+    ({'ata_log_directory': {'table': []}}, {'ata_log_directory'}),
+    ({'seagate_farm_log': {'supported': False}}, {'seagate_farm_log', 'no FARM log'}),
+    ({'seagate_farm_log': {'supported': True}}, {'seagate_farm_log'})])
 def test_a_log_that_the_drive_does_not_keep_has_a_mark(more: Json, marks: Any):
     assert completeness._places(more) == marks

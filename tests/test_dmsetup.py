@@ -111,6 +111,13 @@ def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatc
         ('dmsetup-status-missing', 'the redundancy of LVM volumes is unknown: dmsetup status: exit status 1')]
 
 
+def test_an_answer_is_what_the_command_prints_without_a_note(monkeypatch):
+    printed = {dmsetup.COMMAND: '0 9 raid'}
+    monkeypatch.setattr(system_command, 'output', lambda command: (printed[command], ''))
+
+    assert dmsetup.ask() == ('0 9 raid', NOTHING)
+
+
 def test_the_command_changes_nothing():
     """It asks for the state of one target, and does not write that of others to disk."""
     assert dmsetup.COMMAND == ('dmsetup', 'status', '--target', 'raid', '--noflush')

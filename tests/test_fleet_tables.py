@@ -245,11 +245,11 @@ def test_drives_of_groups_at_risk_are_replaced_first():
 
 
 def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
-    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, why='words', to_do='replace now'),
+    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, why='words', to_do='replace bay 3'),
                     drive('sdb', 'CRITICAL', advice.REPLACE, why=None, model=None, serial=None, firmware=None))
 
     assert [step for step in plan.steps(found, [], []) if step.drive] == [
-        ('replace now', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
+        ('replace bay 3', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
         (advice.REPLACE, 'now', 'db1', 'sdb', '', '', '', 1, 1, '')]
 
 

@@ -210,6 +210,13 @@ def test_a_volume_by_the_program_that_made_it(machine, name, uuid, expected):
     assert group.members == (Member('sda1', 'in_sync' if group.level else 'unknown', 0, ('sda',)),)
 
 
+def test_a_volume_without_devices_lacks_one_without_a_name(machine):
+    machine.dm('dm-0', 'vg0-lost', LV)
+    [group] = found(machine).values()
+
+    assert group.members == (Member('', 'missing', 0),)
+
+
 @pytest.mark.parametrize('name, expected', [('vg-lv', 'vg/lv'), ('v--g-l--v', 'v-g/l-v'), ('plain', 'plain'), ('', '')])
 def test_the_name_of_a_volume(name, expected):
     """The device mapper doubles hyphens."""

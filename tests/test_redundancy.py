@@ -317,6 +317,37 @@ def test_a_second_failing_member_names_the_first():
     assert found[1].why == 'second failing member of md0 (raid6, /, tolerates 2 more): replace sdc first'
 
 
+NESTED = [group('md1', 'raid1', 'sda', 'sdb'), group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/')]
+
+
+def test_of_nested_groups_the_one_that_tolerates_least_is_named():
+    """Whatever their names are."""
+    assert [each.id for each in Stack(NESTED).between({'sda'}, NESTED[1])] == ['md1', 'md0']
+    [step] = order(Stack(NESTED), [Drive('sda', frozenset({'sda'}), True, True), *(
+        Drive(name, frozenset({name})) for name in ('sdb', 'sdc', 'sdd'))])
+
+    assert (step.label, step.why.fields['group']) == (NEXT, 'md1')
+
+
+def test_a_group_that_is_mounted_and_a_member_has_data_of_its_own():
+    both = [NESTED[0]._replace(used_as=('/home',)), NESTED[1]]
+
+    assert [Stack(groups).carries_data(groups[0]) for groups in (NESTED, both)] == [False, True]
+    assert Stack(NESTED).carries_data(NESTED[1])
+
+
+def test_groups_that_tolerate_the_fewest_losses_come_first_and_unknown_ones_last():
+    groups = [UNKNOWN, group('md0', 'raid1', 'sda', 'sdb'), group('md1', 'raid0', 'sdc', 'sdd'),
+              group('md2', 'raid6', 'sde', 'sdf', 'sdg', 'sdh')]
+
+    assert [(each.group.id, each.tolerates) for each in machine(groups, []).groups] == [
+        ('md1', 0), ('md0', 1), ('md2', 2), ('tank', None)]
+
+
+def test_three_unchecked_drives_are_all_named():
+    assert ', but a, b, c were not checked: ' in sentences.may_be_replaced(NESTED[0], ['a', 'b', 'c'])
+
+
 # --- levels, and which group is named -------------------------------------------------------------------
 
 @pytest.mark.parametrize(('layout', 'slots', 'copies'), [
@@ -325,6 +356,7 @@ def test_a_second_failing_member_names_the_first():
     (0x202, 4, [[0, 1, 2, 3]]),                       # two near copies, each again two slots further
     (0x20201, 4, [[0, 1], [2, 3]]),                   # sets of slots / far copies
     (0x20201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),   # the last set takes the rest
+    (0x20301, 7, [[0, 1], [2, 3], [4, 5, 6]]), (0x20201, 2, [[0], [1]]),   # sets of one disk keep both copies on it
     (0x40201, 6, [[0, 1], [2, 3], [4, 5]]), (0x40201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),
     (0x40202, 8, [[0, 1, 2, 3], [4, 5, 6, 7]])])
 def test_the_slots_of_raid10_that_hold_the_same_data(layout, slots, copies):

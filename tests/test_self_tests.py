@@ -120,6 +120,8 @@ def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
     found = freshness([test('Extended offline', True, 1000)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=True)
 
     assert found.verdict == 'newest extended self-test that passed: more than 4 days ago'
+    told = verdict([test('Short offline', False, 1000)], DISK, 1100 * HOUR, is_bound=True)
+    assert told and told.verdict.endswith(' at 1000 h, more than 4 days ago')
 
 
 def test_a_verdict_is_as_old_as_its_test():

@@ -290,11 +290,22 @@ def test_ten_thousand_devices_and_megabytes_take_less_than_seconds():
     ('replacing.json', '"scan_processed": "12.1G"', '"aux": "IO_FAILURE"', 'zfs tank', 'with an unknown remark'),
     ('replacing.json', '"CANT_OPEN"', '"DEGRADED"', 'zfs tank/raidz1-0', 'a state of a device'),
     ('sequential.json', '"ACTIVE"', '"PASSIVE"', 'zfs tank', 'a scan is in no known state'),
+    ('replacing.json', '"path": "/dev/sda1"', '"vdevs": {}', 'zfs tank',
+     'of zpool status -j is not understood (a device is of no known form)'),
 ])
 def test_an_output_with_one_thing_wrong_is_not_believed(name, old, new, group, reason):
     assert old in text_of(name)
 
     assert reason in groups_of(text_of(name).replace(old, new))[group].unknown
+
+
+@pytest.mark.parametrize('text, scan', [
+    ('resilver in progress since x\n\t9G issued, 12.5% done', ('resilver', '', 12.5)),
+    ('resilver (mirror-0) in progress since x', ('resilver', 'mirror-0', None)),
+    ('scrub in progress since x\n\t100.40% done', ('scrub', '', 100)), ('scrub paused since x', None),
+    ('shaken since x', ('resilver', '', None))])
+def test_a_scan_is_of_all_virtual_devices_unless_it_names_one(text, scan):
+    assert zpool_status._scan(text) == scan
 
 
 @pytest.mark.parametrize('rows, reason', [
