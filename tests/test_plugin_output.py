@@ -89,10 +89,13 @@ def test_a_drive_without_numbers_has_used_up_nothing(reader):
     assert (found.used, found.age) == (0, None)
 
 
+OWN, OTHER = "'sda_pending'=1;;;0;", 'total=1;;;0;'
+
+
 @pytest.mark.parametrize('values, has_some', [
-    ([], False), (['{0}'], True), (['total=1;;;0;', '{0}'], True), (['total=1;;;0;'] * 3, False)])
+    ([], False), ([OWN], True), ([OTHER, OWN], True), ([OTHER, OTHER, OTHER], False)])
 def test_perfdata_has_numbers_of_a_drive_wherever_they_stand(reader, values, has_some):
-    assert reader.has_numbers([WORN], [each.format("'sda_pending'=1;;;0;") for each in values]) is has_some
+    assert reader.has_numbers([WORN], values) is has_some
 
 
 def test_a_drive_in_standby_is_ok_with_a_note(reader):
@@ -161,6 +164,15 @@ def test_findings_of_a_line_have_metric_state_and_code(reader, state, findings, 
     assert [each.text for each in found] == (findings.split('; ') if expected else [])
     for each, (_, _, code) in zip(found, expected):
         assert each.code == (code or each.code) and each.code in BY_NAME
+
+
+def test_a_finding_without_a_state_does_not_take_the_code_of_the_next_one(packer):
+    """A status that only the local configuration defines has no code of its own."""
+    reader = Reader({**METRICS, 'door': METRICS['self_test']}, packer)
+    found = reader.alarms(WORN._replace(findings='door: open; pending 3, critical above 2'))
+
+    assert [(each.metric, each.state, each.code) for each in found] == [
+        ('door', State.CRITICAL, ''), ('pending', State.CRITICAL, 'above-limit')]
 
 
 def test_a_metric_that_is_not_known_weighs_least(reader):

@@ -463,11 +463,16 @@ def test_what_was_not_asked_stays_as_it_is(read):
     assert logs.with_pages([read]) == [read]
 
 
+def read_before(points, age=0):
+    """Return the history of a drive whose log was read now, and whose capacitor health *age* seconds ago."""
+    now = 1_800_000_000
+    return Past({Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History(points, now - age),
+                 Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(0, vendor_logs.READ),), now)}, now)
+
+
 def test_a_drive_is_judged_by_the_log_that_an_earlier_check_read():
     """Not by the page of this check alone, which most checks do not have."""
-    now = 1_800_000_000
-    past = Past({Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History((Point(0, 90),), now),
-                 Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(0, vendor_logs.READ),), now)}, now)
+    past = read_before((Point(0, 90),))
     verdict = judging.judge(Device('/dev/nvme0', name='nvme0'), Report(Identity('NVMe', MODEL)), shipped().database,
                             Thresholds({'metrics': {'capacitor_health': {'warning': '100:'}}}), judging.Rules(), past)
 
@@ -480,10 +485,8 @@ def test_a_drive_is_judged_by_the_log_that_an_earlier_check_read():
     ((Point(0, 163), Point(9, 90)), 60, 90), ((), 60, None)])
 def test_a_stored_number_is_used_for_a_week(points, age, number):
     """Between two reads. A series without points is one that was damaged."""
-    now = 1_800_000_000
-    past = Past({Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History(points, now - age),
-                 Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(0, vendor_logs.READ),), now)}, now)
-    log = vendor_readings.vendor_log(Report(Identity(protocol='NVMe')), LOG, shipped().database, past)
+    log = vendor_readings.vendor_log(Report(Identity(protocol='NVMe')), LOG, shipped().database,
+                                     read_before(points, age))
 
     assert {reading.metric: (reading.number, reading.is_stored) for reading in log.readings} == {
         vendor_logs.STATUS: (vendor_logs.READ, True), **({'capacitor_health': (number, True)} if number else {})}
