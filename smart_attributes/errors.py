@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from .drive_identity import Identity
 
+# Exceptions from a file of this program that is missing, damaged or unreadable.
+DAMAGE = (ImportError, SyntaxError, EOFError)
 # Modules of the standard library without a .py file, in shared objects or in Python itself: for is_standard().
 _SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'readline', 'resource', 'select',
            'syslog', 'termios', 'time', 'unicodedata', 'zlib')
@@ -118,6 +120,20 @@ class HistoryUnusable(SmartError):
     """The history cannot be read or written; the check continues without it."""
 
     code = 'history-unusable'
+
+
+def inside(error: BaseException, what: str) -> DriveError:
+    """Return the error of one drive for an exception that the code for it did not expect.
+
+    what: what could not be done, such as "cannot be parsed". Other drives are not affected.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
+    if isinstance(error, DAMAGE):
+        return DriveError(f'{what}: {type(error).__name__} in a file of check_smart_attributes; reinstall it',
+                          'plugin-damaged')
+    return DriveError(f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with the '
+                      f'output of: smartctl --json -x', 'internal-error')
 
 
 def not_installed(module: str) -> str:

@@ -164,7 +164,7 @@ def explained(error: BaseException) -> str:
 
 def _words(error: BaseException) -> tuple[str, str]:
     """Return the code and the sentence for an error."""
-    from .errors import SmartError, not_installed
+    from .errors import DAMAGE, SmartError, not_installed
     if isinstance(error, SmartError):
         return error.code, str(error)
     if isinstance(error, KeyboardInterrupt):
@@ -174,7 +174,7 @@ def _words(error: BaseException) -> tuple[str, str]:
         return 'time-over', f'{error}, before there was a result{more}'
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(__package__):
         return 'python-package-missing', not_installed(error.name)
-    if _is_of_installation(error):
+    if isinstance(error, DAMAGE) or _is_of_installation(error):
         return 'plugin-damaged', _cannot_start(error)
     return 'internal-error', (f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with '
                               f'the command line')
@@ -183,8 +183,7 @@ def _words(error: BaseException) -> tuple[str, str]:
 def _is_of_installation(error: BaseException) -> bool:
     """Return whether an error is caused by missing, damaged or unreadable files of this program."""
     file = str(error.filename) if isinstance(error, OSError) else ''
-    return isinstance(error, (ImportError, SyntaxError, EOFError)) or type(error).__module__ == 'zlib' or (
-        file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])
+    return (type(error).__module__ == 'zlib' or file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])
 
 
 def _cannot_start(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from .model import Forecast, Judgement, Reading, State, Verdict
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import List, Optional, Tuple
+    from typing import List, Optional, Sequence, Tuple
 
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
@@ -104,6 +104,11 @@ def plain(number: float) -> str:
 def plural(number: int, word: str, words: str = '') -> str:
     """Return "1 entry", "2 entries". words: the plural, if it is not the word plus "s"."""
     return f'{number} {word if number == 1 else words or word + "s"}'
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return at most so many names, and how many there are besides: "a, b and 3 more"."""
+    return ', '.join(names[:most]) + (f' and {len(names) - most} more' if len(names) > most else '')
 
 
 def amount(number: Optional[float], unit: str) -> str:

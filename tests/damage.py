@@ -2,12 +2,14 @@
 
 What comes out is broken, not forged: a number never becomes another plausible one. Rows vanish only where each report
 has them: no reader could know of an attribute, a statistic or a "verify" row that not every drive has. `make damage`
-damages 2,000 reports and asks whether any drive looks better for it in silence; test_damage asks of some.
+damages 2,000 reports and asks whether any drive looks better for it in silence, and `make damage KIND=folders` whether
+a damaged report changes what is said of the 19 others beside it; test_damage asks of some.
 """
 from __future__ import annotations
 
 import copy
 import gzip
+import io
 import json
 import random
 import re
@@ -16,14 +18,16 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Tuple, Union
 
 from conftest import ROOT, SHARED
 from simulator import Machine, names, read, why_not
 from smartctl_output import Facts, as_json
 
+from smart_attributes import main as main_module
 from smart_attributes.check import judging
 from smart_attributes.errors import SmartError
 from smart_attributes.knowledge import drive_database, thresholds
@@ -40,6 +44,9 @@ ROWS = frozenset((*NVME_KEYS, 'read', 'write')) - {'warning_temp_time', 'critica
 TEXT_ROWS = '|'.join((r'(?:read|write):', *(re.escape(label) for label, key in NVME_LABELS.items() if key in ROWS)))
 DUMP = b'{"smartctl_00'                     # beginning of what smartctl prints of a vendor's log, here
 LOGGED = 'Dell Ent NVMe P5520 RI U.2 1.92TB'  # a model whose vendor log is read
+NAMES = tuple(f'{number:02}.txt' for number in range(20))   # of the reports in a folder
+DAMAGES_EACH = 50 # damages of the reports in one folder, one after the other
+MANY_BYTES = 200_000
 COLLECTED = 2000  # drives of the collection that are looked at
 Place = Tuple[Any, Any]           # a container, and the key or index in it
 HUGE = (2 ** 64, -2 ** 63, 10 ** 30, 1e300, float('inf'), float('nan'))
@@ -191,6 +198,50 @@ OF_TEXT: Mapping[str, Callable[[str, Dice], str]] = {
     'section': _in_lines(_without_paragraph), 'row': _in_lines(_without_line_of_log)}
 
 
+# --- bytes -----------------------------------------------------------------------------
+
+def _at(content: bytes, dice: Dice, end: int = 0) -> int:
+    return dice.randrange(min(end or len(content), len(content)))
+
+
+def _with_byte(content: bytes, dice: Dice) -> bytes:
+    place = _at(content, dice, dice.choice((64, 0)))
+    return content[:place] + bytes([dice.randrange(256)]) + content[place + 1:]
+
+
+def _with_nul(content: bytes, dice: Dice) -> bytes:
+    place = _at(content, dice, dice.choice((64, 0)))
+    return content[:place] + bytes(dice.choice((1, 1, 3, 512))) + content[place + dice.randrange(2):]
+
+
+def _long_number(content: bytes, dice: Dice) -> bytes:
+    numbers = list(re.finditer(rb'[0-9]+', content))
+    end = dice.choice(numbers).end() if numbers else 0
+    return content[:end] + b'9' * dice.choice((30, 400, 4200, 5000)) + content[end:]
+
+
+def _cut_out(content: bytes, dice: Dice) -> bytes:
+    begin = _at(content, dice)
+    return content[:begin] + content[begin + dice.choice((1, 80, 512, 4096)):]
+
+
+# None of these takes away a whole row on purpose; a digit may become another one.
+OF_BYTES: Mapping[str, Callable[[bytes, Dice], bytes]] = {
+    'byte': _with_byte, 'NUL': _with_nul, 'long number': _long_number, 'cut out': _cut_out,
+    'cut off': lambda content, dice: content[:_at(content, dice)],
+    'twice': lambda content, dice: content + content, 'empty': lambda content, dice: b'',
+    'UTF-16': lambda content, dice: content.decode('utf-8', 'replace').encode('utf-16'),
+    'CRLF': lambda content, dice: content.replace(b'\n', b'\r\n')}
+
+
+def wrecked(content: bytes, dice: Dice) -> Tuple[str, bytes]:
+    """Return how the bytes or the structure of a report were damaged, and what became of it."""
+    if dice.random() < 1 / 3:
+        return damaged(content, dice)
+    kind = dice.choice(sorted(OF_BYTES))
+    return kind, OF_BYTES[kind](content, dice)
+
+
 # --- what is made of it ----------------------------------------------------------------
 
 class Said(NamedTuple):
@@ -242,6 +293,55 @@ class Desk:
             return [f'{name}, {kind} (seed {self.seed}, number {number}): {before.state.name} became '
                     f'{after.state.name}, and nothing is said to be missing']
         return []
+
+
+class Folder:
+    """Folders of 20 reports, one of them damaged, and what `triage --report` says of each drive."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.seed, self._folder, self.counted = seed, folder, Counter()  # type: int, Path, Counter[str]
+        self._reports = [content for content in recorded().values() if len(content) < MANY_BYTES]
+
+    def faults(self, count: int) -> List[str]:
+        """Damage a report in each of so many folders; return where another drive changed, or it went missing or looks
+        better in silence.
+        """
+        return [fault for number in range(count) for fault in self._faults_of(number)]
+
+    def _faults_of(self, number: int) -> Iterator[str]:
+        dice = Dice(f'{self.seed} {number}')
+        if number % DAMAGES_EACH == 0:
+            self._chosen = dict(zip(NAMES, dice.sample(self._reports, len(NAMES))))
+            self._before = self._said(self._chosen)
+        name = dice.choice(NAMES)
+        kind, content = wrecked(self._chosen[name], dice)
+        self.counted[kind] += 1
+        after, place = self._said({name: content}), f'{kind} of {name} (seed {self.seed}, number {number})'
+        (self._folder / name).write_bytes(self._chosen[name])
+        yield from (f'{place}: {other} changed' for other in NAMES
+                    if other != name and after.get(other) != self._before[other])
+        if name not in after:
+            yield f'{place}: the drive is missing'
+        elif self._is_better(self._before[name], after[name]) and digits(content) == digits(self._chosen[name]):
+            yield f'{place}: {self._before[name]["state"]} became {after[name]["state"]} in silence'
+
+    def _said(self, reports: Mapping[str, bytes]) -> Dict[str, Any]:
+        for name, content in reports.items():
+            (self._folder / name).write_bytes(content)
+        with redirect_stdout(io.StringIO()) as printed:
+            main_module.run(['triage', '--json', '--no-history', '--report', str(self._folder)])
+        return {Path(drive['device']).name: drive for drive in json.loads(printed.getvalue())['drives']}
+
+    @staticmethod
+    def _is_better(before: Any, after: Any) -> bool:
+        is_silent = not {note['text'] if isinstance(note, dict) else note for note in after['notes']}.difference(
+            note['text'] if isinstance(note, dict) else note for note in before['notes'])
+        return is_silent and State[after['state']].urgency < State[before['state']].urgency
+
+
+def digits(content: bytes) -> str:
+    """Return the digits of a report: where they differ, a number became another one, which no reader can know."""
+    return re.sub('[^0-9]', '', as_text(content))
 
 
 def _with_page(content: bytes) -> Report:
@@ -314,11 +414,18 @@ def whole(facts: Facts) -> Any:
 
 def main(count: int, seed: int, kind: str = '') -> int:
     """Damage so many reports and print what became of them; 1 where a drive looked better in silence."""
+    if kind == 'folders':
+        with tempfile.TemporaryDirectory(prefix='check-smart-damage-') as folder:
+            return _printed(Folder(seed, Path(folder)), count, time.monotonic())
     began, desk = time.monotonic(), Desk(seed, kind, collected(seed))
     print(f'{count} damages of {len(desk.reports)} reports, seed {seed}', flush=True)
+    return _printed(desk, count, began)
+
+
+def _printed(desk: Union[Desk, Folder], count: int, began: float) -> int:
     faults = desk.faults(count)
     print(*faults, sep='\n')
-    print(f'{len(faults)} faults in {time.monotonic() - began:.0f} s: '
+    print(f'{count} damages, {len(faults)} faults in {time.monotonic() - began:.0f} s: '
           + ', '.join(f'{number} {kind}' for kind, number in sorted(desk.counted.items())))
     return 1 if faults else 0
 

@@ -203,8 +203,11 @@ class Remembered:
             return
         from ..history.drive_changes import Scope
         from ..history.store import Sighting
-        read = {verdict.device.address: Sighting(verdict.device.address, verdict.identity, self._observed(verdict))
-                for verdict in verdicts if not verdict.problem}
+        read = {}
+        for verdict in (each for each in verdicts if not each.problem):
+            with suppress(Exception):  # the numbers of one drive never keep those of others from being stored
+                address = verdict.device.address
+                read[address] = Sighting(address, verdict.identity, self._observed(verdict))
         everything = [read.get(address) or Sighting(address) for address in dict.fromkeys((*self._there, *read))]
         with suppress(HistoryUnusable):
             self._history.keep(everything, Scope(*self._scope))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
 from .. import alarm
 from ..coded import Coded
@@ -15,7 +16,7 @@ from ..model import Device, Identity, Lately, Read, Report, State, Verdict
 from ..reading import machine, processes, selection, smartctl_calls
 from ..reading.machine import Plan
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import inventory
+from . import fence, inventory
 from .history_access import Remembered, remembered
 from .rulebook import Judge, Site, judge_of, site_of, today
 from .verdicts import Verdicts
@@ -111,7 +112,8 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     for read in machine.read_all(plans, options.how_read, runner, deadline,
                                  lambda answer: _take_log(answer, progress)):
         progress.reads.append(read)  # one by one: completed reads are kept
-        _judge_meanwhile(read, progress, options)
+        with suppress(Exception):    # of this drive; it is judged again when all have answered, within its fence
+            _judge_meanwhile(read, progress, options)
         _watched(progress)
     for place, read in complete(progress.reads, progress.judge, options, runner, deadline) if complete else ():
         progress.reads[place] = read
@@ -176,7 +178,9 @@ def _with_vendor_logs(progress: Progress, options: Options, deadline: float) -> 
     """Return the inventory with the vendor's logs, after asking drives that were not expected at their address."""
     drives = _inventory(progress, options)
     for read in drives.reads:
-        _asks_for_log(read, progress.history.past(read.device), progress.history.keeps(read.device), progress, options)
+        with suppress(Exception):  # this drive is judged without its vendor's log
+            past, is_stored = progress.history.past(read.device), progress.history.keeps(read.device)
+            _asks_for_log(read, past, is_stored, progress, options)
     if progress.logs is None:
         return drives
     progress.logs.wait(options.how_read.jobs, deadline)
@@ -275,8 +279,10 @@ def _inventory(progress: Progress, options: Options) -> inventory.Inventory:
 
 def _verdicts(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory) -> Tuple[Verdict, ...]:
     """Return the verdict on each drive. Each is formed once, unless verdicts.reason() gives a reason to repeat it."""
-    return tuple(_remembered(progress.verdicts.of(read, judge, progress.history.past(read.device)), read,
-                             progress.history, options) for read in drives.reads)
+    def verdict_on(read: Read) -> Verdict:
+        formed = progress.verdicts.of(read, judge, progress.history.past(read.device))
+        return fence.done(formed, lambda each: _remembered(each, read, progress.history, options), fence.UNCOMPARED)
+    return tuple(map(verdict_on, drives.reads))
 
 
 def _described(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory,

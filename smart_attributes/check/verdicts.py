@@ -6,7 +6,7 @@ may be indistinguishable. reason() determines when a verdict is formed again.
 from __future__ import annotations
 
 from .. import alarm
-from ..errors import DataError, DriveError, SmartError
+from ..errors import DataError, DriveError, SmartError, inside
 from ..model import Device, Read, Report, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from .rulebook import Judge
@@ -72,8 +72,7 @@ def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
         problem = DriveError(f'cannot be evaluated: it took more than {slow}, probably because of a pattern in a data '
                              'file; to find it, run: check_smart_attributes validate', 'judging-failed')
     except Exception as error:  # one drive must not stop the run
-        problem = DriveError(f'cannot be evaluated: {type(error).__name__} inside check_smart_attributes; '
-                             'please report this with the output of: smartctl --json -x', 'judging-failed')
+        problem = inside(error, 'cannot be evaluated')
     return _unreadable(read, problem, judge)
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from .. import alarm
+from ..check import fence
 from ..check.survey import Survey, survey
 from ..coded import Coded
 from ..command_line.options import CheckOptions, Options
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
     result = _with_groups(survey(options, runner, _load_plugin))
+
+    def show(found: Survey) -> Outcome:
+        return rendered(found, options, options.own)
     try:
-        outcome = rendered(result, options, options.own)
+        outcome, _ = fence.shown(result, show)
     except alarm.TimeIsOver:  # all drives are judged: only the output is left
-        outcome = rendered(result, options, options.own)
+        outcome, _ = fence.shown(result, show)
     print(outcome.text, end='')
     runner.later.append(lambda: result.history.keep(result.verdicts))
     return int(outcome.state)

@@ -4,9 +4,10 @@ from __future__ import annotations
 import time
 
 from .. import files
+from ..check import fence
 from ..check.survey import Survey
 from ..command_line.options import Options
-from ..model import Read, Report
+from ..model import Read, Report, Verdict
 from ..output.forecast_dates import day
 from ..reading.content import nameless
 from ..reading.processes import Runner
@@ -22,13 +23,24 @@ def run(options: Options, runner: Runner) -> int:
         _print_return_forms(found, options.naming.hide_serial)
         return person.status(found)
     for verdict, read in zip(found.verdicts, found.reads):
-        report = read.outcome if isinstance(read.outcome, Report) else None
-        explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial,
-                            options.verbose > 0)
+        _print_drive(found, verdict, read, options)
     if not found.verdicts:
         print('no drives; name one with -d or --report')
     person.print_remarks(found)
     return person.status(found)
+
+
+def _print_drive(found: Survey, verdict: Verdict, read: Read, options: Options) -> None:
+    from ..output import explain
+    report = read.outcome if isinstance(read.outcome, Report) else None
+
+    def show(verdict: Verdict) -> None:
+        explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial,
+                            options.verbose > 0)
+    try:
+        show(verdict)
+    except Exception as error:
+        show(fence.failed(verdict, error, 'cannot be shown'))
 
 
 def _print_return_forms(found: Survey, hide_serial: bool) -> None:

@@ -1,7 +1,8 @@
 """list: print the address and the identity of each drive."""
 from __future__ import annotations
 
-from ..check.survey import survey
+from ..check import fence
+from ..check.survey import Survey, survey
 from ..command_line.options import ListOptions, Options
 from ..reading.processes import Runner
 from . import person
@@ -12,6 +13,10 @@ def run(options: Options, runner: Runner) -> int:
     own: ListOptions = options.own
     result = survey(options, runner)
     from ..output import drive_list
-    shown = result.verdicts, person.addresses(result, options), options.naming.hide_serial
-    print(drive_list.as_json(*shown, person.nobody(result)) if own.as_json else drive_list.as_text(*shown))
+
+    def show(found: Survey) -> str:
+        shown = found.verdicts, person.addresses(found, options), options.naming.hide_serial
+        return drive_list.as_json(*shown, person.nobody(found)) if own.as_json else drive_list.as_text(*shown)
+    text, result = fence.shown(result, show)
+    print(text)
     return person.status(result)

@@ -5,6 +5,7 @@ import socket
 import sys
 import time
 
+from ..check import fence
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, CheckOptions, MetricsOptions, Options
 from ..model import State, worst
@@ -19,8 +20,11 @@ def run(options: Options, runner: Runner) -> int:
     from ..output import metrics, output_file
     own: MetricsOptions = options.own
     found = with_groups(survey(options, runner, tuple if own.as_json else metrics.library))
-    found = found._replace(verdicts=tuple(map(found.history.told, found.verdicts)))
-    text = _document(found, options) if own.as_json else _exposition(found, options, own.openmetrics)
+    found = found._replace(verdicts=fence.each(found.verdicts, found.history.told, fence.UNCOMPARED))
+    text, found = fence.shown(found, lambda shown: _document(shown, options) if own.as_json
+                              else _exposition(shown, options, own.openmetrics))
+    if not own.as_json:
+        _complain(found)
     if own.output:
         output_file.write(text, own.output)
     else:
@@ -30,11 +34,10 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _exposition(found: Survey, options: Options, is_openmetrics: bool) -> str:
-    """Return the metrics for Prometheus, and print the problems of the run to stderr."""
+    """Return the metrics for Prometheus."""
     from ..output import metrics
     told = metrics.Run(found.verdicts, _state_of_the_run(found), time.time(), options.naming.hide_serial,
                        found.machine.groups if found.machine else ())
-    _complain(found)
     return metrics.text(metrics.metrics(told, found.judge.database.metrics), is_openmetrics)
 
 

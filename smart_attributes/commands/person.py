@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..check import farm
+from ..check import farm, fence
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
@@ -25,8 +25,9 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
         result = survey(options, runner, watch=line, complete=farm.completed)
     finally:
         line.end()
-    told = (result.history.told(verdict)._replace(place=place(verdict.device)) for verdict in result.verdicts)
-    return with_groups(result._replace(verdicts=tuple(told)), asked=asked)
+    told = fence.each(result.verdicts, result.history.told, fence.UNCOMPARED)
+    placed = fence.each(told, lambda verdict: verdict._replace(place=place(verdict.device)), 'cannot be located')
+    return with_groups(result._replace(verdicts=placed), asked=asked)
 
 
 def nobody(result: Survey) -> dict[str, str]:

@@ -5,6 +5,7 @@ import socket
 import time
 from typing import TYPE_CHECKING
 
+from ..check import fence
 from ..check.survey import Survey
 from ..coded import Coded
 from ..command_line.options import Options, TriageOptions
@@ -14,7 +15,7 @@ from ..words import sentence
 from . import person, smartd_import
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Sequence
 
     from ..typed import Json, MutableJson
 
@@ -23,28 +24,35 @@ def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
     found = _with_lately(_with_unread_logs(person.surveyed(options, runner, own.asked), options), options, own.since)
-    if own.forms:
-        _write(dict(own.forms), found, options)
-    else:
-        _print_table(found, options)
-    return person.status(found)
+    return person.status((_write if own.forms else _print_table)(found, options))
 
 
-def _write(forms: Mapping[Callable[[Json], str], str | None], found: Survey, options: Options) -> None:
-    """Write the document to a file in each form that names one; print it in the other forms."""
-    document, printed = _document(found, options), [text for text, file in forms.items() if file is None]
-    files = [(text, file) for text, file in forms.items() if file is not None]
-    for text, file in files:
-        output_file.write(text(document), file)
-    for text in printed:  # programs read nothing else, so it states why it has no drives
-        print(text({**person.nobody(found), **document}))
-    if not printed:
-        print(f'written: {", ".join(file for _, file in files)}')
+def _write(found: Survey, options: Options) -> Survey:
+    """Write the document to a file in each form that names one; print it in the other forms. Return what it shows."""
+    forms: Sequence[tuple[Callable[[Json], str], str | None]] = options.own.forms
+    texts, found = fence.shown(found, lambda shown: _texts(forms, shown, _document(shown, options)))
+    for text, file in texts:
+        if file is not None:
+            output_file.write(text, file)
+        else:
+            print(text)
+    if all(file for _, file in texts):
+        print(f'written: {", ".join(file for _, file in texts if file)}')
+    return found
 
 
-def _print_table(found: Survey, options: Options) -> None:
+def _texts(forms: Sequence[tuple[Callable[[Json], str], str | None]], found: Survey,
+           document: MutableJson) -> list[tuple[str, str | None]]:
+    """Return the text of each form with its file. Programs read nothing else, so it states why it has no drives."""
+    return [(text({**({} if file else person.nobody(found)), **document}), file) for text, file in forms]
+
+
+def _print_table(found: Survey, options: Options) -> Survey:
+    """Print the table and what follows it; return what it shows."""
     from ..output import replacements, table_cells, triage_table
-    triage_table.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
+    rows, found = fence.shown(found, lambda shown: table_cells.rows(shown.verdicts, options.naming.hide_serial,
+                                                                    time.time()))
+    triage_table.print_table(rows, found.failures, found.faults, found.demands)
     if found.machine and found.machine.steps:
         print('replace in this order:', *replacements.lines(found.machine), sep='\n')
     person.print_remarks(found)
@@ -53,6 +61,7 @@ def _print_table(found: Survey, options: Options) -> None:
             print(f'{verdict.device.name}: {sentence(note, 500)}')
     for line in table_cells.lately_lines(found.lately) if found.lately else ():
         print(line)
+    return found
 
 
 def _with_lately(found: Survey, options: Options, since: int) -> Survey:

@@ -9,7 +9,7 @@ from ..model import State, worst
 from ..output import plugin_lines
 from ..output.codes import BY_NAME
 from ..output.plugin_lines import PluginText
-from ..words import plural, visible
+from ..words import listed, plural, visible
 from . import causes
 from .plugin_output import FleetDrive, Origin, Reader, dated
 from .results import HANDLING, Result, Service
@@ -116,7 +116,6 @@ def sentences(remarks: Dict[Coded, List[str]], examples: int = 3) -> List[Coded]
     """Return one message for each remark, with the number of its services and some of their names."""
     found = []
     for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):
-        more = f' and {len(names) - examples} more' if len(names) > examples else ''
-        named = words.format(', '.join(map(visible, names[:examples])))
-        found.append(Coded(words.code, f'{plural(len(names), "service")} {named}{more}'))
+        named = words.format(listed(list(map(visible, names)), examples))
+        found.append(Coded(words.code, f'{plural(len(names), "service")} {named}'))
     return found

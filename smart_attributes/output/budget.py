@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from ..knowledge import severity
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import plain
+from ..words import listed, plain
 from . import perfdata, plugin_lines
 
 if TYPE_CHECKING:
@@ -142,6 +142,4 @@ def first(parts: Sequence[str], room: int) -> List[str]:
 
 def _named(missing: Sequence[str], is_all: bool) -> str:
     """Return "perfdata of all drives for host_written, power_on_time and 3 more"."""
-    names = first(missing, NAMED)
-    more = f' and {len(missing) - len(names)} more' if len(names) < len(missing) else ''
-    return f'{"all " if is_all else ""}perfdata of all drives for {", ".join(names)}{more}'
+    return f'{"all " if is_all else ""}perfdata of all drives for {listed(missing, len(first(missing, NAMED)))}'

@@ -5,7 +5,7 @@ from typing import Iterator, List, Mapping, NamedTuple, Sequence
 
 from ..redundancy import sentences
 from ..typed import Json
-from ..words import plural
+from ..words import listed, plural
 from .group_risk import Risk, risk
 
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
@@ -42,9 +42,8 @@ def _plain(found: Sequence[Json]) -> str:
     if not found:
         return ''
     names = [f'{group["name"]} ({", ".join(group["used_as"])})' if group['used_as'] else group['name']
-             for group in found[:NAMED]]
-    more = f' and {len(found) - NAMED} more' if len(found) > NAMED else ''
-    return f'{plural(len(found), "volume")} without redundancy of their own: {", ".join(names)}{more}'
+             for group in found]
+    return f'{plural(len(found), "volume")} without redundancy of their own: {listed(names, NAMED)}'
 
 
 def _group(grade: Risk, group: Json, places: Mapping[str, int]) -> Json:

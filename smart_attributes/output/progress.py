@@ -5,7 +5,7 @@ import shutil
 import sys
 from typing import Collection, Optional, TextIO
 
-from ..words import clean
+from ..words import clean, listed
 
 NAMED = 3        # pending drives listed by name
 FORGET = '\r\x1b[K'
@@ -41,6 +41,5 @@ class ProgressLine:
 
 def _line(done: int, waiting: Collection[str]) -> str:
     """Return "14 of 24 drives read, waiting for sdb, sdc, sdd and 7 more"."""
-    named = ', '.join(clean(name, limit=40) for name in sorted(waiting)[:NAMED])
-    more = f' and {len(waiting) - NAMED} more' if len(waiting) > NAMED else ''
-    return f'{done} of {done + len(waiting)} drives read, waiting for {named}{more}'
+    named = listed([clean(name, limit=40) for name in sorted(waiting)], NAMED)
+    return f'{done} of {done + len(waiting)} drives read, waiting for {named}'

@@ -5,13 +5,12 @@ no width, so it gets one line per drive, for grep and less -S, unless COLUMNS na
 """
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
 
-from ..model import State, Verdict
+from ..model import State
 from ..words import coded, sentence
 from . import terminal_width
-from .table_cells import BAR, DriveRow, bar, fitting, rows
+from .table_cells import BAR, DriveRow, bar, fitting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,13 +30,13 @@ INDENT = 10           # columns, for lines below the state
 NO_BARS = '', ''
 
 
-def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
-                faults: Sequence[str] = (), demands: Sequence[Tuple[State, str]] = ()) -> None:
-    """Print the table, worst drive first.
+def print_table(shown: Sequence[DriveRow], failures: Sequence[str], faults: Sequence[str] = (),
+                demands: Sequence[Tuple[State, str]] = ()) -> None:
+    """Print the rows of drives, worst drive first.
 
     failures, faults, demands: messages about the run as a whole, as in survey.Survey.
     """
-    print_rows(rows(verdicts, hide_serial, time.time()),
+    print_rows(shown,
                (*((State.CRITICAL, text) for text in failures), *demands, *((State.UNKNOWN, text) for text in faults)))
 
 

@@ -9,6 +9,7 @@ from types import FunctionType
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING, Json
+from ..words import listed
 from .farm import LOG, count_of
 from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
@@ -101,9 +102,8 @@ def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
     """Yield one sentence for damaged data and one for missing data."""
     for code, begin, places in (('values-damaged', 'damaged in the report: ', damaged),
                                 ('values-missing', 'not in the report: ', lost)):
-        rest = f' and {len(places) - _SHOWN} more' if len(places) > _SHOWN else ''
         if places:
-            yield Coded(code, begin + ', '.join(places[:_SHOWN]) + rest)
+            yield Coded(code, begin + listed(places, _SHOWN))
 
 
 def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:

@@ -11,6 +11,11 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
+# What smartctl prints at the beginning of its text and its JSON; of these, damage leaves some.
+_HEAD = 2048
+_SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice Model: ', b'\nSerial Number: ',
+          b'\nRevision: ', b'\nModel Number: ', b'ID# ATTRIBUTE_NAME', b'"json_format_version"', b'"svn_revision"',
+          b'"platform_info"', b'"device":', b'"device_type"', b'"smart_status"', b'"ata_smart_', b'"nvme_', b'"scsi_')
 # Patterns for the identifiers of a single drive, in JSON and text -> their replacement.
 _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
           (r'("(?:wwn|eui64)"\s*:\s*)\{[^{}]*\}', r'\1{}'),
@@ -27,12 +32,18 @@ def as_text(data: bytes) -> str:
         raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
-    if b'\0' in data[:64]:
+    if max(data[:64:2].count(0), data[1:64:2].count(0)) * 4 > len(data[:64]):  # a single one is damage
         return data.decode('utf-16-le' if data[1:2] == b'\0' else 'utf-16-be', 'replace')
     try:
         return data.decode('utf-8').removeprefix('\ufeff')  # the utf-8-sig codec would be another import
     except UnicodeDecodeError:
         return data.decode('cp1252', 'replace')
+
+
+def begins_like_report(data: bytes) -> bool:
+    """Return whether a file was probably meant as smartctl's output, although it cannot be read as such."""
+    head = data[:_HEAD].replace(b'\0', b'')
+    return b'smartctl'.startswith(head.strip()[:8]) or any(sign in head for sign in _SIGNS)
 
 
 def nameless(text: str) -> str:

@@ -70,7 +70,7 @@ def _of_text(section: str) -> Farm | None:
         name = re.sub(' +', '_', label.lower().replace('cumulative', 'cum').replace(' by head', ''))
         head = head if value else name.rpartition('_')[2]   # "Cum Lifetime Unrecoverable by head 3:", above its counts
         name = f'{name}_{head}' if name.endswith(('read_unique', 'read_repeating')) else name
-        values.setdefault(name, int(value) if value.isascii() and value.isdigit() else value)
+        values.setdefault(name, int(value) if re.fullmatch('[0-9]{1,39}', value) else value)
     drive = {**values, 'power_on_hour': values.get('power_on_hours', values.get('power_on_hour'))}
     return of_json({LOG: {'supported': True, 'drive_information': drive, 'head_information': values}})
 

@@ -67,7 +67,8 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     problem = _problem(data, report, other_text, arguments)
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=completeness.of_json(data, report, arguments))
+    # A document without smartctl's arguments was modified, so it is compared with one of everything.
+    return report._replace(gaps=completeness.of_json(data, report, arguments or report_sections.LIKELY))
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
@@ -109,8 +110,7 @@ def _problem(data: Json, report: Report, other_text: str, arguments: Collection[
 
 
 def _identity(data: Json) -> Identity:
-    protocol = text_of(object_of(data, 'device'), 'protocol') or next(
-        (name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)), '')
+    protocol = _protocol(data)
     return Identity(
         protocol=protocol, model=text_of(data, 'model_name') or text_of(data, 'scsi_model_name'),
         firmware=text_of(data, 'firmware_version') or text_of(data, 'scsi_revision') or text_of(data, 'revision'),
@@ -118,6 +118,13 @@ def _identity(data: Json) -> Identity:
         capacity=integer_at(data, 'user_capacity.bytes') or integer_of(data, 'nvme_total_capacity') or None,
         family=text_of(data, 'model_family'), sector_size=integer_of(data, 'logical_block_size') or 512,
         physical_block_size=integer_of(data, 'physical_block_size') or None)
+
+
+def _protocol(data: Json) -> str:
+    """Return the protocol of the drive; that of the logs in the document if "device" contradicts all of them."""
+    named = text_of(object_of(data, 'device'), 'protocol')
+    found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
+    return named if named in found or not found else found[0]
 
 
 def _wwn(data: Json) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .. import alarm
 from ..coded import NOTHING, Coded
-from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
+from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError, inside
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
@@ -155,12 +155,22 @@ def _outcome(answer: Answer) -> Outcome:
     if answer.signal is not None:
         return DriveError(f'cannot be read: smartctl was terminated by signal {answer.signal}; run it by hand: '
                           f'{by_hand}', 'smartctl-failed')
+    return parsed(_report, answer, look=f'; look at the output: {by_hand}')
+
+
+def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:
+    """Return the report that *parse* makes of its arguments, or why it makes none; only this drive is affected.
+
+    look: the next step if parsing takes too long.
+    """
     try:
-        return alarm.limited(_report, answer)
+        return alarm.limited(parse, *arguments)
     except DriveError as error:
         return error
     except alarm.TakesTooLong as error:
-        return DriveError(f'cannot be parsed within {error}; look at the output: {by_hand}', 'report-too-complex')
+        return DriveError(f'cannot be parsed within {error}{look}', 'report-too-complex')
+    except Exception as error:
+        return inside(error, 'cannot be parsed')
 
 
 def _report(answer: Answer) -> Report:

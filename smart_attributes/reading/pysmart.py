@@ -62,10 +62,10 @@ _SCSI_LOG = (
     ('Accumulated load-unload cycles', 'Load_Cycle_Count', 'load_unload_cycles'),
     ('Elements in grown defect list', 'Reallocated_Sector_Ct', 'grown_defects'))
 # The forms that pySMART takes; of counters "1,204", and a size in brackets only behind groups of digits.
-_COUNTER = re.compile(r'\d{1,3}(?:,\d{3})*|\d+')
-_SIZED = re.compile(r'\d{1,3}(?:,\d{3})* \[\d+(?:\.\d+)? ?[kMGTPE]?B\]|\d+')
-_PERCENT = re.compile(r'\d+%')
-_PRINTED = {'critical_warning': re.compile('0x[0-9a-f]{1,2}'), 'temperature': re.compile(r'-?\d+ Celsius'),
+_COUNTER = re.compile(r'\d{1,3}(?:,\d{3}){0,12}|\d{1,39}')
+_SIZED = re.compile(r'\d{1,3}(?:,\d{3}){0,12} \[\d{1,39}(?:\.\d{1,9})? ?[kMGTPE]?B\]|\d{1,39}')
+_PERCENT = re.compile(r'\d{1,39}%')
+_PRINTED = {'critical_warning': re.compile('0x[0-9a-f]{1,2}'), 'temperature': re.compile(r'-?\d{1,39} Celsius'),
             'available_spare': _PERCENT, 'available_spare_threshold': _PERCENT, 'percentage_used': _PERCENT,
             'data_units_read': _SIZED, 'data_units_written': _SIZED}
 _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%', 'temperature': ' Celsius'}

@@ -4,40 +4,51 @@ from __future__ import annotations
 import errno
 import os
 
-from .. import alarm, files, trust
+from .. import files, trust
 from ..coded import Coded
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read, Report
 from ..typed import TYPE_CHECKING
-from . import text_report
+from ..words import listed, plural
+from . import machine, text_report
+from .content import begins_like_report
 from .names import slug, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+SHOWN = 5    # names of other files that are listed
+
+
 def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
-    """Append the content of recorded files to *reads*; return a note for each file of a folder that is not a report.
+    """Append the content of recorded files to *reads*; return a note on the files of folders that are not reports.
 
     The devices get their names when all files are read; see named().
     """
-    notes = []
+    others = []
     for path, is_listed in _report_files(paths):
-        outcome = _outcome(path)
-        if isinstance(outcome, NotAReport) and not is_listed:
-            notes.append(Coded('file-skipped', f'{path} {outcome}; skipped'))
+        outcome = machine.parsed(_report, path)
+        if isinstance(outcome, NotAReport) and not (is_listed or _is_meant(path)):
+            others.append(os.path.basename(path))
         else:
             reads.append(Read(Device(path, is_recorded=True), outcome))
-    return notes
+    return [Coded('file-skipped', f'{plural(len(others), "file")} left out, because they are not reports of smartctl: '
+                                  f'{listed(others, SHOWN)}')] if others else []
 
 
-def _outcome(path: str) -> Report | DriveError:
+def _report(path: str) -> Report:
+    return text_report.parse_report(_content(path))
+
+
+def _is_meant(path: str) -> bool:
+    """Return whether a file of a folder is named or begins like a report, so that it is never left out."""
+    if 'smart' in os.path.basename(path).lower():
+        return True
     try:
-        return alarm.limited(text_report.parse_report, _content(path))
-    except alarm.TakesTooLong as error:
-        return DriveError(f'cannot be parsed within {error}', 'report-too-complex')
-    except DriveError as error:
-        return error
+        return begins_like_report(_content(path))
+    except DriveError:  # not a regular file, or too large
+        return False
 
 
 def named(reads: Sequence[Read]) -> list[Read]:

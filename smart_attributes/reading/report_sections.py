@@ -21,6 +21,7 @@ ALL = frozenset(('-a', '-x'))
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
 _ERRORS, _TESTS, _WEAR = ALL | {'error', 'xerror'}, ALL | {'selftest', 'xselftest'}, ALL | {'ssd'}
+LIKELY = frozenset(('-A', '-a'))   # the arguments of a report of which none are known
 _ALWAYS: frozenset[str] = frozenset()
 
 # Entries of `places` for a printed log: a key of JSON, a line of text, or a mark that the drive does not keep it.

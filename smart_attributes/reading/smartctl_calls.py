@@ -182,4 +182,4 @@ def version(stdout: bytes) -> tuple[int, ...]:
         numbers = words[0].replace('pre-', '').split('.') if words else []
     else:
         return ()
-    return tuple(int(number) for number in numbers if number.strip().isdigit())
+    return tuple(int(number) for number in map(str.strip, numbers) if number.isdigit() and len(number) < 5)

@@ -13,7 +13,7 @@ from .json_report import parse as parse_json
 from .pysmart import digits, leading
 from .text_lines import POWER_ON, Lines, lines_by_kind
 
-_BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
+_BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Blanks and apostrophes between groups of digits in some locales -> ASCII.
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
@@ -28,7 +28,7 @@ _LABELS = {
              'current drive temperature', 'non-medium error count', 'vendor', 'product', 'error counter log',
              'percentage used endurance indicator', 'device', POWER_ON)}
 # "read:   56244        0         0     56244          0          0.026           0"
-_ERROR_COUNTERS = re.compile(r'(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+(?:[.,]\d{1,9})?)\s+(\d+)')
+_ERROR_COUNTERS = re.compile(r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})']))
 # The words after "- " below an NVMe drive's FAILED, and the bit of its critical warning. Source: NVMe 1.4, figure 194.
 _NVME_WARNINGS = (('available spare', 1), ('temperature', 2), ('NVM subsystem reliability', 4), ('media', 8),
                   ('volatile memory', 16), ('persistent memory', 32))

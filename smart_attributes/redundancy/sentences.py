@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING
-from ..words import clean, plural, sentence
+from ..words import clean, listed, plural, sentence
 from .levels import TOLERANCE
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def at_risk(group: Group, drive: str) -> Coded:
 def may_be_replaced(group: Group, unchecked: Sequence[str] = ()) -> Coded:
     """Return that a group has the data on other members. unchecked: those of its drives that were not read."""
     if unchecked:
-        others = ', '.join(unchecked[:3]) + (f' and {len(unchecked) - 3} more' if len(unchecked) > 3 else '')
-        return Coded('replace-next', f'{named(group)} has its data on other members, but {others} '
+        return Coded('replace-next', f'{named(group)} has its data on other members, but {listed(unchecked, 3)} '
                                      f'{"was" if len(unchecked) == 1 else "were"} not checked: check all members '
                                      'first, then replace it', group=group.id, unchecked=list(unchecked))
     return Coded('replace-next', f'{named(group)} has its data on other members, too: replace it, then wait until '
