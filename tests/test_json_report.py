@@ -438,7 +438,8 @@ def test_a_reserved_rotation_rate_of_a_sas_drive_is_none(protocol, rate, rotatio
 
 @pytest.mark.parametrize('more, protocol', [
     ({'nvme_x': 1, 'ata_x': 1}, 'NVMe'), ({'scsi_x': 1}, 'SCSI'), ({'ata_x': 1}, 'ATA'), ({}, ''),
-    ({'ata_x': 1, 'device': {'protocol': 'SCSI'}}, 'SCSI'), ({'x_ata_': 1}, '')], ids=str)
+    ({'ata_x': 1, 'scsi_x': 1, 'device': {'protocol': 'SCSI'}}, 'SCSI'), ({'x_ata_': 1}, ''),
+    ({'nvme_x': 1, 'device': {'protocol': 'SCSI'}}, 'NVMe'), ({'device': {'protocol': 'SCSI'}}, 'SCSI')], ids=str)
 def test_a_document_without_device_has_its_protocol_from_its_keys(more, protocol):
     assert json_report._identity(more).protocol == protocol
 

@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.model import Device, Forecast, Identity, State, Verdict
 from smart_attributes.output import triage_table
-from smart_attributes.output.table_cells import DriveRow
+from smart_attributes.output.table_cells import DriveRow, rows
 
 BAD = DriveRow(
     State.CRITICAL, 'sdb', 'slot 7', 'ACME X1 LONG', 'SERIAL22', '155 %', 1.0, State.CRITICAL, 'used up',
@@ -252,7 +252,7 @@ def test_messages_in_the_colours_of_their_states_stand_before_the_drives(hide_se
     output = Terminal()
     with monkeypatch.context() as patch:
         patch.setattr(sys, 'stdout', output)
-        triage_table.print_table([FADED], ['sdc is gone'], hide_serial, ['slot 3 was not read'],
+        triage_table.print_table(rows([FADED], hide_serial, 0), ['sdc is gone'], ['slot 3 was not read'],
                                  [(State.WARNING, 'two drives are missing')])
     *messages, _, row = output.getvalue().splitlines()
 

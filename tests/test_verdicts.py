@@ -95,7 +95,7 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
     (alarm.TakesTooLong('5.5 s of CPU time'), 'judging-failed',
      'cannot be evaluated: it took more than 5.5 s of CPU time, probably because of a pattern in a data file; to '
      'find it, run: check_smart_attributes validate'),
-    (KeyError('x'), 'judging-failed', 'cannot be evaluated: KeyError inside check_smart_attributes; please report this '
+    (KeyError('x'), 'internal-error', 'cannot be evaluated: KeyError inside check_smart_attributes; please report this '
                                       'with the output of: smartctl --json -x')],
     ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
 def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code, words):

@@ -1,4 +1,4 @@
-"""Fence each drive: an exception in the code for one drive makes it UNKNOWN, and its neighbors are told as ever.
+"""Fence each drive: an exception in the code for one drive makes it UNKNOWN, and all other drives are reported as ever.
 
 Reading and judging one drive have their own fences, in reading/machine and in verdicts. Errors about the whole run,
 such as a missing Python package, are left to `main`.
@@ -10,11 +10,7 @@ from ..model import State, Verdict, worst
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Callable, Iterable, Tuple, TypeVar
-
-    from .survey import Survey
-
-    T = TypeVar('T')
+    from typing import Callable, Iterable, Tuple
 
 UNCOMPARED = 'cannot be compared with its history'
 
@@ -41,23 +37,3 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
         return work(verdict)
     except Exception as error:
         return failed(verdict, error, what)
-
-
-def shown(found: Survey, show: Callable[[Survey], T]) -> Tuple[T, Survey]:
-    """Return the result of *show* for a survey, and the survey that it shows.
-
-    If it fails, each drive is shown alone to find out which ones fail. Raises the error if none of them does.
-    """
-    try:
-        return show(found), found
-    except Exception:
-        fenced = each(found.verdicts, lambda verdict: _shown_alone(found, verdict, show), 'cannot be shown')
-        if fenced == found.verdicts:
-            raise
-        left = found._replace(verdicts=fenced)
-        return show(left), left
-
-
-def _shown_alone(found: Survey, verdict: Verdict, show: Callable[[Survey], T]) -> Verdict:
-    show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))
-    return verdict

@@ -11,7 +11,13 @@ from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from ..model import Verdict
     from ..output.plugin import Outcome, Whole
+
+    T = TypeVar('T')
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -21,9 +27,9 @@ def run(options: Options, runner: Runner) -> int:
     def show(found: Survey) -> Outcome:
         return rendered(found, options, options.own)
     try:
-        outcome, _ = fence.shown(result, show)
+        outcome, _ = shown(result, show)
     except alarm.TimeIsOver:  # all drives are judged: only the output is left
-        outcome, _ = fence.shown(result, show)
+        outcome, _ = shown(result, show)
     print(outcome.text, end='')
     runner.later.append(lambda: result.history.keep(result.verdicts))
     return int(outcome.state)
@@ -38,6 +44,23 @@ def _with_groups(result: Survey) -> Survey:
         return with_groups(result, only_alerting=True)
     except alarm.TimeIsOver:  # all drives are judged: this only adds to it
         return result
+
+
+def shown(found: Survey, show: Callable[[Survey], T]) -> tuple[T, Survey]:
+    """Return the result of *show* for a survey, and the survey that it shows.
+
+    If it fails, each drive is shown alone to find those that cannot be shown. Raises the error if each of them can.
+    """
+    def alone(verdict: Verdict) -> Verdict:
+        show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))
+        return verdict
+    try:
+        return show(found), found
+    except Exception:
+        fenced = found._replace(verdicts=fence.each(found.verdicts, alone, 'cannot be shown'))
+        if fenced == found:
+            raise
+        return show(fenced), fenced
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:

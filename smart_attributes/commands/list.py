@@ -1,11 +1,11 @@
 """list: print the address and the identity of each drive."""
 from __future__ import annotations
 
-from ..check import fence
 from ..check.survey import Survey, survey
 from ..command_line.options import ListOptions, Options
 from ..reading.processes import Runner
 from . import person
+from .check import shown
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -15,8 +15,8 @@ def run(options: Options, runner: Runner) -> int:
     from ..output import drive_list
 
     def show(found: Survey) -> str:
-        shown = found.verdicts, person.addresses(found, options), options.naming.hide_serial
-        return drive_list.as_json(*shown, person.nobody(found)) if own.as_json else drive_list.as_text(*shown)
-    text, result = fence.shown(result, show)
+        asked = found.verdicts, person.addresses(found, options), options.naming.hide_serial
+        return drive_list.as_json(*asked, person.nobody(found)) if own.as_json else drive_list.as_text(*asked)
+    text, result = shown(result, show)
     print(text)
     return person.status(result)

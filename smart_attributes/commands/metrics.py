@@ -11,7 +11,7 @@ from ..command_line.options import OK, UNKNOWN, CheckOptions, MetricsOptions, Op
 from ..model import State, worst
 from ..reading.processes import Runner
 from ..words import coded, problem, sentence
-from .check import rendered, whole
+from .check import rendered, shown, whole
 from .dependence import with_groups
 
 
@@ -21,8 +21,8 @@ def run(options: Options, runner: Runner) -> int:
     own: MetricsOptions = options.own
     found = with_groups(survey(options, runner, tuple if own.as_json else metrics.library))
     found = found._replace(verdicts=fence.each(found.verdicts, found.history.told, fence.UNCOMPARED))
-    text, found = fence.shown(found, lambda shown: _document(shown, options) if own.as_json
-                              else _exposition(shown, options, own.openmetrics))
+    text, found = shown(found, lambda each: _document(each, options) if own.as_json
+                        else _exposition(each, options, own.openmetrics))
     if not own.as_json:
         _complain(found)
     if own.output:

@@ -5,7 +5,6 @@ import socket
 import time
 from typing import TYPE_CHECKING
 
-from ..check import fence
 from ..check.survey import Survey
 from ..coded import Coded
 from ..command_line.options import Options, TriageOptions
@@ -13,9 +12,10 @@ from ..output import output_file
 from ..reading.processes import Runner
 from ..words import sentence
 from . import person, smartd_import
+from .check import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from ..typed import Json, MutableJson
 
@@ -29,8 +29,8 @@ def run(options: Options, runner: Runner) -> int:
 
 def _write(found: Survey, options: Options) -> Survey:
     """Write the document to a file in each form that names one; print it in the other forms. Return what it shows."""
-    forms: Sequence[tuple[Callable[[Json], str], str | None]] = options.own.forms
-    texts, found = fence.shown(found, lambda shown: _texts(forms, shown, _document(shown, options)))
+    forms = dict(options.own.forms)  # the last file of a form counts
+    texts, found = shown(found, lambda each: _texts(forms, each, _document(each, options)))
     for text, file in texts:
         if file is not None:
             output_file.write(text, file)
@@ -41,17 +41,16 @@ def _write(found: Survey, options: Options) -> Survey:
     return found
 
 
-def _texts(forms: Sequence[tuple[Callable[[Json], str], str | None]], found: Survey,
+def _texts(forms: Mapping[Callable[[Json], str], str | None], found: Survey,
            document: MutableJson) -> list[tuple[str, str | None]]:
     """Return the text of each form with its file. Programs read nothing else, so it states why it has no drives."""
-    return [(text({**({} if file else person.nobody(found)), **document}), file) for text, file in forms]
+    return [(text({**({} if file else person.nobody(found)), **document}), file) for text, file in forms.items()]
 
 
 def _print_table(found: Survey, options: Options) -> Survey:
     """Print the table and what follows it; return what it shows."""
     from ..output import replacements, table_cells, triage_table
-    rows, found = fence.shown(found, lambda shown: table_cells.rows(shown.verdicts, options.naming.hide_serial,
-                                                                    time.time()))
+    rows, found = shown(found, lambda each: table_cells.rows(each.verdicts, options.naming.hide_serial, time.time()))
     triage_table.print_table(rows, found.failures, found.faults, found.demands)
     if found.machine and found.machine.steps:
         print('replace in this order:', *replacements.lines(found.machine), sep='\n')

@@ -11,7 +11,7 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-# What smartctl prints at the beginning of its text and its JSON; of these, damage leaves some.
+# Words at the beginning of smartctl's text and of its JSON. Damage leaves some of them.
 _HEAD = 2048
 _SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice Model: ', b'\nSerial Number: ',
           b'\nRevision: ', b'\nModel Number: ', b'ID# ATTRIBUTE_NAME', b'"json_format_version"', b'"svn_revision"',

@@ -204,7 +204,7 @@ def examined(text: str) -> str:
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
     """Return why *text* is not a report: a reason of smartctl or sudo, nothing printed, or another program's output."""
-    # A recorded text of many lines without smartctl's first line is no failed call, whatever words it contains.
+    # A failed call prints few lines. A longer text without smartctl's first line may contain its words by chance.
     is_long = exit_status is None and text.count('\n') > _MOST_FAILED
     is_foreign = is_long and not re.search(_FIRST_LINE, text, re.MULTILINE)
     cause, is_empty = None if is_foreign else diagnose((), exit_status, text), not text.strip()

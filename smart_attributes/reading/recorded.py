@@ -33,7 +33,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
             others.append(os.path.basename(path))
         else:
             reads.append(Read(Device(path, is_recorded=True), outcome))
-    return [Coded('file-skipped', f'{plural(len(others), "file")} left out, because they are not reports of smartctl: '
+    return [Coded('file-skipped', f'left out {plural(len(others), "file")} without a report of smartctl: '
                                   f'{listed(others, SHOWN)}')] if others else []
 
 

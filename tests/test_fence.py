@@ -1,0 +1,126 @@
+"""The fence around each drive: whatever its report makes of our code, its neighbors are reported as ever."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Tuple
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes import main
+from smart_attributes.check import history_access, judging
+from smart_attributes.model import Verdict
+from smart_attributes.output import (
+    checkmk,
+    drive_list,
+    explain,
+    json_document,
+    metrics,
+    metrics_document,
+    plugin,
+    table_cells,
+)
+from smart_attributes.reading import text_report
+
+FAILED, OTHER = 'hgst-failed', 'intel-s3500-healthy'
+LINE = 'inside check_smart_attributes; please report this with the output of: smartctl --json -x'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A failed drive, and another one that something happens to."""
+    for name, source in (('bad', FAILED), ('odd', OTHER)):
+        (tmp_path / f'{name}.json').write_bytes((ROOT / f'tests/reports/{source}.json').read_bytes())
+    return tmp_path
+
+
+def run(*words: str, capsys: pytest.CaptureFixture[str]) -> Tuple[int, str]:
+    code = main.run(list(words))
+    return code, capsys.readouterr().out
+
+
+READ, JUDGED = (text_report, 'parse_report'), (judging, 'judge')
+REMEMBERED = (history_access.Remembered, 'notes')
+COMMANDS = {
+    'check': (), 'triage': ('triage',), 'json': ('triage', '--json'), 'explain': ('explain',), 'list': ('list',),
+    'metrics': ('metrics',), 'zabbix': ('metrics', '--json'), 'checkmk': ('--format', 'checkmk'),
+    'rma': ('explain', '--rma')}
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+@pytest.mark.parametrize('place', [READ, JUDGED, REMEMBERED], ids=['reading', 'judging', 'remembering'])
+def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, command, folder, monkeypatch, capsys):
+    """At each stage, in each output."""
+    module, name = place
+    work = getattr(module, name)
+
+    def broken(*arguments, **named):
+        if any('EXAMPLE0001' in repr(each) for each in arguments) or arguments[:1] == (odd,):
+            raise ZeroDivisionError
+        return work(*arguments, **named)
+    odd = (folder / 'odd.json').read_bytes()
+    monkeypatch.setattr(module, name, broken)
+
+    code, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)
+
+    assert ('bad' in text or command == 'rma') and 'HGST HUS724020ALA640' in text
+    assert 'SMART UNKNOWN - [internal-error]' not in text
+    if command == 'check':
+        assert (code, text[:44]) == (2, 'SMART CRITICAL - bad smart_status: FAILED; p')
+        assert any(line.startswith('UNKNOWN') and ' odd ' in line and LINE in line for line in text.splitlines())
+    if command == 'json':
+        states = {drive['name']: (drive['state'], drive['code']) for drive in json.loads(text)['drives']}
+        assert states == {'bad': ('CRITICAL', None), 'odd': ('UNKNOWN', 'internal-error')}
+
+
+@pytest.mark.parametrize('command, module, name', [
+    ('check', plugin, 'drive_lines'), ('checkmk', checkmk, 'render'), ('triage', table_cells, '_row'),
+    ('json', json_document, '_drive'), ('metrics', metrics, '_of_readings'), ('zabbix', metrics_document, '_drive'),
+    ('list', drive_list, 'as_text'), ('explain', explain, 'head')])
+def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(command, module, name, folder, monkeypatch,
+                                                                         capsys):
+    """Its state is part of the output, and so is that of the failed drive beside it."""
+    work = getattr(module, name)
+
+    def broken(*arguments, **named):
+        found = [each for argument in arguments for each in (argument if isinstance(argument, (list, tuple)) else ())]
+        if any(isinstance(each, Verdict) and each.device.name == 'odd' and not each.problem
+               for each in (*arguments, *found)):
+            raise ZeroDivisionError
+        return work(*arguments, **named)
+    monkeypatch.setattr(module, name, broken)
+
+    code, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)
+
+    assert 'HGST HUS724020ALA640' in text and code == (2 if command == 'check' else 0)
+    assert command in ('metrics', 'list') or f'cannot be shown: ZeroDivisionError {LINE}' in ' '.join(text.split())
+    if command == 'check':
+        assert text.startswith('SMART CRITICAL - bad smart_status: FAILED')
+
+
+@pytest.mark.parametrize('suffix, text', [
+    ('txt', 'smartctl 7.{} 2022-02-28 r5338 [x86_64-linux-6.1.0]\n\nDevice Model:     ACME X1\n'
+            'SMART overall-health self-assessment test result: PASSED\n'),
+    ('json', '{{"smartctl": {{"version": [7, {}], "argv": ["smartctl", "-x"]}}, "smart_status": {{"passed": true}}}}')])
+def test_numbers_of_thousands_of_digits_are_the_matter_of_one_drive(suffix, text, folder, capsys):
+    """int() raises an error for more than 4,300 digits since Python 3.11, and takes long before."""
+    (folder / f'odd.{suffix}').write_text(text.format('9' * 5000))
+
+    code, printed = run('--report', str(folder), capsys=capsys)
+
+    assert code == 2 and printed.startswith('SMART CRITICAL - bad smart_status: FAILED')
+
+
+@pytest.mark.parametrize('content, code, words', [
+    (b'sma\0rtctl 7.3 x', 3, 'not-a-report'), (b'{"json_format_version": [1', 3, 'report-damaged'), (b'smart', 3, ''),
+    (b'', 3, 'report-empty'), (b'call the vendor', 0, 'left out 1 file without a report of smartctl: x.txt'),
+    (b'{"a": 1}', 0, 'left out 1 file without a report of smartctl: x.txt')], ids=str)
+def test_a_file_that_was_meant_as_a_report_is_never_left_out(content, code, words, tmp_path, capsys):
+    """It may be the one of a failing drive."""
+    (tmp_path / 'good.json').write_bytes((ROOT / f'tests/reports/{OTHER}.json').read_bytes())
+    (tmp_path / 'x.txt').write_bytes(content)
+
+    result, text = run('--report', str(tmp_path), '-v', capsys=capsys)
+
+    assert (result, words in text) == (code, True)
