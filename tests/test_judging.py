@@ -1,5 +1,6 @@
 """Readings meet limits: pure, so that one value is enough for a test."""
 import json
+from itertools import product
 
 import pytest
 import small_database
@@ -10,7 +11,7 @@ from smart_attributes.check import advisories, judging
 from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
-from smart_attributes.knowledge import drive_database, thresholds
+from smart_attributes.knowledge import drive_database, ranges, thresholds
 from smart_attributes.knowledge.acknowledgements import Acknowledgement
 from smart_attributes.knowledge.thresholds import DriveLimit, Limit
 from smart_attributes.model import (
@@ -42,6 +43,40 @@ def limits():
     return thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
 
 
+def best_number(metric):
+    return metric.valid[1] if metric.worse == 'low' else metric.valid[0] or 0
+
+
+def unmet(database, limits, metric, kind, drive_limit, temperatures):
+    """Return the judgement on the best number that a metric can have if it alerts; the rest as a drive states it."""
+    identity = Identity({'nvme': 'NVMe', 'sas': 'SCSI'}.get(kind, 'ATA'), 'ACME', rotation=7200 if kind == 'hdd' else 0)
+    of_drive = {name: Reading(name, number, 'C', Source('x')) for name, number in temperatures.items()}
+    reading = Reading(metric.name, best_number(metric), metric.unit, Source('x'), drive_limit=drive_limit)
+    judged = judging.judge_reading(reading, limits.limit(metric.name, SDA, identity, ''), of_drive, database.metrics)
+    return judged if judged.state is not State.OK else None
+
+
+@pytest.mark.parametrize('kind', ['hdd', 'ssd', 'nvme', 'sas'])
+def test_the_best_number_of_a_metric_is_ok_whatever_the_drive_states_as_its_limit(kind, database, limits):
+    """Otherwise the alert has no end: Apple's NVMe drives state a threshold of 99 % for their spare blocks."""
+    metrics = [metric for metric in database.metrics.values() if not metric.is_verdict and metric.worse != 'none']
+    temperatures = 'temperature_limit', 'temperature_critical_limit'
+    told = [unmet(database, limits, metric, kind, number, dict.fromkeys(temperatures, number - 50))
+            for metric in metrics for number in range(256)]
+
+    assert [each for each in told if each] == []
+
+
+def test_no_default_limit_lies_outside_the_range_of_its_metric(database, limits):
+    for kind, (name, metric) in product(('ATA', 'NVMe', 'SCSI'), database.metrics.items()):
+        limit = limits.limit(name, SDA, Identity(kind, 'ACME', rotation=0), '')
+        for text in (limit.warning, limit.critical):
+            if isinstance(text, str) and text:
+                allowed = ranges.parse(text, metric.unit)
+                assert all(metric.valid[0] <= end <= (metric.valid[1] or end) for end in (allowed.start, allowed.end)
+                           if abs(end) != float('inf')), (name, text)
+
+
 def spare(number, threshold=None):
     return Reading('spare_available', number, '%', Source('NVMe health log'), drive_limit=threshold)
 
@@ -53,10 +88,11 @@ SPARE_LIMIT = Limit(DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0
     (spare(100, 10), State.OK, ''), (spare(16, 10), State.OK, ''), (spare(15, 10), State.WARNING, 'below 16'),
     (spare(10, 10), State.WARNING, 'below 16'), (spare(9, 10), State.CRITICAL, 'below 10'),
     (spare(16), State.OK, ''), (spare(15), State.WARNING, 'below 16'), (spare(10), State.CRITICAL, 'below 11'),
-    (spare(6, 5), State.WARNING, 'below 11')],
+    (spare(6, 5), State.WARNING, 'below 11'), (spare(100, 99), State.OK, ''),
+    (spare(99, 99), State.WARNING, 'below 100'), (spare(98, 99), State.CRITICAL, 'below 99')],
     ids=['ok-full', 'ok-at-the-limit', 'warn-near', 'warn-at-the-threshold', 'crit-below', 'ok-no-threshold',
          'warn-no-threshold',
-         'crit-no-threshold', 'warn-other-threshold'])
+         'crit-no-threshold', 'warn-other-threshold', 'ok-full-at-99', 'warn-at-99', 'crit-below-99'])
 def test_spare_is_judged_by_the_drives_own_threshold(database, reading, state, against):
     """Drives set it at 3, 5 or 10; without one the usual 10 holds."""
     judgement = judging.judge_reading(reading, SPARE_LIMIT, {}, database.metrics)

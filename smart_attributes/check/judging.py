@@ -184,8 +184,8 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
     origin = limit.critical_origin or limit.warning_origin
     if not _has_levels(limit):
         return Judgement(reading, State.OK, origin=origin, graphed=limit.is_graphed, reason=limit.why)
-    is_floor = _is_floor(reading, metrics)
-    warning, critical = (_resolve(bound, reading, by_metric, is_floor) for bound in (limit.warning, limit.critical))
+    warning, critical = (_resolve(bound, reading, by_metric, metrics.get(reading.metric))
+                         for bound in (limit.warning, limit.critical))
     for state, text, who in ((State.CRITICAL, critical, limit.critical_origin),
                              (State.WARNING, warning, limit.warning_origin)):
         if ranges.is_violated(text, reading.number, reading.unit):
@@ -286,15 +286,22 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
     return Judgement(reading, state, origin=str(reading.source), graphed=limit.is_graphed, reason=limit.why)
 
 
-def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], is_floor: bool) -> str:
-    """Return a limit as a range; '' if it never alerts. is_floor: the number must not fall below the limit."""
+def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Optional[Metric]) -> str:
+    """Return a limit as a range; '' if it never alerts.
+
+    A limit beside that of the drive never lies beyond the best number of the metric, which every drive must be able to
+    meet: spare blocks have a threshold of 99 % on some drives, and 100 % is the most that these can have.
+    """
     if not isinstance(bound, DriveLimit):
         return bound or ''
     other = by_metric.get(bound.reading)
     known = reading.drive_limit if bound.reading == 'threshold' else other.number if other else None
     if known is None:
         return bound.otherwise or ''
-    return (ranges.below if is_floor else ranges.above)(bound.beside(known))
+    lowest, highest = metric.valid if metric else (None, None)
+    if metric and metric.worse == 'low':
+        return ranges.below(min(number for number in (bound.beside(known), highest) if number is not None))
+    return ranges.above(max(number for number in (bound.beside(known), lowest) if number is not None))
 
 
 def _hours(by_metric: Mapping[str, Reading]) -> Optional[float]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import Counter
 
 from .. import files, trust
 from ..coded import Coded
@@ -26,15 +27,22 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
     The devices get their names when all files are read; see named().
     """
-    others = []
+    others: dict[str, list[Read]] = {}
     for path, is_listed in _report_files(paths):
-        outcome = machine.parsed(_report, path)
-        if isinstance(outcome, NotAReport) and not (is_listed or _is_meant(path)):
-            others.append(os.path.basename(path))
-        else:
-            reads.append(Read(Device(path, is_recorded=True), outcome))
-    return [Coded('file-skipped', f'left out {plural(len(others), "file")} without a report of smartctl: '
-                                  f'{listed(others, SHOWN)}')] if others else []
+        read = Read(Device(path, is_recorded=True), machine.parsed(_report, path))
+        is_other = isinstance(read.outcome, NotAReport) and not (is_listed or _is_meant(path))
+        (others.setdefault(_group(path), []) if is_other else reads).append(read)
+    kept = Counter(_group(read.device.path) for read in reads)
+    lost = {group for group, found in others.items() if kept[group] > len(found)}
+    reads += [read for group in others if group in lost for read in others[group]]
+    left = [os.path.basename(read.device.path) for group in others if group not in lost for read in others[group]]
+    return [Coded('file-skipped', f'left out {plural(len(left), "file")} without a report of smartctl: '
+                                  f'{listed(left, SHOWN)}')] if left else []
+
+
+def _group(path: str) -> str:
+    """Return the folder and the ending of a file. Where most files of a group are reports, all were meant to be."""
+    return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
 
 
 def _report(path: str) -> Report:
