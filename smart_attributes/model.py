@@ -282,6 +282,8 @@ class Member(NamedTuple):
     slot: Optional[int] = None    # its place in the group; None: it has none, such as a spare
     on: Tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
     detail: str = ''              # the state as the system reports it, if that says more
+    # why it may not hold all that it should although it is in sync; each with the command that removes the doubt
+    doubts: Tuple[str, ...] = ()
 
 
 class Group(NamedTuple):
@@ -304,6 +306,7 @@ class Group(NamedTuple):
     used_as: Tuple[str, ...] = ()  # mount points; "swap"
     missing: int = 0              # members known to be gone or stale, but not which ones
     unknown: str = ''             # why its redundancy is not known
+    doubts: Tuple[str, ...] = ()  # as of a member, if they concern all of its members
 
 
 class Place(NamedTuple):
@@ -327,7 +330,7 @@ class Dependence(NamedTuple):
 class Replacement(NamedTuple):
     """Whether a drive may be replaced at present."""
 
-    label: str                    # "next", "copy first", "last good copy" or "wait"
+    label: str                    # one of redundancy.replacement.LABELS
     why: Coded
 
 

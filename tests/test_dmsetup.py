@@ -33,7 +33,7 @@ NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
     ('0 131072 raid raid5_ls 3 aaa 16384/65536 resync 0 0 -', Status('', 'aaa', 'resync', 25.0, RESYNC)),
     # made from the source
     ('0 8 raid raid6_zr 5 AAaAD 1/4 recover 0 0 -', Status('raid6', 'AAaAD', 'recover', 25.0)),
-    ('0 8 raid raid5_n 3 AAA 3/4 check 12 0 -', Status('raid5', 'AAA', 'check', 75.0)),
+    ('0 8 raid raid5_n 3 AAA 3/4 check 12 0 -', Status('raid5', 'AAA', 'check', 75.0, has_mismatches=True)),
     ('0 8 raid raid5_la 3 A-A 4/4 idle 0 0 A', Status('raid5', 'A-A')),
     ('0 8 raid raid10 4 AAAA 4/4 frozen 0 0 -', Status('raid10-unknown-layout', 'AAAA')),
     ('0 8 raid raid0 2 AA 0/0 idle 0 0 -', Status('raid0', 'AA')),

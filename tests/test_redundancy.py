@@ -207,6 +207,13 @@ STRIPED = [group('md0', 'raid0', 'sda', 'sdb'), group('md1', 'raid0', 'sdc', 'sd
 UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run triage --zpool')
 
 
+def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> List[Drive]:
+    """Return the drives, and all others of these groups, which were checked and are good."""
+    stack, known = Stack(groups), {disk for drive in drives for disk in drive.disks}
+    below = {disk for group in groups for disk in stack.disks(group.id)}
+    return [*drives, *(Drive(disk, frozenset((disk,))) for disk in sorted(below - known))]
+
+
 @pytest.mark.parametrize(('groups', 'failing', 'labels'), [
     (MIRRORED, 'a', {'sda': NEXT}),
     (MIRRORED, 'ac', {'sda': NEXT, 'sdc': NEXT}),         # of two mirrors, one half each
@@ -234,7 +241,8 @@ UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run triage --zpool')
     ([group('fs', 'raid1c3', 'sda', 'sdb', 'sdc', used='/srv', missing=1)], 'a', {'sda': NEXT}),
     ([group('a', 'raid1', 'b', used='/'), group('b', 'raid1', 'a', 'sda')], 'a', {'sda': COPY})])   # a loop
 def test_groups_on_groups(groups, failing, labels):
-    found = order(Stack(groups), [Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing])
+    found = order(Stack(groups), with_others(groups, [
+        Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing]))
 
     assert {step.drive.name: step.label for step in found} == labels
 
@@ -242,7 +250,8 @@ def test_groups_on_groups(groups, failing, labels):
 def test_a_worn_drive_waits_for_a_failing_one():
     """Its replacement is ordered, but that of the failing one is urgent."""
     found = order(Stack([group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')]), [
-        Drive('worn', frozenset(('sda',)), False, True), Drive('failing', frozenset(('sdb',)), True, True)][::-1])
+        Drive('failing', frozenset(('sdb',)), True, True), Drive('worn', frozenset(('sda',)), False, True),
+        *(Drive(name, frozenset((name,))) for name in ('sdc', 'sdd'))])
 
     assert [(step.drive.name, step.label, step.why.code) for step in found] == [
         ('failing', NEXT, 'replace-next'), ('worn', WAIT, 'other-drive-first')]
@@ -259,8 +268,7 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
 
 
 @pytest.mark.parametrize(('groups', 'failing', 'said'), [
-    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, but sdb was not checked: check all members '
-                   'first, then replace it'),
+    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt'),
     ([RAID1], 'ab', 'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then replace '
                     'sda'),
     ([group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})], '',
@@ -273,13 +281,14 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
      'md0 (raid5, sdb missing, sdc missing) lacks more members than it tolerates: keep all its drives until the data '
      'is recovered'),
     ([RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
-     'md0 (raid1, /srv) has its data on other members, but sdb was not checked: check all members first, then replace '
-     'it; before that, run: swapoff /dev/sda2'),
+     'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt; before that, '
+     'run: swapoff /dev/sda2'),
     ([group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
      'it holds only swap space: replace it; before that, run: swapoff /dev/sda2'),
     ([], 'a', 'use of sda not known: look for data on it, and copy it first')])
 def test_the_first_step_says(groups, failing, said):
-    found = order(Stack(groups), [Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing])
+    found = order(Stack(groups), with_others(groups, [
+        Drive(f'sd{each}', frozenset((f'sd{each}',)), True, True) for each in failing]))
 
     assert found[0].why == said
 
@@ -298,7 +307,8 @@ def test_the_last_good_copy_says(states, failing, said):
 @pytest.mark.parametrize(('state', 'words'), [('spare', ''), ('rebuilding', ', sdc rebuilding')])
 def test_a_failing_spare_was_not_dropped(state, words):
     array_of_three = group('md0', 'raid1', 'sda', 'sdb', 'sdc', used='/srv', states={'sdc': state})
-    found = order(Stack([array_of_three]), [Drive('sdc', frozenset(('sdc',)), True, True)])
+    found = order(Stack([array_of_three]), with_others([array_of_three], [
+        Drive('sdc', frozenset(('sdc',)), True, True)]))
 
     assert (found[0].label, found[0].why) == (NEXT, f'md0 (raid1, /srv{words}) needs no data on it: replace it')
 
@@ -311,8 +321,9 @@ def test_the_others_were_checked():
 
 
 def test_a_second_failing_member_names_the_first():
-    found = order(Stack([group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')]), [
-        Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')])
+    array_of_four = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')
+    found = order(Stack([array_of_four]), with_others([array_of_four], [
+        Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')]))
 
     assert found[1].why == 'second failing member of md0 (raid6, /, tolerates 2 more): replace sdc first'
 
@@ -345,7 +356,7 @@ def test_groups_that_tolerate_the_fewest_losses_come_first_and_unknown_ones_last
 
 
 def test_three_unchecked_drives_are_all_named():
-    assert ', but a, b, c were not checked: ' in sentences.may_be_replaced(NESTED[0], ['a', 'b', 'c'])
+    assert ' has members on a, b, c, which were not checked: ' in sentences.unchecked(NESTED[0], ['a', 'b', 'c'])
 
 
 # --- levels, and which group is named -------------------------------------------------------------------
@@ -412,7 +423,8 @@ def test_a_failing_member_waits_while_another_is_rebuilt(activity):
 def test_what_is_next_is_lost_for_those_that_come_later():
     """Of two mirrors on each other's drives, one half each."""
     found = order(Stack([group('md0', 'raid10', 'sda', 'sdb', 'sdc', 'sdd', used='/', layout=0x102)]), [
-        Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdc')])
+        *(Drive(name, frozenset((name,)), False, True) for name in ('sda', 'sdc')),
+        *(Drive(name, frozenset((name,))) for name in ('sdb', 'sdd'))])
 
     assert [(step.drive.name, step.label) for step in found] == [('sda', NEXT), ('sdc', WAIT)]
 
@@ -498,7 +510,8 @@ def test_each_sentence_names_its_group_as_a_field():
     assert {said.code: (said, said.fields) for said in (
         sentences.last_copy(last, 'sda', False), sentences.last_copy(RAID1._replace(missing=1), 'sda', True),
         sentences.other_first(RAID1, 'sda', None), sentences.other_first(RAID1, 'sda', 1),
-        sentences.at_risk(RAID1, 'sda'), sentences.may_be_replaced(RAID1, list('abcd')), sentences.not_used(last),
+        sentences.at_risk(RAID1, 'sda'), sentences.unchecked(RAID1, list('abcd')),
+        sentences.may_be_replaced(RAID1), sentences.doubtful(RAID1, 'sdb has errors'), sentences.not_used(last),
         sentences.incomplete(last),
         sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']), sentences.unknown(RAID1._replace(unknown=LONG)))} == {
         'last-good-copy': ('last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add a new '
@@ -509,8 +522,13 @@ def test_each_sentence_names_its_group_as_a_field():
                                   {'group': 'md0', 'first': 'sda'}),
         'data-at-risk': ('md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then '
                          'replace sda', {'group': 'md0'}),
-        'replace-next': ('md0 (raid1, /srv) has its data on other members, but a, b, c and 1 more were not checked: '
-                         'check all members first, then replace it', {'group': 'md0', 'unchecked': list('abcd')}),
+        'members-not-checked': ('md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked: check '
+                                'all members in one run, then decide: check_smart_attributes triage',
+                                {'group': 'md0', 'unchecked': list('abcd')}),
+        'replace-next': ('md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is '
+                         'rebuilt', {'group': 'md0'}),
+        'redundancy-doubtful': ('md0 (raid1, /srv) may not have its data on other members, because sdb has errors',
+                                {'group': 'md0'}),
         'member-not-used': ('md0 (raid1, /srv, sdb faulty) no longer uses it: replace it, or add it again if only its '
                             'cable was at fault', {'group': 'md0'}),
         'group-incomplete': ('md0 (raid1, /srv, sdb faulty) lacks more members than it tolerates: keep all its drives '

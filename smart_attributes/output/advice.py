@@ -57,7 +57,7 @@ def advice(verdict: Verdict, now: float) -> Advice:
 def in_its_groups(action: str, label: str) -> str:
     """Return the action for a drive after a look at the groups on it. label: that of its replacement."""
     if action == REPLACE:
-        return {'next': REPLACE, 'copy first': COPY, 'last good copy': KEEP, 'wait': LATER}[label]
+        return {'next': REPLACE, 'copy first': COPY, 'unknown': COPY, 'last good copy': KEEP, 'wait': LATER}[label]
     if action in (NOTHING, WATCH):
         return {'next': REJOIN, 'last good copy': KEEP}.get(label, action)
     return action

@@ -5,7 +5,7 @@ from enum import IntEnum
 from typing import Mapping, Tuple
 
 from ..redundancy.levels import TOLERANCE
-from ..redundancy.replacement import BUSY, COPY, LAST, NEXT, WAIT
+from ..redundancy.replacement import BUSY, COPY, LAST, NEXT, UNKNOWN, WAIT
 from ..typed import Json
 
 IN_ORDER = ('in_sync', 'spare')        # states of members that are as they should be
@@ -29,6 +29,7 @@ AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 OF_CODE: Mapping[str, Tuple[str, Risk]] = {
     'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED), 'only-swap': (NEXT, Risk.PLAIN),
     'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
+    'redundancy-doubtful': (UNKNOWN, Risk.UNSURE), 'members-not-checked': (UNKNOWN, Risk.UNSURE),
     'redundancy-unknown': (COPY, Risk.UNSURE), 'use-unknown': (COPY, Risk.UNKNOWN),
     'last-good-copy': (LAST, Risk.LAST), 'group-incomplete': (LAST, Risk.BEYOND),
     'group-rebuilding': (WAIT, Risk.LAST), 'second-failing-member': (WAIT, Risk.DEGRADED),

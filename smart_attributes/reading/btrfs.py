@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 PROFILES = {'raid0': 'raid0', 'single': 'single', 'dup': 'dup', 'raid5': 'btrfs-raid5', 'raid1': 'btrfs-raid1',
             'raid10': 'btrfs-raid10', 'raid6': 'btrfs-raid6', 'raid1c3': 'raid1c3', 'raid1c4': 'raid1c4'}
 _SPACES = ('data', 'metadata', 'system', 'mixed')
-_STALE = re.compile('^(?:write|flush|corruption|generation)_errs 0*[1-9]', re.MULTILINE)
+_ERRORS = re.compile('_errs 0*[1-9]')
+_DOUBT = ('btrfs has counted errors of its devices; run: btrfs scrub start -B {0}, and if it corrects all of them: '
+          'btrfs device stats -z {0}')
 _FILE_SYSTEMS = 256
 
 
@@ -41,22 +43,19 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     names = members_of(f'btrfs {uuid}', devices)
     entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MEMBERS]]
     targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
-    stale = sum(_is_stale(each) for each in entries if each not in targets)
+    gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
+    is_doubtful = any(_ERRORS.search(text_of(f'{each}/error_stats')) for each in entries)
     # The target of a replacement counts like the others, since nobody knows which device it is.
     members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
     level, unknown = _level(_profiles(folder), bool(entries) and all(map(_has_counters, entries)))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:NAME] or (used[0] if used else uuid)
-    # A device that was pulled out has errors, too, but is already counted as a member.
-    missing = max(stale - sum(member.state == 'missing' for member in members), 0)
+    doubts = (_DOUBT.format(used[0] if used else 'MOUNTPOINT'),) if is_doubtful else ()
+    # A device that was pulled out is already counted as a member.
+    missing = max(gone - sum(member.state == 'missing' for member in members), 0)
     return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',
-                 None, used, missing, unknown)
-
-
-def _is_stale(entry: str) -> bool:
-    """Return whether a device is missing, or has failed to store something that it should hold."""
-    return text_of(f'{entry}/missing') != '0' or bool(_STALE.search(text_of(f'{entry}/error_stats')))
+                 None, used, missing, unknown, doubts)
 
 
 def _has_counters(entry: str) -> bool:

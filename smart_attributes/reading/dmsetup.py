@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
 _LINE = re.compile('(.+): [0-9]+ [0-9]+ raid(?: (.*))?')
 _RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20})'
-                   ' (idle|frozen|init|resync|recover|check|repair|reshape) [0-9]+(?: [0-9]+(?: [AaD-])?)?')
+                   ' (idle|frozen|init|resync|recover|check|repair|reshape) ([0-9]+)(?: [0-9]+(?: [AaD-])?)?')
+_DOUBT = 'its members differ from each other (mismatch count of dm-raid); run: lvchange --syncaction repair {}'
 # The level of each type. The layout of raid10 is only in `dmsetup table`: whatever it is, one member may fail.
 _LEVELS = {'raid0': 'raid0', 'raid0_meta': 'raid0', 'raid1': 'raid1', 'raid4': 'raid4',
            **dict.fromkeys((f'raid5_{layout}' for layout in ('n', 'la', 'ra', 'ls', 'rs')), 'raid5'),
@@ -41,6 +42,7 @@ class Status(NamedTuple):
     activity: str = ''              # as in Group
     progress: float | None = None   # of the activity, %
     unknown: str = ''               # why the level is not known
+    has_mismatches: bool = False    # found by its last check
 
 
 def statuses(text: str) -> Mapping[str, Status]:
@@ -66,7 +68,7 @@ def _status(text: str) -> Status:
         # During these, dm-raid shows the same character for all members that work.
         return Status('', match[3], activity, progress, f'a {activity} is running, and dm-raid does not report which '
                                                         f'members are complete')
-    return Status(_LEVELS[match[1]], match[3], activity, progress)
+    return Status(_LEVELS[match[1]], match[3], activity, progress, has_mismatches=bool(match[7].strip('0')))
 
 
 def with_status(group: Group, status: Status) -> Group:
@@ -80,7 +82,8 @@ def with_status(group: Group, status: Status) -> Group:
     members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
                     for place, character in enumerate(status.health))
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
-                          progress=status.progress, unknown='')
+                          progress=status.progress, unknown='',
+                          doubts=(_DOUBT.format(group.name),) * status.has_mismatches)
 
 
 def _member(member: Member, state: str) -> Member:

@@ -13,16 +13,33 @@ from ..words import clean
 from .block_devices import MEMBERS, NAME, names_in, number_of, text_of
 
 if TYPE_CHECKING:
-    from typing import List, Optional, Sequence
+    from typing import List, Optional, Sequence, Tuple
 
     from .block_devices import Devices
 
 # Level -> whether each place needs a device. An array of level raid1 works with empty places: QNAP builds 32 for 4.
 LEVELS = {'linear': False, 'raid0': False, 'raid1': False, 'raid4': True, 'raid5': True, 'raid6': True, 'raid10': True}
 ACTIVITIES = ('recover', 'resync', 'reshape', 'check', 'repair')
+_AT_REST = ('', 'idle', 'frozen')
 _REBUILDING = ('recover', 'resync', 'reshape')
 _RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
 _WORD = 40
+_REPAIR, _RESYNC = 'echo repair > /sys/block/{}/md/sync_action', 'mdadm --readwrite /dev/{0}; mdadm --wait /dev/{0}'
+# File of an array -> its content if all members have their data, why they may not, and the command that mends it.
+_DOUBTS = (
+    ('journal_mode', r'(.*\[write-through\].*)?', 'its journal (write-back) has data that no member has yet',
+     'echo write-through > /sys/block/{}/md/journal_mode'),
+    ('reshape_position', '(none)?', 'a reshape has not ended', 'mdadm --grow --continue /dev/{}'),
+    ('array_state', '(?!read-auto).*', 'a resync may be pending (read-auto)', _RESYNC),
+    ('resync_start', '(none)?', 'a resync is pending or was interrupted', _RESYNC),
+    ('mismatch_cnt', '0*', 'its members differ from each other (mismatch_cnt)', _REPAIR))
+# The same for a file of one member, of which "state" is a list of flags.
+_MEMBER_DOUBTS = (
+    ('bad_blocks', '', 'has blocks that md cannot read', _REPAIR),
+    ('unacknowledged_bad_blocks', '', 'has blocks that md cannot read', _REPAIR),
+    ('state', '(?!.*(write_error|blocked)).*', 'could not store data', _REPAIR))
+_FLAGS = frozenset(('', 'faulty', 'in_sync', 'write_mostly', 'blocked', 'spare', 'write_error', 'want_replacement',
+                    'replacement', 'journal', 'external_bbl', 'failfast'))
 
 
 def array(name: str, devices: Devices) -> Optional[Group]:
@@ -33,15 +50,25 @@ def array(name: str, devices: Devices) -> Optional[Group]:
     folders = [f'{md}/dev-{each}' for each in members_of(name, devices)]
     if not folders or re.match('external:(?!/)', text['metadata_version']):
         return None
-    activity = text['sync_action'] if text['sync_action'] in ACTIVITIES else ''
+    action = text['sync_action']
+    activity = action if action in ACTIVITIES else ''
     slots = min(number_of(text['raid_disks']) or 0, MEMBERS)
-    unknown = _unknown(text['level'], slots, text['layout'], text['array_state'])
-    members = [_member(folder, activity, devices) for folder in folders]
+    unknown = _unknown(text['level'], slots, text['layout'], text['array_state']) or (
+        f'md reports the activity "{clean(action, _WORD)}"' if action not in (*ACTIVITIES, *_AT_REST) else '')
+    members = [_member(folder, activity, devices)._replace(doubts=_doubts(_MEMBER_DOUBTS, folder, name))
+               for folder in folders]
     if LEVELS.get(text['level']) and not unknown:
         members += _empty(slots, members)
     return Group(name, name, 'md', '' if unknown else text['level'], slots, number_of(text['layout']) or 0,
                  tuple(sorted(members, key=lambda each: (each.slot is None, each.slot or 0))), activity,
-                 _progress(text['sync_completed']) if activity else None, devices.used.get(name, ()), unknown=unknown)
+                 _progress(text['sync_completed']) if activity else None, devices.used.get(name, ()), unknown=unknown,
+                 doubts=_doubts(_DOUBTS, md, name))
+
+
+def _doubts(table: Sequence[Tuple[str, str, str, str]], folder: str, array: str) -> Tuple[str, ...]:
+    """Return why data may be missing, each with the command that removes the doubt."""
+    return tuple(f'{why}; run: {command.format(array)}' for file, form, why, command in table
+                 if not re.fullmatch(form, text_of(f'{folder}/{file}'), re.DOTALL))
 
 
 def members_of(name: str, devices: Devices) -> List[str]:
@@ -74,6 +101,8 @@ def _state(flags: List[str], is_rebuilding: bool) -> str:
     """Return the state of a device by md's flags; faulty counts most, since md adds it to in_sync for a bad block."""
     if 'faulty' in flags:
         return 'faulty'
+    if not _FLAGS.issuperset(flags):
+        return 'unknown'
     if 'journal' in flags:   # it holds no copy, and the array can do without it
         return 'spare'
     if 'in_sync' in flags:

@@ -16,7 +16,7 @@ from .block_devices import LINUX
 from .zpool_status import Pool, Scan, Vdev
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from .block_devices import System
 
@@ -48,10 +48,14 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool      # zpool shows for at least one device of the pool that it lacks data
     disks_of: DisksOf
+    doubt: str = ''      # why all of its devices may lack data, with the remedy
+
+
+_REMEDY = '; run: zpool scrub {0}, and if it repairs everything: zpool clear {0}'
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
-    """Return the groups of all pools in the output of zpool status, text or JSON; none if it is neither. Pure.
+    """Return the groups of all pools in the output of zpool status; none if it has another form. Pure.
 
     disks_of: returns the disks, or ids of groups, below the path of a device.
     """
@@ -110,16 +114,26 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
                       if scan.function == 'resilver')
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *pool.others) for leaf in _leaves(vdev))
-    view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of)
     name = clean(pool.name, _LONGEST)
+    view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of,
+                 pool.doubt and pool.doubt + _REMEDY.format(name))
     members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
                       (_id(f'zfs {name}', vdev),)) for place, vdev in enumerate(vdevs)]
     spares = [_member(vdev, None, disks_of)._replace(state='spare') for vdev in pool.spares if vdev.state == 'AVAIL']
     yield Group(f'zfs {name}', name, 'zfs', '' if unknown else 'raid0', len(members), members=(*members, *spares),
                 unknown=unknown)
+    bad = {_short(leaf) for vdev in vdevs for leaf in _leaves(vdev)
+           if leaf.state in _WORKS and (leaf.has_errors or leaf.state == 'DEGRADED')}
     for vdev in vdevs:
         for group in _groups_of_vdev(vdev, f'zfs {name}', view):
-            yield group._replace(level='', unknown=unknown) if unknown else group
+            yield _doubted(group._replace(level='', unknown=unknown) if unknown else group, bad,
+                           'has errors, so it may lack data' + _REMEDY.format(name))
+
+
+def _doubted(group: Group, bad: Collection[str], why: str) -> Group:
+    """Return a group with a doubt about each device that works but has errors. bad: their names."""
+    return group._replace(members=tuple(member._replace(doubts=(why,)) if member.name in bad else member
+                                        for member in group.members))
 
 
 def _doubt(pool: Pool) -> str:
@@ -172,7 +186,8 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     scan = _running(vdev, view)
     yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level,
                 len(members), members=members, activity=_ACTIVITIES[scan.function] if scan else '',
-                progress=scan.progress if scan else None, unknown=unknown)
+                progress=scan.progress if scan else None, unknown=unknown,
+                doubts=(view.doubt,) * bool(view.doubt))
     for child in vdev.children:
         if child.children:
             yield from _groups_of_vdev(child, own, view)
@@ -211,8 +226,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
         return 'it is of a kind that this version does not know'
     if vdev.children and not kind.fewest <= len(vdev.children) <= kind.most:
         return f'zpool reports {len(vdev.children)} of its devices'
-    # zpool status -j of 2.3 omits the state of a dRAID.
-    if not is_nested and vdev.state not in _WORKS and (vdev.state or kind.level[:5] != 'draid'):
+    if not is_nested and vdev.state not in _WORKS:
         return f'zpool reports the state {clean(vdev.state)}'
     if any(leaf.state not in _STATES or (leaf.state in _WORKS and leaf.detail.startswith('was ')) for leaf in leaves):
         return 'zpool reports a state of a device that this version does not know'
@@ -225,8 +239,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
 def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
     """Return why it is not known which devices are complete while a resilver runs, or ''.
 
-    JSON does not mark the devices of a sequential resilver, and in a dRAID each device that receives a part of the data
-    is marked.
+    In a dRAID, each device that receives a part of the data is marked.
     """
     names = {scan.vdev for scan in view.resilvers}
     is_marked = any(leaf.is_resilvering for leaf in leaves)

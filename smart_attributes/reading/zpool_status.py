@@ -1,22 +1,17 @@
-"""Parse the output of `zpool status -P`, as text and as JSON, into trees of devices. Pure.
+"""Parse the output of `zpool status -P` into trees of devices. Pure.
 
 Names may be of any kind, since anyone who may write to a disk can choose them. A line that is not understood makes
 its pool unknown: a pool without the line of a failed device would look better than it is.
-Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config, vdev_stats_nvlist).
+Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config).
 """
 from __future__ import annotations
 
-import json
 import re
 
 from ..typed import TYPE_CHECKING, NamedTuple
-from .json_values import object_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
-
-    from ..typed import Json
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 RESILVERING = ('resilvering', 'awaiting resilver')
@@ -28,7 +23,7 @@ _FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
 _CLASS = re.compile('\t(dedup|special|logs|cache|spares)[\t ]*')
 _COUNT = r'[0-9][0-9.]{0,20}[KMGTPEZ]?'
 _STATE = re.compile('(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
-                    f'(?:(?<= ){_COUNT} +{_COUNT} +{_COUNT}(?= |$))?(?:  (.*))?')
+                    f'(?:(?<= )({_COUNT}) +{_COUNT} +({_COUNT})(?= |$))?(?:  (.*))?')
 # Remarks after the counts of a device that works, besides RESILVERING and reasons in words.
 _HARMLESS = re.compile(r'\((?:repairing|removing|non-allocating|initializing|trimming)\)'
                        '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native')
@@ -37,13 +32,6 @@ _RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
 _AT_REST = re.compile('resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
                       '|error scrub |none requested')
 _SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
-_SCAN_STATES, _REBUILD_STATES = ('NONE', 'SCANNING', 'FINISHED', 'CANCELED'), ('NONE', 'ACTIVE', 'CANCELED', 'COMPLETE')
-_POOL_OBJECTS = ('vdevs', 'dedup', 'special', 'logs', 'l2cache', 'spares', 'scan_stats', 'removal_stats',
-                 'checkpoint_stats', 'raidz_expand_stats', 'load_info')
-# States and reasons in JSON -> the words in text, where they differ.
-_JSON_STATES = {'CANT_OPEN': 'UNAVAIL'}
-_AUX = {'ERR_EXCEEDED': 'too many errors', 'EXTERNAL': 'external device fault', 'OPEN_FAILED': 'cannot open',
-        'CORRUPT_DATA': 'corrupted data', 'BAD_LABEL': 'invalid label', 'NO_REPLICAS': 'insufficient replicas'}
 
 
 class Vdev(NamedTuple):
@@ -54,6 +42,7 @@ class Vdev(NamedTuple):
     detail: str = ''                # the reason for its state: "too many errors", "was /dev/sda1"
     path: str = ''                  # of a device; '' if it is not known where it is now
     is_resilvering: bool = False    # or waits for it
+    has_errors: bool = False        # a READ or CKSUM count above 0
     children: tuple[Vdev, ...] = ()
 
 
@@ -75,6 +64,7 @@ class Pool(NamedTuple):
     others: tuple[Vdev, ...] = ()   # log and cache devices
     spares: tuple[Vdev, ...] = ()
     unknown: str = ''               # why its redundancy is not known
+    doubt: str = ''                 # why devices that work may lack data
 
 
 class _NotUnderstood(ValueError):
@@ -82,18 +72,16 @@ class _NotUnderstood(ValueError):
 
 
 def pools(text: str) -> tuple[Pool, ...]:
-    """Return the pools in the output of `zpool status -P`, text or JSON; none if it is neither.
+    """Return the pools in the output of `zpool status -P`; none if it has another form.
 
     A pool that occurs twice, or is not understood, has only its name and `unknown`.
     """
     found: dict[str, Pool] = {}
-    for pool in _of_json(text) if text.lstrip().startswith('{') else map(_of_text, _sections(text)):
+    for pool in map(_of_text, _sections(text)):
         twice = Pool(pool.name, unknown='zpool reports two pools of this name')
         found[pool.name] = twice if pool.name in found else pool
     return tuple(found.values())
 
-
-# --- text ---------------------------------------------------------------------------------------------
 
 def _sections(text: str) -> Iterator[list[str]]:
     """Yield the lines of each pool. Lines before the first pool belong to it, so that it is not understood."""
@@ -121,12 +109,19 @@ def _of_text(lines: list[str]) -> Pool:
         return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
     if _SUSPENDED.search(' '.join((*fields.get('see', ()), *fields.get('status', ())))):
         state = 'SUSPENDED'
-    return Pool(name, state, _scans(fields.get('scan', [])), *rows)
+    return Pool(name, state, _scans(fields.get('scan', [])), *rows, doubt=_doubt(fields))
+
+
+def _doubt(fields: dict[str, list[str]]) -> str:
+    """Return why devices of a pool that work may lack data, as a clause; '' if there is no sign of that."""
+    if not re.match('expanded ', fields.get('expand', ['expanded '])[0]):
+        return 'an expansion of it has not ended'
+    return '' if fields['errors'][0].strip() == 'No known data errors' else 'zpool reports data errors in it'
 
 
 def _fields(lines: list[str]) -> dict[str, list[str]]:
     """Return the texts under each key, with their following lines. Raises _NotUnderstood."""
-    fields: dict[str, list[str]] = {}
+    fields: dict[str, list[list[str]]] = {}
     rank, key = -1, ''
     for line in lines:
         match = _FIELD.fullmatch(line)
@@ -135,15 +130,15 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
             rank = _KEYS.index(key)
             if rank < before or (rank == before and key != 'scan'):
                 raise _NotUnderstood(f'"{key}" is not expected there')
-            fields.setdefault(key, []).append(match[2] or '')
+            fields.setdefault(key, []).append([match[2] or ''])
         elif line and (not line.startswith('\t') or not key or key == 'errors'):
             raise _NotUnderstood('a line is of no known form')
         elif key:
-            fields[key][-1] += f'\n{line}'
+            fields[key][-1].append(line)
     missing = [key for key in ('pool', 'state', 'config', 'errors') if key not in fields]
     if missing:
         raise _NotUnderstood(f'"{missing[0]}" is missing')
-    return fields
+    return {key: ['\n'.join(lines) for lines in found] for key, found in fields.items()}
 
 
 def _rows(config: str, pool: str, state: str) -> tuple[tuple[Vdev, ...], tuple[Vdev, ...], tuple[Vdev, ...]]:
@@ -187,13 +182,15 @@ def _row(line: str, column: int) -> tuple[int, Vdev]:
     is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2:column] == '  '
     if not match or not is_in_line or indent % 2 or indent // 2 > _DEEPEST:
         raise _NotUnderstood('a row of the table is of no known form')
-    notes = [note for note in (match[2] or '').split('  ') if note and not _HARMLESS.fullmatch(note)]
+    notes = [note for note in (match[4] or '').split('  ') if note and not _HARMLESS.fullmatch(note)]
     marks = [note for note in notes if note.strip('()') in RESILVERING]
     detail = ', '.join(note for note in notes if note not in marks)
     if detail and match[1] == 'ONLINE':
         raise _NotUnderstood('a device is ONLINE with an unknown remark')
     name = name.strip(' ')
-    return indent // 2, Vdev(name, match[1], detail, path_of(name, match[1], detail), bool(marks))
+    has_errors = any(count.strip('0.') for count in (match[2], match[3]) if count)
+    return indent // 2, Vdev(name, match[1], detail, path_of(name, match[1], detail), bool(marks),
+                             has_errors=has_errors)
 
 
 def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
@@ -230,88 +227,3 @@ def _scan(text: str) -> Scan | None:
         return None if _AT_REST.match(text) else Scan('resilver')
     percent = _PERCENT.search(text)
     return Scan(match[1], match[2] or '', min(100.0, float(percent[1])) if percent else None)
-
-
-# --- JSON ---------------------------------------------------------------------------------------------
-
-def _of_json(text: str) -> Iterator[Pool]:
-    try:
-        entries = object_of({'document': json.loads(text, object_pairs_hook=_object)}, 'document', 'pools')
-    except (ValueError, RecursionError):
-        return
-    for key in entries:
-        try:
-            yield _pool_of_json(key, object_of(entries, key))
-        except _NotUnderstood as error:
-            yield Pool(key, unknown=f'the output of zpool status -j is not understood ({error})')
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object. Raises _NotUnderstood if a key occurs twice, which would hide a device."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise _NotUnderstood('a key occurs twice')
-    return made
-
-
-def _pool_of_json(name: str, pool: Json) -> Pool:
-    root, state = object_of(pool, 'vdevs', name), text_of(pool, 'state')
-    if list(object_of(pool, 'vdevs')) != [name] or text_of(pool, 'name') != name or 'error_count' not in pool:
-        raise _NotUnderstood('the pool is incomplete')
-    _expect_objects(pool, _POOL_OBJECTS)
-    _compare(state, _state_of(root))
-    scans = _scans_of_json(object_of(pool, 'scan_stats'))
-    is_resilver = any(scan.function == 'resilver' and not scan.vdev for scan in scans)
-
-    def below(data: Json, key: str) -> tuple[Vdev, ...]:
-        return tuple(_vdev_of_json(entry, value, is_resilver, 1) for entry, value in object_of(data, key).items())
-
-    is_suspended = _SUSPENDED.search(f'{text_of(pool, "msgid")} {text_of(pool, "status")}')
-    return Pool(name, 'SUSPENDED' if is_suspended else state, scans,
-                (*below(root, 'vdevs'), *below(pool, 'dedup'), *below(pool, 'special')),
-                (*below(pool, 'logs'), *below(pool, 'l2cache')), below(pool, 'spares'))
-
-
-def _scans_of_json(scan: Json) -> tuple[Scan, ...]:
-    """Return the running scan, and the sequential resilvers, which name their virtual devices."""
-    _expect_objects(scan, ('rebuild_stats',))
-    rebuilds = object_of(scan, 'rebuild_stats')
-    states = {vdev: text_of(object_of(rebuilds, vdev), 'state') for vdev in rebuilds}
-    state = text_of(scan, 'state') or 'NONE'
-    if state not in _SCAN_STATES or not set(states.values()) <= set(_REBUILD_STATES):
-        raise _NotUnderstood('a scan is in no known state')
-    is_scrub = text_of(scan, 'function') == 'SCRUB'
-    is_running = state == 'SCANNING' and not (is_scrub and text_of(scan, 'scrub_pause') not in ('', '-', '0'))
-    return (*[Scan('scrub' if is_scrub else 'resilver')] * is_running,
-            *(Scan('resilver', vdev) for vdev, state in states.items() if state == 'ACTIVE'))
-
-
-def _expect_objects(data: Json, allowed: tuple[str, ...]) -> None:
-    """Raise _NotUnderstood if there is an object under another key than the allowed ones: it would be left out."""
-    if any(isinstance(value, dict) != (key in allowed) for key, value in data.items()):
-        raise _NotUnderstood('an object of no known name')
-
-
-def _state_of(data: Json) -> str:
-    state = text_of(data, 'state')
-    return _JSON_STATES.get(state, state)
-
-
-def _vdev_of_json(key: str, value: object, is_resilver: bool, depth: int) -> Vdev:
-    """Return a virtual device. is_resilver: the data that a scan has processed was written by a resilver."""
-    if not isinstance(value, dict) or text_of(value, 'name') not in ('', key) or depth > _DEEPEST:
-        raise _NotUnderstood('a device is of no known form')
-    _expect_objects(value, ('vdevs',))
-    below = object_of(value, 'vdevs')
-    if not below and 'vdevs' in value:
-        raise _NotUnderstood('a device is of no known form')
-    state, was, aux = _state_of(value), text_of(value, 'was'), text_of(value, 'aux')
-    detail = f'was {was}' if was else _AUX.get(aux, aux.lower().replace('_', ' '))
-    is_marked = 'resilver_deferred' in value or (is_resilver and 'scan_processed' in value)
-    if detail and state == 'ONLINE':
-        raise _NotUnderstood('a device is ONLINE with an unknown remark')
-    if below:
-        children = tuple(_vdev_of_json(name, child, is_resilver, depth + 1) for name, child in below.items())
-        return Vdev(key, state, detail, children=children)
-    name = key if was else text_of(value, 'path') or key
-    return Vdev(name, state, detail, path_of(name, state, detail), is_marked)

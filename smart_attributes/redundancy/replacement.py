@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from ..model import Group
 
-NEXT, COPY, LAST, WAIT = 'next', 'copy first', 'last good copy', 'wait'
-LABELS = (NEXT, COPY, LAST, WAIT)     # in the order to act on them
-STRICTEST = (LAST, COPY, WAIT, NEXT)  # the one that counts if the groups on a drive lead to several
+NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
+LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)     # in the order to act on them
+STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # the one that counts if the groups on a drive lead to several
 # Activities during which the members of a group do not all hold their part of the data.
 BUSY = ('recover', 'resync', 'reshape', 'replace')
 
@@ -43,8 +43,8 @@ class Step(NamedTuple):
 def order(stack: Stack, drives: Sequence[Drive]) -> Tuple[Step, ...]:
     """Return a step for each drive that must be replaced, and for each that must stay while another is replaced.
 
-    The data of every group is complete without the drives that are "next", even if all of them are removed.
-    drives: the most severe first. Disks that were not judged count as good, and the sentences name them.
+    The data of every group is complete without the drives that are "next", even if all of them are removed. No drive is
+    "next" while it is in doubt whether the other members hold the data. drives: the most severe first.
     """
     judged = frozenset(disk for drive in drives for disk in drive.disks)
     others = sorted({disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged)
@@ -77,7 +77,8 @@ class _Machine(NamedTuple):
         """Return the step for a drive to replace. before: the steps for the drives that come first."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
         swaps = [group.name for group in used if _is_swap(group)]
-        found = [self._advised(drive, group, before) for group in used if not _is_swap(group)] or [
+        found = [self._unless_doubtful(drive, group, *self._advised(drive, group, before))
+                 for group in used if not _is_swap(group)] or [
             (NEXT, sentences.only_swap()) if swaps else (COPY, sentences.use_unknown(drive.name))]
         label, why = min(found, key=lambda each: STRICTEST.index(each[0]))
         return self._step(drive, label, sentences.with_swap(why, swaps))
@@ -109,6 +110,15 @@ class _Machine(NamedTuple):
         return COPY, sentences.no_redundancy(group, [member.name for member in chain[0].members
                                                      if self.stack.is_on(member, drive.disks)])
 
+    def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> Tuple[str, Coded]:
+        """Return the label and the reason, but no "next" if the other members may not hold the data of this drive."""
+        doubt = next(self.stack.doubts(drive.disks, group), None) if label == NEXT else None
+        if doubt:
+            return UNKNOWN, sentences.doubtful(*doubt)
+        below = self.stack.disks(group.id)
+        unchecked = [each.name for each in self.drives if not each.is_judged and each != drive and each.disks & below]
+        return (UNKNOWN, sentences.unchecked(group, unchecked)) if label == NEXT and unchecked else (label, why)
+
     def _needed(self, drive: Drive, chain: Sequence[Group]) -> Tuple[str, Coded]:
         """Return the label and the reason for a drive whose loss would be that of the data."""
         weak = self._weakest(chain, frozenset())
@@ -136,8 +146,7 @@ class _Machine(NamedTuple):
             return WAIT, sentences.other_first(weak, first.name, left)
         if self.stack.survives(group, lost) is not True:
             return COPY, sentences.at_risk(weak, drive.name)
-        return NEXT, sentences.may_be_replaced(weak, [each.name for each in self.drives if not each.is_judged
-                                                      and each.disks & self.stack.disks(weak.id)])
+        return NEXT, sentences.may_be_replaced(weak)
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
         """Return the group that tolerates the fewest further losses, among those with redundancy."""

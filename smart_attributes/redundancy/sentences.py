@@ -90,14 +90,24 @@ def at_risk(group: Group, drive: str) -> Coded:
                                  f'then replace {drive}', group=group.id)
 
 
-def may_be_replaced(group: Group, unchecked: Sequence[str] = ()) -> Coded:
-    """Return that a group has the data on other members. unchecked: those of its drives that were not read."""
-    if unchecked:
-        return Coded('replace-next', f'{named(group)} has its data on other members, but {listed(unchecked, 3)} '
-                                     f'{"was" if len(unchecked) == 1 else "were"} not checked: check all members '
-                                     'first, then replace it', group=group.id, unchecked=list(unchecked))
+def may_be_replaced(group: Group) -> Coded:
+    """Return that a group has the data on other members."""
     return Coded('replace-next', f'{named(group)} has its data on other members, too: replace it, then wait until '
                                  f'{clean(group.name, limit=60)} is rebuilt', group=group.id)
+
+
+def doubtful(group: Group, doubt: str) -> Coded:
+    """Return that the other members of a group may not hold its data. doubt: why, and the command that removes it."""
+    return Coded('redundancy-doubtful', f'{named(group)} may not have its data on other members, because '
+                                        f'{sentence(doubt, 300)}', group=group.id)
+
+
+def unchecked(group: Group, names: Sequence[str]) -> Coded:
+    """Return that members of a group were not checked. names: of their drives."""
+    return Coded('members-not-checked', f'{named(group)} has members on {listed(names, 3)}, which '
+                                        f'{"was" if len(names) == 1 else "were"} not checked: check all members in one '
+                                        f'run, then decide: check_smart_attributes triage', group=group.id,
+                 unchecked=list(names))
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:

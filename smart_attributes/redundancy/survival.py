@@ -8,7 +8,7 @@ from ..typed import TYPE_CHECKING
 from . import levels
 
 if TYPE_CHECKING:
-    from typing import AbstractSet, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Set
+    from typing import AbstractSet, Dict, FrozenSet, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
     from ..model import Group, Member
 
@@ -49,6 +49,22 @@ class Stack:
                 for each in member.on:
                     self._inside(each, found)
         return found
+
+    def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[Tuple[Group, str]]:
+        """Yield why the data on these disks may not be on other members, with the group, from them up to *group*."""
+        for each in self.between(disks, group):
+            yield from ((each, doubt) for doubt in each.doubts)
+            for member in each.members if levels.is_redundant(each) else ():
+                if not self.is_on(member, disks):
+                    yield from ((each, f'{member.name} {doubt}') for doubt in member.doubts)
+                    yield from self._doubts_below(member)
+
+    def _doubts_below(self, member: Member) -> Iterator[Tuple[Group, str]]:
+        """Yield the doubts about the groups below a member, and about their members."""
+        inside = set().union(*(self._inside(each, set()) for each in member.on))
+        for group in (self.groups[each] for each in sorted(inside)):
+            yield from ((group, doubt) for doubt in group.doubts)
+            yield from ((group, f'{each.name} {doubt}') for each in group.members for doubt in each.doubts)
 
     def is_on(self, member: Member, disks: AbstractSet[str]) -> bool:
         """Return whether any of these disks is below a member."""
