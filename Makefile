@@ -45,7 +45,7 @@ check: $(VENV)/.tools
 test-debian12: $(OLD)/.ready  ## run the behavior tests with the libraries of Debian 12
 	$(OLD)/bin/python -m pytest -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)
 
-mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in pure modules: make mutants MODULE=judge
+mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in pure modules: make mutants MODULE=judging
 	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)
 
 broken-promises: $(VENV)/.tools  ## check that the tests of security.md notice mistakes: make broken-promises WORDS=icinga

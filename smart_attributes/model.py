@@ -242,6 +242,7 @@ class Reading(NamedTuple):
     is_tested: bool = False       # an extended self-test has passed since, and no sector is pending
     logical_sectors: Optional[int] = None  # the drive's own count, if the number counts physical sectors
     forecast: Optional[Forecast] = None  # the forecast that the number was derived from, if the drive did not report it
+    has_remedy: bool = True  # False: a firmware defect without a known version that corrects it
     is_stored: bool = False  # an earlier check has read it; this one has not asked for it
 
 

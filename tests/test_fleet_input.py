@@ -147,7 +147,7 @@ def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1,
                                                                                 1)
     assert 'update' in told['what']
-    assert '\n  update the firmware  ' in run('fleet', written(tmp_path, drive)).text
+    assert '\n  watch  ' in run('fleet', written(tmp_path, drive)).text   # the maker names no version
 
 
 def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
@@ -551,3 +551,13 @@ def test_readings_are_written_with_all_their_keys(empty_fleet):
         {'unit': '', 'warning': '4', 'critical': None, 'reason': None, 'metric': 'pending', 'value': 8},
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'health', 'value': 'passed'},
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'used', 'value': None}]
+
+
+def test_a_document_of_fleet_is_not_read_as_that_of_one_host(tmp_path):
+    """The drives of three hosts would be those of one."""
+    (tmp_path / 'sites').mkdir()
+    document = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'})
+    (tmp_path / 'sites/all.json').write_text(run('fleet', document, '--json').text)
+    done = run('fleet', str(tmp_path / 'sites'))
+
+    assert done.code == 3 and 'it is a document of fleet, which is about many hosts' in done.text

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
-from smart_attributes.fleet import plan, rates, services, summary, table, worst_drives
+from smart_attributes.fleet import plan, services, summary, table, worst_drives
 from smart_attributes.fleet.groups_at_risk import AtRisk
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.results import Result, Service
@@ -221,7 +221,7 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
     found = planned(ordered(400), drive(action=advice.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
                     ordered(900, 'b', 'C', 'sdb'), drive(action=advice.ORDER), ordered(900, 'c', '=A'))
 
-    assert plan.as_csv(plan.steps(found, [], [])).splitlines() == [
+    assert plan.as_csv(plan.steps(found, [])).splitlines() == [
         COLUMNS, 'replace now,now,db1,sda,,ACME,,1,1,', 'order,now,,,,ACME,,1,1,', 'order,2027-Q3,,,,ACME,,1,1,',
         "order,2029-Q1,,,,C,,2,1,", "order,2029-Q1,,,,'=A,,1,1,", 'order,2029-Q1,,,,B,,1,1,',
         'order,no forecast,,,,ACME,,1,1,']
@@ -239,7 +239,7 @@ def test_drives_of_groups_at_risk_are_replaced_first():
                     waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', advice.COPY),
                     waiting('e1', 'sda', action=advice.CABLE), drive('sdx'))
 
-    assert [(step.host, step.drive, step.action) for step in plan.steps(found, [], []) if step.drive] == [
+    assert [(step.host, step.drive, step.action) for step in plan.steps(found, []) if step.drive] == [
         ('d1', 'sda', advice.COPY), ('b1', 'sda', advice.REPLACE), ('b1', 'sdb', advice.KEEP),
         ('c1', 'sda', advice.REPLACE), ('a1', 'sda', advice.REPLACE)]
 
@@ -248,7 +248,7 @@ def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
     found = planned(drive('sda', 'CRITICAL', advice.REPLACE, why='words', to_do='replace bay 3'),
                     drive('sdb', 'CRITICAL', advice.REPLACE, why=None, model=None, serial=None, firmware=None))
 
-    assert [step for step in plan.steps(found, [], []) if step.drive] == [
+    assert [step for step in plan.steps(found, []) if step.drive] == [
         ('replace bay 3', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
         (advice.REPLACE, 'now', 'db1', 'sdb', '', '', '', 1, 1, '')]
 
@@ -263,26 +263,19 @@ def test_a_plan_has_the_most_urgent_drives_of_many():
     assert [(each['host'], each['name']) for each in replaced[:2]] == [('z9', 'sdb'), ('a1', 'sd0000')]
 
 
-def test_a_plan_ends_with_firmware_and_models_to_have_spares_of():
-    found = planned(drive(host='a', model='BAD', firmware='1'), drive(host='b', model='BAD', firmware='2'),
-                    drive(host='c', model='OLD', firmware='3'))
-    high = [rates.Rate(('BAD',), 9, 100.0, 9, 900.0, 9), rates.Rate(('BAD', '1'), 9, 100.0, 9, 900.0, 9),
-            rates.Rate(('GONE', '1', '1 to 2 y'), 9, 100.0, 9, 900.0, 9),
-            rates.Rate(('OLD', '3', '1 to 2 y'), 9, 100.0, 9, 900.0, 9)]
-    known = [summary.Defect('BAD', '1', found.models['BAD', '1'], 'words')]
-    why = 'annualized failure rate 4.7 % to 16 %{}, all other drives 1 %'
-    aged = why.format(' at power-on time 1 to 2 y')
+def test_a_plan_ends_with_firmware_but_updates_only_to_a_version_that_exists():
+    """WD20EZAZ: the advisory names no version without the defect."""
+    found = planned(drive(host='a', model='BAD', firmware='1'))
+    known = [summary.Defect('BAD', '1', found.models['BAD', '1'], 'words', is_fixed) for is_fixed in (True, False)]
 
-    assert plan.steps(found, known, high) == [
-        (plan.UPDATE, '', '', '', '', 'BAD', '1', 1, 1, 'words'),
-        (plan.SPARE, '', '', '', '', 'BAD', '', 2, 0, why.format('')),
-        (plan.SPARE, '', '', '', '', 'GONE', '1', 0, 0, aged), (plan.SPARE, '', '', '', '', 'OLD', '3', 1, 1, aged)]
+    assert plan.steps(found, known) == [(advice.UPDATE, '', '', '', '', 'BAD', '1', 1, 1, 'words'),
+                                        (advice.WATCH, '', '', '', '', 'BAD', '1', 1, 1, 'words')]
 
 
 def test_a_page_has_the_first_steps_of_each_kind():
     """All drives to replace are one kind, whatever is to do with them."""
     plans = [plan.Step(action, '', '', name, '', '', '', 1, 1, '')
-             for action in (plan.BUY, plan.UPDATE) for name in ('sda', 'sdb', '', '', '')]
+             for action in (plan.BUY, advice.UPDATE) for name in ('sda', 'sdb', '', '', '')]
 
     assert plan.first(plans, 2) == [plans[0], plans[1], plans[2], plans[3], plans[7], plans[8]]
     assert plan.first(plans) == plans
@@ -293,7 +286,7 @@ def test_a_plan_hides_serial_numbers():
     found = summary.Summary(NOW, hide_serial=True)
     found.add(drive('sda', 'CRITICAL', advice.REPLACE, serial='SERIAL1', why='SERIAL2 was here'))
 
-    assert 'SERIAL' not in plan.as_csv(plan.steps(found, [], []))
+    assert 'SERIAL' not in plan.as_csv(plan.steps(found, []))
 
 
 @pytest.mark.parametrize('model, cell', [
@@ -613,30 +606,18 @@ groups at risk:
         first step: wait a day
   db3   raid1 of 2
 '''
-RATES = [rates.Rate(('A',), 9, 100.04, 9, 900.0, 9), rates.Rate(('A', '1'), 10, 50.0, 9, 900.0, 9),
-         rates.Rate(('BB', '1', '1 to 2 y'), 9, 100.0, 20, 900.0, 9)]
-RATE_LINES = '''
-fail more often than all other drives here, per year:
-  model  firmware  age       drives  years  failures  rate  90 % interval  others
-  A      all       all            9  100.0         9   9 %  4.7 % to 16 %     1 %
-  A      1         all           10   50.0         9  18 %  9.4 % to 31 %     1 %
-  BB     1         1 to 2 y       9  100.0        20  20 %   13 % to 29 %     1 %
-'''
 
-
-@pytest.mark.parametrize('groups, high, part', [(GROUPS, [], GROUP_LINES), ([], RATES, RATE_LINES)],
-                         ids=['groups-at-risk', 'rates'])
-def test_the_heading_has_a_part_of_its_own_for_what_is_rare(groups, high, part):
+def test_the_heading_has_a_part_of_its_own_for_what_is_rare():
     found = planned(drive())
-    found.groups.add(groups)
+    found.groups.add(GROUPS)
 
-    assert part in '\n'.join(table.heading(found, [], high))
+    assert GROUP_LINES in '\n'.join(table.heading(found, []))
 
 
 def test_the_plan_leaves_cells_empty_that_are_not_known():
-    assert list(table._plan([plan.Step(plan.SPARE, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
-        '', 'plan:', '  step               by  host  drive  model  firmware  drives  hosts  why',
-        '  have spare drives                   A      -              0         words']
+    assert list(table._plan([plan.Step(advice.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
+        '', 'plan:', '  step   by  host  drive  model  firmware  drives  hosts  why',
+        '  watch                   A      -              0         words']
 
 
 @pytest.mark.parametrize('count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])])

@@ -3,25 +3,26 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import resource
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, List
 
 import pytest
 from conftest import ROOT, run
 from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import YEAR
-from smart_attributes.fleet import bookkeeping, ledger, ledger_file, plugin_output
+from smart_attributes.fleet import ledger, ledger_file, plugin_output
 from smart_attributes.fleet.bookkeeping import Bookkeeper
 from smart_attributes.fleet.ledger import FAILED, RETIRED, UNKNOWN, Record, Share, Sighting
 from smart_attributes.fleet.ledger_file import Ledger, LedgerUnusable
 from smart_attributes.fleet.plugin_output import FleetDrive
-from smart_attributes.fleet.rates import Rate
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import plugin_lines
@@ -225,7 +226,7 @@ def test_a_host_with_a_result_that_could_not_be_read_ends_no_drive(site):
     books = Bookkeeper(str(site.ledger), BEGIN)
     for drive in drives:
         books.add(drive)
-    books.close({'db2'}, {}, False)
+    books.close({'db2'}, False)
     with sqlite3.connect(site.ledger) as base:
         hosts = {host for host, in base.execute('SELECT text FROM host JOIN name ON name.number = host.name')}
 
@@ -242,7 +243,7 @@ def booked(site: Site, *drives: FleetDrive, unread: Any = ()) -> Any:
     books = Bookkeeper(str(site.ledger), BEGIN)
     for each in drives:
         books.add(each)
-    books.close(set(unread), {}, False)
+    books.close(set(unread), False)
     with sqlite3.connect(site.ledger) as base:
         rows = base.execute('SELECT one.text, serial, two.text, state, is_failing, age FROM drive '
                             'JOIN name one ON one.number = model JOIN name two ON two.number = firmware').fetchall()
@@ -285,35 +286,10 @@ def test_a_host_is_read_as_a_whole_if_no_drive_of_it_can_be_another_one(site, dr
     assert (found, notes) == (hosts, [('serials-unusable', said)] * bool(count))
 
 
-IN_USE = {('ACME 1', 'A1'): 3, ('ACME 1', 'A2'): 4, ('ACME 2', 'A1'): 9}
-
-
-@pytest.mark.parametrize('name, failures, drives, said', [
-    (('ACME 1',), 5, 8, 'ACME 1: annualized failure rate 20 % to 110 % (5 failures, 8 drives); all other drives: '
-                        '2 %; 7 more in use'),
-    (('ACME 1', 'A2'), 1, 1, 'ACME 1, firmware A2: annualized failure rate 0.51 % to 47 % (1 failure, 1 drive); all '
-                             'other drives: 2 %; 4 more in use'),
-    (('ACME 3',), 5, 8, 'ACME 3: annualized failure rate 20 % to 110 % (5 failures, 8 drives); all other drives: '
-                        '2 %')])
-def test_a_rate_is_a_sentence(name, failures, drives, said):
-    """With the number of such drives that are still in use."""
-    assert bookkeeping.sentence(Rate(name, drives, 10, failures, 100, 2), IN_USE) == said
-
-
-def test_rates_are_notes_with_a_code(site, monkeypatch):
-    rate = Rate(('ACME 1',), 8, 10, 5, 100, 2)
-    monkeypatch.setattr(Bookkeeper, '_rates', lambda *_: [rate])
-    books = Bookkeeper(str(site.ledger), BEGIN)
-    books.close(set(), IN_USE, False)
-
-    assert [(note.code, str(note)) for note in books.notes] == [('failure-rate', bookkeeping.sentence(rate, IN_USE))]
-    assert books.is_whole
-
-
 def test_without_a_ledger_nothing_is_entered_and_nothing_is_missing():
     books = Bookkeeper('', BEGIN)
     books.add(drive())
-    books.close(set(), {}, True)
+    books.close(set(), True)
 
     assert (books.notes, books.rates, books.is_whole) == ([], [], True)
 
@@ -323,7 +299,7 @@ def test_a_run_that_the_time_limit_ended_is_not_in_the_ledger(site):
     site.run(0, {'db1': [OTHER]})
     before = site.ledger.read_bytes()
     books = Bookkeeper(str(site.ledger), BEGIN + DAY)
-    books.close(set(), {}, True)
+    books.close(set(), True)
 
     assert books.notes == ['ledger: the time limit was reached; increase it with -t; this run is not in it']
     assert (books.is_whole, site.ledger.read_bytes()) == (False, before)
@@ -431,15 +407,67 @@ def foreign(path) -> None:
 SPOILED = {
     'damaged': (damaged, 'is damaged; to start a new one, move it away'),
     'truncated': (lambda path: os.truncate(path, 5000), 'is damaged; to start a new one, move it away'),
-    'newer': (newer, 'is from a newer version of this program (tables 7, here 1); upgrade this one'),
+    'newer': (newer, 'is from a newer version of this program (tables 7, here 2); upgrade this one'),
     'foreign': (foreign, 'is not a ledger; use another path'),
     'text': (lambda path: path.write_text('a page of drives\n' * 99), 'it is not a ledger, or is damaged'),
     'a pipe': (lambda path: (path.unlink(), os.mkfifo(path)), 'is not a regular file'),
     'a folder': (lambda path: (path.unlink(), path.mkdir()), 'Is a directory; use a path in a directory that'),
     'a link': (lambda path: (path.rename(f'{path}.x'), path.symlink_to(f'{path}.x')), 'Too many levels of symbolic'),
-    'no table': (lambda path: sqlite3.connect(path).execute('DROP TABLE share').close(), 'is damaged'),
-    'other types': (lambda path: sqlite3.connect(path, isolation_level=None).execute(
-        "UPDATE drive SET last = 'x'").close(), 'it is damaged')}
+    'older': (lambda path: sqlite3.connect(path).execute('PRAGMA user_version = 1').close(), 'from an older version'),
+    'no table': (lambda path: sqlite3.connect(path).execute('DROP TABLE share').close(), 'is damaged')}
+
+
+@pytest.mark.parametrize('change', [
+    "UPDATE drive SET last = 'x' WHERE number = 1", 'UPDATE drive SET state = 1 - state WHERE number = 1',
+    'UPDATE share SET seconds = seconds + 1 WHERE drive = 1', "UPDATE drive SET ended = 'failed' WHERE number = 1",
+    "UPDATE name SET text = 'ACMF 1' WHERE text = 'ACME 1'"])
+def test_a_damaged_row_costs_its_drive_only(change, tmp_path):
+    """It is counted anew, and a note says so; the others keep their time."""
+    path = filled(tmp_path / 'ledger')
+    with sqlite3.connect(path) as base:
+        base.execute(change)
+    base.close()
+    book = Ledger(str(path), BEGIN + 30 * DAY)
+
+    assert book.lost == 1
+    assert sorted(cell.seconds for cell in book.cells()) == [20 * DAY] * 9
+
+
+def filled(path) -> Path:
+    """Return a ledger of ten drives, each of its own model, seen for twenty days."""
+    for day in (0, 10, 20):
+        book = Ledger(str(path), BEGIN + day * DAY)
+        for number in range(1, 11):
+            book.add(f'ACME {number}', f'EXAMPLE{number}', 'A1', 'db1', (0, 0, BEGIN + day * DAY, 9 * YEAR))
+        book.write({'db1'})
+        book.close()
+    return path
+
+
+def flips(count: int, seed: int, folder: Path) -> List[str]:
+    """Flip bits of a ledger, or whole bytes; return each that changed a record in silence."""
+    dice, silent = random.Random(seed), []
+    whole = filled(folder / 'whole').read_bytes()
+    for number in range(count):
+        content, place = bytearray(whole), dice.randrange(100, len(whole))
+        content[place] ^= 1 << dice.randrange(8) if number % 2 else dice.randrange(1, 256)
+        path = folder / 'flipped'
+        path.write_bytes(content)
+        try:
+            book = Ledger(str(path), BEGIN + 30 * DAY)
+            found = sorted(book.cells()), book.lost
+            book.close()
+        except LedgerUnusable:
+            continue
+        right = [cell for cell in sorted(Ledger(str(folder / 'whole'), BEGIN + 30 * DAY).cells()) if cell in found[0]]
+        if found[0] != right or 10 - len(found[0]) != found[1]:
+            silent.append(f'byte {place} of {len(whole)}: {found[1]} drives lost, {len(found[0])} models')
+    return silent
+
+
+def test_no_flipped_bit_changes_a_record_in_silence(tmp_path):
+    """`make flips` tries 600."""
+    assert flips(60, 7, tmp_path) == []
 
 
 @pytest.mark.parametrize('name', SPOILED)

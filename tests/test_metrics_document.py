@@ -152,6 +152,8 @@ def seen(name: str, serial: str = '', before: str = '') -> Verdict:
     pytest.param([seen('sda', 'S1'), seen('sdb', 'S2')], True, ['sda', 'sdb'], id='hidden'),
     pytest.param([seen('sda', '000'), seen('sdb', '000'), seen('sdc', 'S3')], False, ['sda', 'sdb', 'S3'], id='shared'),
     pytest.param([seen('sda'), seen('sdb', before='S2')], False, ['sda', 'S2'], id='not-read'),
+    pytest.param([seen('sde'), seen('sdf', 'sde'), seen('sdg', 'device:sde')], False,
+                 ['device:sde', 'sde', 'device_sde'], id='a-name-that-is-a-serial-number'),
     pytest.param([seen('sda', "x'] y"), seen('bus,1')], False, ['x__y', 'bus_1'], id='characters')])
 def test_a_key_stays_with_its_drive_and_needs_no_quotes(verdicts, hide, keys):
     """It is part of keys and paths of Zabbix, where a quote of a hostile drive would end a string."""

@@ -294,3 +294,8 @@ def test_a_test_that_starts_a_process_is_skipped():
     """A mutant would not be in that process."""
     with pytest.raises(pytest.skip.Exception):
         trials.no_process(['true'])
+
+
+def test_a_module_is_named_with_or_without_its_folder():
+    assert mutants.named('judging') == mutants.named('check/judging') == ['check/judging']
+    assert mutants.named('judge') == []

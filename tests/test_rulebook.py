@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import drive_path, run
+from conftest import ROOT, drive_path, run
 
 HGST, WELL = drive_path('hgst-failed'), drive_path('intel-worn')
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
@@ -188,3 +188,16 @@ def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(co
     assert 'smart_attributes.knowledge.data_errors' in loaded
     assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints')
             or '.devtools' in name] == []
+
+
+@pytest.mark.parametrize('kind', ['missing', 'a-file', 'a-folder'])
+def test_a_configuration_directory_that_is_none_is_a_fault(kind, tmp_path):
+    """A typo would switch off all limits and entries of the site."""
+    path = tmp_path / 'config'
+    if kind != 'missing':
+        (path.mkdir if kind == 'a-folder' else path.touch)()
+
+    result = run('--config', str(path), '--report', str(ROOT / 'tests/reports/intel-s3500-healthy.json'))
+
+    assert result.code == (0 if kind == 'a-folder' else 3)
+    assert (f'{path} is not a directory that can be read' in result.text) == (kind != 'a-folder')

@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT, SOCKETS, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
+from smart_attributes import main
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import addresses, device_types, smartctl_calls, sudoers
 
@@ -616,3 +617,11 @@ for _ in range(2):
     [file] = (state / 'waiting').iterdir()
     pid = file.read_text().split()[0]
     assert Path(f'/proc/{pid}/comm').read_text() == 'sudo\n'
+
+
+def test_a_rule_for_a_user_that_does_not_exist_is_printed_with_a_note(capfd):
+    """The rule may be for another host, so it is printed all the same."""
+    assert main.run(['sudoers', '--user', 'nosuch-user']) == 0
+    assert 'this machine has no user nosuch-user' in capfd.readouterr().err
+    assert main.run(['sudoers', '--user', 'root']) == 0
+    assert 'has no user' not in capfd.readouterr().err

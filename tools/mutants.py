@@ -4,7 +4,7 @@
 Usage: tools/mutants.py [--sample] [MODULE...]
 
 Without MODULE, a sample of each pure module (make mutants); with MODULE, all mutants of these modules, pure or not
-(make mutants MODULE=judge), or a sample of theirs with --sample. A module is pure if it imports neither os nor
+(make mutants MODULE=judging), or a sample of theirs with --sample. A module is pure if it imports neither os nor
 subprocess, socket, ssl or sqlite3, and is not in commands/, which calls everything. mutmut makes the mutants; each is
 tried in a process of its own, in a copy of the tree, by the tests that run the changed line. A mutant that no test
 notices must be in tests/mutants/survivors.txt with its reason: "equal" (the program does the same), "words only" (an
@@ -176,13 +176,19 @@ class Report:
         DOCUMENT.write_text(with_row(DOCUMENT.read_text(), module, line))
 
 
+def named(word: str) -> List[str]:
+    """Return the modules of a name, with or without the folder: check/judging for "judging"."""
+    return [module for module in architecture.MODULES if f'/{module}'.endswith(f'/{word}')]
+
+
 def main(words: Sequence[str]) -> int:
     """Measure the modules of a command line, or a sample of all pure ones; return the exit status."""
     modules = [word for word in words if word != '--sample']
     is_sample = modules == [] or '--sample' in words
-    unknown = set(modules) - set(architecture.MODULES)
+    unknown = [word for word in modules if not named(word)]
     if unknown:
-        raise SystemExit(f'{", ".join(sorted(unknown))}: not among {", ".join(architecture.MODULES)}')
+        raise SystemExit(f'{", ".join(unknown)}: not among {", ".join(architecture.MODULES)}')
+    modules = [module for word in modules for module in named(word)]
     start, report = time.monotonic(), Report(is_sample)
     measured(modules or pure(), is_sample, report)
     print(f'{time.monotonic() - start:.0f} s')

@@ -21,7 +21,7 @@ def reading(advisory: Advisory, identity: Identity, hours: Optional[float], now:
     fix = f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''
     words = f'firmware {identity.firmware}{fix}: {advisory.effect}{when}; {advisory.action}'
     return Reading('firmware_advisory', 0, '', Source(advisory.source), words,
-                   State.CRITICAL if is_near else advisory.state)
+                   State.CRITICAL if is_near else advisory.state, has_remedy=bool(advisory.fixed_in))
 
 
 def _countdown(hour: int, hours: Optional[float], now: float) -> str:

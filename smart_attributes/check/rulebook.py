@@ -12,10 +12,10 @@ from .. import alarm
 from ..coded import Coded
 from ..command_line.options import DataFiles, Options
 from ..errors import DataError, UsageError
-from ..files import is_there
+from ..files import CONFIG, is_there
 from ..model import Identity, Report, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..words import clean
+from ..words import clean, visible
 
 if TYPE_CHECKING:
     from typing import Collection, Iterator, List, Mapping, Optional, Sequence, Tuple
@@ -90,6 +90,9 @@ def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]
 
     Mistakes found are added to *mistakes*. See _folder().
     """
+    if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(data.config):
+        mistakes.append(f'{visible(data.config)} is not a directory that can be read, so the limits and entries of '
+                        'this site are not used; correct --config')
     attributes = [*_folder(data.config, ADDITIONS, mistakes), *((path, '') for path in data.attributes)]
     accepted = os.path.join(data.config, ACCEPTED)
     limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(data.config, LIMITS, mistakes),

@@ -217,8 +217,7 @@ ICINGA = OptionGroup('Icinga 2', (
 ))
 LEDGER = OptionGroup('failure rates', (
     option('--ledger', default='', metavar='FILE',
-           help='record in this file when each drive was seen and how it ended, and list models that fail more often '
-                'than others'),
+           help='record in this file when each drive was seen and how it ended, and count the failures of each model'),
     option('--ended', type=_ending, action='append', default=[], metavar='SERIAL=HOW',
            help='record in --ledger that a drive failed, was retired, or that the reason is unknown, such as '
                 'EXAMPLE0001=failed; may be repeated'),

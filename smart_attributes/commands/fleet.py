@@ -88,7 +88,7 @@ class Fleet:
                 self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
         self.summary.close()
         self.is_whole = not self.is_cut
-        self.books.close(self._unread, {name: group.drives for name, group in self.summary.models.items()}, self.is_cut)
+        self.books.close(self._unread, self.is_cut)
 
     def _is_counted(self, drive: FleetDrive) -> bool:
         self.books.add(drive)
@@ -218,7 +218,7 @@ class Fleet:
 
     def steps(self) -> List[plan.Step]:
         """Return the plan."""
-        return plan.steps(self.summary, summary.defects(self.summary, self.database), self.books.rates)
+        return plan.steps(self.summary, summary.defects(self.summary, self.database))
 
     def state(self) -> State:
         """Return the worst state of all drives and checks; at least UNKNOWN with faults or without any state."""
@@ -355,7 +355,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     from ..output import page
     kept = _keep(fleet, _readable(fleet, drives))
     told = _counted(fleet)
-    told.update(planned=plan.first(fleet.steps()), percent=rates.percent)
+    told.update(planned=plan.first(fleet.steps()))
     left = [f'the table lists the {len(kept.rows())} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
     todo = {action: (count, [page.said(card.drive, card.place, card.drives) for card in found])
@@ -381,7 +381,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     kept = _keep(fleet, drives, own.limit or MOST)
     rows = kept.rows()
     known = summary.defects(fleet.summary, fleet.database)
-    for line in table.heading(fleet.summary, known, fleet.books.rates):
+    for line in table.heading(fleet.summary, known):
         print(line)
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])

@@ -1,6 +1,8 @@
 """sudoers: print the rule that allows checks to run smartctl as root."""
 from __future__ import annotations
 
+import pwd
+import sys
 import time
 from typing import TYPE_CHECKING, Sequence, Tuple
 
@@ -8,6 +10,7 @@ from ..check.survey import find, plan
 from ..command_line.options import OK, Options, SudoersOptions
 from ..reading import sudoers
 from ..reading.processes import Runner
+from ..words import visible
 
 if TYPE_CHECKING:
     from ..reading.machine import DeviceList, Plan
@@ -16,9 +19,19 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
+    if not _exists(own.user):
+        print(f'note: this machine has no user {visible(own.user)}; the rule is of use only where there is one',
+              file=sys.stderr)
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
     print(sudoers.text(asked, options.how_read, runner, lambda: drives(options, runner)))
     return OK
+
+
+def _exists(user: str) -> bool:
+    try:
+        return bool(pwd.getpwnam(user))
+    except (KeyError, ValueError):
+        return False
 
 
 def drives(options: Options, runner: Runner) -> Tuple[DeviceList, Sequence[Plan]]:

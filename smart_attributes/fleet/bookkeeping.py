@@ -1,7 +1,7 @@
-"""Enter the drives of a run in the ledger, and report the models that fail more often than all others."""
+"""Enter the drives of a run in the ledger, and count the failures of each model."""
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Optional, Set, Tuple
+from typing import Dict, List, Optional, Set, Tuple
 
 from ..alarm import TimeIsOver
 from ..coded import Coded
@@ -24,12 +24,16 @@ class Bookkeeper:
     def __init__(self, path: str, now: float) -> None:
         """Open the ledger. path: '' for none."""
         self.notes: List[Coded] = []
-        self.rates: List[Rate] = []            # of models that fail more often than the rest of the fleet
+        self.rates: List[Rate] = []            # of all models
         self._now, self._nameless = now, 0
         self._hosts: Dict[str, bool] = {}      # whether all drives of a host were read
         self._ledger: Optional[Ledger] = None
         try:
             self._ledger = Ledger(path, now) if path else None
+            if self._ledger and self._ledger.lost:
+                lost = plural(self._ledger.lost, 'drive')
+                self.notes.append(Coded('ledger-damaged', f'ledger: the records of {lost} were damaged and are counted '
+                                                          'anew; check the disk: dmesg -T | tail -50'))
         except LedgerUnusable as error:
             self._fail(error)
 
@@ -63,11 +67,10 @@ class Bookkeeper:
         except LedgerUnusable as error:
             self._fail(error)
 
-    def close(self, unread: Set[str], in_use: Mapping[Tuple[str, str], int], is_cut: bool) -> None:
+    def close(self, unread: Set[str], is_cut: bool) -> None:
         """Write the ledger and calculate the rates.
 
-        unread: hosts with a result that could not be read. in_use: number of drives by model and firmware. is_cut: the
-        time limit was reached, so drives are missing.
+        unread: hosts with a result that could not be read. is_cut: the time limit was reached, so drives are missing.
         """
         if self._nameless:
             self.notes.append(Coded('serials-unusable', f'{plural(self._nameless, "drive")} without a serial number of '
@@ -77,28 +80,15 @@ class Bookkeeper:
                 if is_cut:
                     raise LedgerUnusable('ledger: the time limit was reached; increase it with -t')
                 self._ledger.write({host for host, is_whole in self._hosts.items() if is_whole} - unread)
-                self.rates = self._rates(self._ledger)
+                self.rates = rates.of_cells(self._ledger.cells(), self._ledger.drives())
             except (LedgerUnusable, TimeIsOver) as error:
                 self._fail(error)
             self._hosts.clear()
             self._ledger.close()
-        self.notes += (Coded('failure-rate', sentence(rate, in_use)) for rate in rates.broadest(self.rates))
-
-    def _rates(self, book: Ledger) -> List[Rate]:
-        return rates.high(rates.of_cells(book.cells(), book.drives()))
 
     def _fail(self, error: BaseException) -> None:
         if self.is_whole:
             self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in it'))
-
-
-def sentence(rate: Rate, in_use: Mapping[Tuple[str, str], int]) -> str:
-    """Return a failure rate in words. in_use: number of drives by model and firmware."""
-    low, high = rate.interval
-    left = sum(count for name, count in in_use.items() if name[:len(rate.name)] == rate.name)
-    return (f'{rates.title(rate.name)}: annualized failure rate {rates.percent(low)} to {rates.percent(high)} '
-            f'({plural(rate.failures, "failure")}, {plural(rate.drives, "drive")}); all other drives: '
-            f'{rates.percent(rate.rest)}{f"; {left} more in use" if left else ""}')
 
 
 def record(path: str, ended: List[Tuple[str, str]], now: float) -> List[str]:

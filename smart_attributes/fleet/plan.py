@@ -4,15 +4,15 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from typing import Iterable, Iterator, List, NamedTuple, Sequence
+from typing import Iterable, List, NamedTuple, Sequence
 
+from ..output.advice import UPDATE, WATCH
 from ..typed import Json
-from .rates import Rate, broadest, percent
 from .summary import NOW, Defect, Summary, planned
 
 FORMULA = '=+-@\t\r'   # first characters of a formula in a spreadsheet
 SHOWN = 50             # steps of each kind on the page
-BUY, UPDATE, SPARE = 'order', 'update the firmware', 'have spare drives'
+BUY = 'order'
 
 
 class Step(NamedTuple):
@@ -30,14 +30,13 @@ class Step(NamedTuple):
     why: str
 
 
-def steps(summary: Summary, known: Sequence[Defect], high: Sequence[Rate]) -> List[Step]:
-    """Return the plan. known: firmware defects. high: rates of models that fail more often than the rest."""
+def steps(summary: Summary, known: Sequence[Defect]) -> List[Step]:
+    """Return the plan. known: firmware defects; an update is advised only to a version that exists."""
     return [*map(_replaced, summary.replace.drives(summary.groups.worst())),
             *(Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
               for by, model, group in planned(summary)),
-            *(Step(UPDATE, '', '', '', '', each.model, each.firmware, each.group.drives, each.group.hosts, each.words)
-              for each in known),
-            *_spares(summary, broadest(high))]
+            *(Step(UPDATE if each.is_fixed else WATCH, '', '', '', '', each.model, each.firmware, each.group.drives,
+                   each.group.hosts, each.words) for each in known)]
 
 
 def _replaced(facts: Json) -> Step:
@@ -45,19 +44,8 @@ def _replaced(facts: Json) -> Step:
                 facts['model'] or '', facts['firmware'] or '', 1, 1, facts.get('why') or '')
 
 
-def _spares(summary: Summary, high: Iterable[Rate]) -> Iterator[Step]:
-    for rate in high:
-        groups = [group for name, group in summary.models.items() if name[:len(rate.name)] == rate.name[:2]]
-        low, highest = map(percent, rate.interval)
-        model, firmware, age = (*rate.name, '', '')[:3]
-        yield Step(SPARE, '', '', '', '', model, firmware, sum(each.drives for each in groups),
-                   groups[0].hosts if len(groups) == 1 else 0,
-                   f'annualized failure rate {low} to {highest}{age and f" at power-on time {age}"}, all other drives '
-                   f'{percent(rate.rest)}')
-
-
 def first(plan: Sequence[Step], most: int = SHOWN) -> List[Step]:
-    """Return the first steps of each kind: drives to replace, models to order, firmware to update, spare drives."""
+    """Return the first steps of each kind: drives to replace, models to order, firmware to update."""
     shown: Counter[str] = Counter()
     found = []
     for step in plan:

@@ -143,12 +143,13 @@ class Defect(NamedTuple):
     firmware: str
     group: Group
     words: str
+    is_fixed: bool = True   # a firmware version without the defect is known
 
 
 def defects(summary: Summary, database: SpecDatabase) -> List[Defect]:
     """Return the known firmware defects in the fleet, most affected drives first."""
     found = [Defect(model, firmware, group, f'{advisory.effect}; {advisory.action}'
-                    + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''))
+                    + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''), bool(advisory.fixed_in))
              for (model, firmware), group in summary.models.items() if model and firmware
              for advisory in database.advisories(Identity(model=model, firmware=firmware))]
     return sorted(found, key=lambda each: (-each.group.drives, each.model, each.firmware))

@@ -12,7 +12,6 @@ from ..typed import Json
 from ..words import amount, plural, sentence
 from .groups_at_risk import GroupsAtRisk, first_step
 from .plan import Step, first, steps
-from .rates import Rate, percent
 from .summary import Defect, Group, Summary, by_model
 
 LINES = 12             # lines of one table; further ones are only counted
@@ -58,8 +57,8 @@ def _what(drive: Json) -> Tuple[str, ...]:
     return tuple(sentence(each, WHAT) for each in words)
 
 
-def heading(summary: Summary, known: Sequence[Defect], high: Sequence[Rate] = ()) -> Iterator[str]:
-    """Yield the lines above the drives. high: rates of models that fail more often than the rest of the fleet."""
+def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
+    """Yield the lines above the drives."""
     states = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
                        if summary.states[state.name])
     yield f'{plural(sum(summary.states.values()), "drive")} on {plural(len(summary.hosts), "host")}: {states or "none"}'
@@ -68,11 +67,7 @@ def heading(summary: Summary, known: Sequence[Defect], high: Sequence[Rate] = ()
         causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
         yield f'and {plural(checks, "check")} with a problem: {causes}'
     yield from _groups(summary.groups)
-    yield from _plan(steps(summary, known, high))
-    yield from _told('fail more often than all other drives here, per year', (
-        'model', 'firmware', 'age', 'drives', 'years', 'failures', 'rate', '90 % interval', 'others'), [
-            (*rate.name, *(3 - len(rate.name)) * ['all'], str(rate.drives), f'{rate.years:.1f}', str(rate.failures),
-             percent(rate.rate), ' to '.join(map(percent, rate.interval)), percent(rate.rest)) for rate in high])
+    yield from _plan(steps(summary, known))
     yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
         state.name.lower() for state in worst_first())), [
             (model or NOT_TOLD, firmware or NOT_TOLD, *_counted(group),

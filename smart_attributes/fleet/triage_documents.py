@@ -83,6 +83,9 @@ def read(path: str) -> Optional[Document]:
         return None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
+    if isinstance(content.get('fleet'), dict):
+        raise Damaged('it is a document of fleet, which is about many hosts; give the documents of triage that it was '
+                      'made from')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.

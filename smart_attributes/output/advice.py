@@ -82,7 +82,9 @@ def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
         return of_problem(verdict.code), findings(verdict)
     alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
     if alarms:
-        return of_alarms((judgement.reading.metric, judgement.state) for judgement in alarms), findings(verdict)
+        # Without a corrected version, a firmware defect is judged by its state, like any other finding.
+        return of_alarms((judgement.reading.metric if judgement.reading.has_remedy else '', judgement.state)
+                         for judgement in alarms), findings(verdict)
     soon = [lasting(metric, forecast, now) for metric, forecast in verdict.forecasts.items()
             if is_due([forecast.left], now)]
     return (ORDER, '; '.join(soon)) if soon else (NOTHING, '')

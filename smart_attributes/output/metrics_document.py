@@ -19,7 +19,7 @@ from .advice import advice
 from .metrics import graphed
 
 if TYPE_CHECKING:
-    from typing import Iterator, Mapping, Sequence
+    from typing import Container, Iterator, Mapping, Sequence
 
     from ..coded import Coded
     from ..model import Device
@@ -56,13 +56,19 @@ def as_text(run: Run) -> str:
 def ids(run: Run) -> Mapping[Device, str]:
     """Return a key for each drive: its serial number, which stays when the device name changes, else its name.
 
-    A drive that cannot be read has the serial number last seen at its address. Other characters than letters, digits
-    and ._:- become _, so that a key needs no quotes anywhere.
+    A drive that cannot be read has the serial number last seen at its address. A name that is also the serial number of
+    another drive has the prefix "device:". Other characters than letters, digits and ._- become _, so that a key needs
+    no quotes anywhere.
     """
     serials = {verdict.device: '' if run.hide_serial else _serial(verdict) for verdict in run.verdicts}
     times = Counter(serials.values())
-    return {device: serial if serial and times[serial] == 1 else _plain(device.name)
+    return {device: serial if serial and times[serial] == 1 else _name(device, times)
             for device, serial in serials.items()}
+
+
+def _name(device: Device, serials: Container[str]) -> str:
+    name = _plain(device.name)
+    return f'device:{name}' if name in serials else name
 
 
 def _serial(verdict: Verdict) -> str:
@@ -70,7 +76,7 @@ def _serial(verdict: Verdict) -> str:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r'[^A-Za-z0-9._:-]', '_', clean(text))
+    return re.sub(r'[^A-Za-z0-9._-]', '_', clean(text))
 
 
 def _of_the_run(run: Run) -> str:
