@@ -1,6 +1,7 @@
 """Doctor's remedies, run as printed: each breakage of a real installation is named, and repaired without a circle.
 
-`make test-doctor` runs this; it needs the single file that `make zipapp` has built, and changes only copies of a folder.
+`make test-doctor` runs this; it needs the single file that `make zipapp` has built, and changes only copies
+of a folder.
 """
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
-from pathlib import Path
 from typing import Iterator, NamedTuple
 
 import pytest
@@ -66,13 +67,17 @@ BREAKAGES = (
     Breakage('rule for another smartctl', f'sed -i s,/usr/sbin/smartctl,/opt/smartctl, {RULE}', 'is for /opt/smartctl'),
     Breakage('rule without NOPASSWD', f'sed -i s/NOPASSWD:// {RULE}', 'NOPASSWD'),
     Breakage('rule with a short TIMEOUT', f'sed -i s/TIMEOUT=[0-9]*/TIMEOUT=5/ {RULE}', 'ends smartctl after 5 s'),
-    Breakage('a later file denies smartctl', sudoers('zz', 'nagios ALL=(ALL) !/usr/sbin/smartctl'), '/etc/sudoers.d/zz'),
+    Breakage('a later file denies smartctl', sudoers('zz', 'nagios ALL=(ALL) !/usr/sbin/smartctl'),
+             '/etc/sudoers.d/zz, line 1'),
+    Breakage('a later file of mode 0644 denies smartctl',
+             sudoers('zz', 'ALL ALL=(ALL) ! /usr/sbin/smartctl') + '; chmod 0644 /etc/sudoers.d/zz', '/etc/sudoers.d/zz, line'),
     Breakage('a later group rule denies smartctl', sudoers('zz', '%nagios ALL=(ALL:ALL) !/usr/sbin/smartctl'),
              '/etc/sudoers.d/zz'),
     Breakage('a later rule asks for a password', sudoers('zz', 'nagios ALL=(ALL) PASSWD: ALL'), '/etc/sudoers.d/zz'),
     Breakage('a denial at the end of /etc/sudoers',
              'printf "nagios ALL=(ALL) !/usr/sbin/smartctl\\n" >>/etc/sudoers', '/etc/sudoers, line'),
-    Breakage('a rule that allows everything', sudoers('zz', 'nagios ALL=(ALL) NOPASSWD: ALL'), 'any arguments'),
+    Breakage('a rule that allows everything', sudoers('zz', 'nagios ALL=(ALL) NOPASSWD: ALL  # BROKEN'),
+             'any arguments'),
     Breakage('requiretty for smartctl', sudoers('zz', 'Defaults!/usr/sbin/smartctl requiretty'), 'requiretty'),
     Breakage('requiretty for all', sudoers('zz', 'Defaults requiretty'), 'requiretty'),
     Breakage('includedir missing', 'sed -i /includedir/d /etc/sudoers', 'does not include'),
@@ -107,6 +112,8 @@ BREAKAGES = (
              'while read file; do head -c 9999 /dev/zero >$file; done', 'history|damaged'),
     Breakage('history read-only', '', 'read-only',
              outside=f'mount --bind .{STATE} .{STATE} && mount -o remount,bind,ro .{STATE}'),
+    Breakage('full file system', '', 'free on its disk',
+             outside=f'mount -t tmpfs -o size=64k,mode=0750,uid=$(stat -c %u .{STATE}) tmpfs .{STATE}'),
     Breakage('history on a tmpfs', '', 'tmpfs', outside=f'mount -t tmpfs -o mode=0755 tmpfs .{STATE}'),
 
     Breakage('pySMART removed', f'rm -r {TREE}/pySMART', 'pySMART'),
@@ -135,7 +142,7 @@ BREAKAGES = (
              '-d /dev/sda" >/etc/nagios/nrpe.cfg', '/opt/check_smart_attributes'),
 )
 # Without a command that can be run blindly: what an admin has to decide.
-UNREPAIRED = frozenset()
+UNREPAIRED = {'full file system'}
 
 
 @pytest.fixture(scope='module')
@@ -149,6 +156,7 @@ def installed(tmp_path_factory) -> Iterator[Chroot]:
     folder.parent.chmod(0o755)
     host.writes('/etc/apt/apt.conf.d/yes', 'APT::Get::Assume-Yes "true";\n')
     _offer_smartctl(host)
+    host.writes('/etc/hosts', f'127.0.0.1 localhost {socket.gethostname()}\n')   # or sudo waits for a name server
     host.does('apt', 'install', 'smartmontools')
     host.writes('/usr/local/bin/edits', EDITOR)
     (host.root / 'usr/local/bin/edits').chmod(0o755)
@@ -162,7 +170,7 @@ def installed(tmp_path_factory) -> Iterator[Chroot]:
 def _offer_smartctl(host: Chroot) -> None:
     package = host.root / 'srv/smartmontools'
     for name, text, mode in (('usr/sbin/smartctl', SMARTCTL, 0o755), ('DEBIAN/control', CONTROL, 0o644),
-                             ('opt/drives/scan', SCANNED, 0o644)):
+                             ('usr/sbin/smartd', SMARTCTL, 0o755), ('opt/drives/scan', SCANNED, 0o644)):
         host.writes(f'/srv/smartmontools/{name}', text)
         (package / name).chmod(mode)
     (package / 'opt/drives/sda').write_bytes(drive('intel-s3500-healthy'))
@@ -210,10 +218,12 @@ def test_the_printed_commands_repair(installed, breakage, tmp_path):
             first = next((each for each in findings if each['command']), findings[0])
             said.append(f'{findings[0]["words"]} -> {findings[0].get("cure")} -> {first["command"]}')
             print(said[-1])
+            if breakage.name in UNREPAIRED:
+                break
             assert first['command'], said
             # EDITOR: the admin at the editor that visudo opens.
             done = host.runs('sh', '-c', f'{PATH}export EDITOR=/usr/local/bin/edits; cd /root; {first["command"]}')
             print(done.stdout[-800:])
         assert said, 'doctor did not notice'
         assert re.search(breakage.words, said[0]), said
-        assert _checks(host), said
+        assert breakage.name in UNREPAIRED or _checks(host), said

@@ -41,15 +41,14 @@ def history(options: Options, user: str) -> Finding:
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
     if unfit:
-        return unfit
+        return full(used, _room(used)) or unfit
     try:
         if not (options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))):
             raise state_directory.Unusable('no history: this user has no home directory')
         state = state_directory.ready(options.state_dir)
         if not os.access(state.path, os.W_OK | os.X_OK):
             raise state_directory.Unusable(f'{state.path}: {user} cannot write there', path=state.path)
-        disk = os.statvfs(state.path)
-        return usable(_stored(options, state), disk.f_bavail * disk.f_frsize, time.time())
+        return full(state.path, _room(state.path)) or usable(_stored(options, state), time.time())
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
@@ -124,14 +123,25 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
                         [each for each in (opened.loss, opened.missing, opened.not_written) if each])
 
 
-def usable(stored: HistoryFiles, room: int, now: float) -> Finding:
-    """Return the finding for a history that can be opened.
+def _room(path: str) -> int:
+    """Return the free bytes that an ordinary user may still use on the disk of a path; ROOM if that is unknown."""
+    try:
+        disk = os.statvfs(path)
+    except OSError:
+        return ROOM
+    return disk.f_bavail * disk.f_frsize
 
-    room: free bytes that its owner may still use on its disk. now: seconds since 1970.
-    """
-    if room < ROOM:
-        return Finding(HISTORY, False, f'{stored.path}: only {amount(room, "B")} free on its disk',
-                       'free some space', f'df -h {stored.path}')
+
+def full(path: str, room: int) -> Finding | None:
+    """Return the finding for a disk with too little room for the history, in bytes; None if there is enough."""
+    if room >= ROOM:
+        return None
+    return Finding(HISTORY, False, f'{path}: only {amount(room, "B")} free on its disk', 'free some space; the largest '
+                   'folders on it come last', f'du -xh "$(stat -c %m {shlex.quote(path)})" | sort -h | tail -20')
+
+
+def usable(stored: HistoryFiles, now: float) -> Finding:
+    """Return the finding for a history that can be opened. now: seconds since 1970."""
     if stored.remarks:
         words, advice = halves(stored.remarks[0])
         return Finding(HISTORY, False, f'{stored.path}: {words}',
@@ -156,8 +166,9 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
                        f'{"setfacl -b" if _has_list(error.path) else "chmod go-w"} {shlex.quote(error.path)}')
     if error.path not in ('', place):  # a folder above it is at fault
         return Finding(HISTORY, False, words, error.remedy)
+    aside = f'mv -n {place} {place}.old && ' if os.path.lexists(place) and not os.path.isdir(place) else ''
     return Finding(HISTORY, False, words, f'give {user} a directory that nobody else can write to',
-                   f'install -d -o {user} -g {group} -m 0750 {place}')
+                   f'{aside}install -d -o {user} -g {group} -m 0750 {place} && chown -hR {user}: {place}')
 
 
 def _has_list(path: str) -> bool:
