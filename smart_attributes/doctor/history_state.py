@@ -33,6 +33,7 @@ class HistoryFiles(NamedTuple):
     size: int = 0           # bytes, including log and index
     written: float = 0.0    # seconds since 1970; 0: nothing is there yet
     remarks: Sequence[str] = ()
+    is_anew: bool = False   # it was damaged and has restarted, so nothing is left to do
 
 
 def history(options: Options, user: str) -> Finding:
@@ -52,7 +53,8 @@ def history(options: Options, user: str) -> Finding:
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
-        return Finding(HISTORY, False, *halves(str(error)))
+        command = f'chown -hR {user}: {shlex.quote(used)}' if 'Permission denied' in str(error) else ''
+        return Finding(HISTORY, False, *halves(str(error)), command)
 
 
 def _mount(path: str) -> tuple[str, str, str]:
@@ -120,7 +122,8 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     statuses = [os.stat(place.file + tail) for tail in ('', '-wal', '-shm') if os.path.exists(place.file + tail)]
     return HistoryFiles(place.path, owner, sum(status.st_size for status in statuses),
                         max(status.st_mtime for status in statuses),
-                        [each for each in (opened.loss, opened.missing, opened.not_written) if each])
+                        [each for each in (opened.missing, opened.not_written, opened.loss) if each],
+                        not (opened.missing or opened.not_written))
 
 
 def _room(path: str) -> int:
@@ -144,8 +147,7 @@ def usable(stored: HistoryFiles, now: float) -> Finding:
     """Return the finding for a history that can be opened. now: seconds since 1970."""
     if stored.remarks:
         words, advice = halves(stored.remarks[0])
-        return Finding(HISTORY, False, f'{stored.path}: {words}',
-                       advice or 'nothing to do, this note stays for a week')
+        return Finding(HISTORY, stored.is_anew, f'{stored.path}: {words}', advice)
     place = f'{stored.path}, owner {stored.owner}'
     if not stored.written:
         return Finding(HISTORY, True, f'{place}: empty, the first check starts the history')

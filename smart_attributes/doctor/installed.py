@@ -5,7 +5,6 @@ import importlib.util
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterator
 
 from .. import files
@@ -13,7 +12,7 @@ from ..command_line.options import PROGRAM
 from ..errors import SmartError
 from ..installation import host
 from ..installation.disk import Disk
-from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, INSTALLER, PLUGIN_FOLDERS, TREES, repair
+from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
 from ..output.doctor_findings import Finding
 from . import daemons
 from .system import installer
@@ -44,7 +43,7 @@ def damage() -> list[Finding]:
         is_intact = not written or disk.look([tree])[tree].digest == written
     except (SmartError, OSError):   # others can change it, or it cannot be read: the next steps name the path
         return []
-    command = repair(sys.executable) if os.path.isfile(INSTALLER) else ''
+    command = files.repair()
     return [] if is_intact else [Finding(DAMAGE, False, f'{tree} is damaged: its files are not those that were '
                                          'installed', 'as root, install the program again' if command else
                                          'install the program again from its single file', command)]

@@ -81,17 +81,12 @@ def of_program(facts: Facts) -> list[Item]:
         copies[f'{facts.icinga_folder}/{CHECK_COMMAND}'] = facts.shared[OF_ICINGA]
     folder, name = os.path.split(INSTALLER)
     kept = [Item(folder, TREE, 0o755, files={name: facts.single_file})] if facts.single_file else []
-    again = f'; as root, run: {repair(facts.python)}' if kept else ''
+    again = f'; as root, run: {facts.python} {INSTALLER} install --yes' if kept else ''
     return [*kept, Item(tree, TREE, 0o755, test=(facts.python, '-IS', '-m', 'compileall', '-q'), files=facts.modules),
             Item(launcher, FILE, 0o755, content=facts.launcher.format(python=facts.python, folder=tree, again=again)),
             Item(plugin, LINK, content=launcher), Item(f'/usr/local/sbin/{PROGRAM}', LINK, content=launcher),
             *(Item(path, FILE, content=text.replace(f'{PLUGIN_FOLDERS[0]}/{PROGRAM}', plugin))
               for path, text in copies.items())]
-
-
-def repair(python: str) -> str:
-    """Return the command that installs the program again, even where its modules are damaged."""
-    return f'{python} {INSTALLER} install --yes'
 
 
 def of_host(facts: Facts) -> Parts:
