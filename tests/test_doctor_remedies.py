@@ -57,7 +57,7 @@ class Breakage(NamedTuple):
 
 
 def sudoers(name: str, line: str) -> str:
-    return f"printf '%s\\n' '{line}' >/etc/sudoers.d/{name}; chmod 0440 /etc/sudoers.d/{name}"
+    return f"printf '# of this site\\n%s\\n' '{line}' >/etc/sudoers.d/{name}; chmod 0440 /etc/sudoers.d/{name}"
 
 
 BREAKAGES = (
@@ -68,10 +68,10 @@ BREAKAGES = (
     Breakage('rule without NOPASSWD', f'sed -i s/NOPASSWD:// {RULE}', 'NOPASSWD'),
     Breakage('rule with a short TIMEOUT', f'sed -i s/TIMEOUT=[0-9]*/TIMEOUT=5/ {RULE}', 'ends smartctl after 5 s'),
     Breakage('a later file denies smartctl', sudoers('zz', 'nagios ALL=(ALL) !/usr/sbin/smartctl'),
-             '/etc/sudoers.d/zz, line 1'),
+             '/etc/sudoers.d/zz, line 2'),
     Breakage('a later file of mode 0644 denies smartctl',
              sudoers('zz', 'ALL ALL=(ALL) ! /usr/sbin/smartctl') + '; chmod 0644 /etc/sudoers.d/zz',
-             '/etc/sudoers.d/zz, line 1'),
+             '/etc/sudoers.d/zz, line 2'),
     Breakage('a later group rule denies smartctl', sudoers('zz', '%nagios ALL=(ALL:ALL) !/usr/sbin/smartctl'),
              '/etc/sudoers.d/zz'),
     Breakage('a later rule asks for a password', sudoers('zz', 'nagios ALL=(ALL) PASSWD: ALL'), '/etc/sudoers.d/zz'),
@@ -103,7 +103,7 @@ BREAKAGES = (
     Breakage('smartctl empty', ': >/usr/sbin/smartctl', 'does not answer'),
 
     Breakage('history of root', f'chown -R root: {STATE}', 'another user'),
-    Breakage('history with files of root', f'chown -R root: {STATE}/*', 'does not belong to nagios|belong'),
+    Breakage('history with files of root', f'chown -R root: {STATE}/*', 'Permission denied'),
     Breakage('history missing', f'rm -r {STATE}', 'no history'),
     Breakage('history that others can write', f'chmod 0777 {STATE}', 'writable by others'),
     Breakage('history is a file', f'rm -r {STATE}; echo >{STATE}', 'directory'),

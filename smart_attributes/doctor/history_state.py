@@ -128,11 +128,8 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
 
 def _room(path: str) -> int:
     """Return the free bytes that an ordinary user may still use on the disk of a path; ROOM if that is unknown."""
-    try:
-        disk = os.statvfs(path)
-    except OSError:
-        return ROOM
-    return disk.f_bavail * disk.f_frsize
+    disk = os.statvfs(path) if os.access(path, os.F_OK) else None
+    return disk.f_bavail * disk.f_frsize if disk else ROOM
 
 
 def full(path: str, room: int) -> Finding | None:

@@ -29,7 +29,7 @@ def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
     except UsageError as error:
         return missing(str(error), path, next(filter(os.path.isfile, PLACES), ''))
     version = None
-    if not _may_run(path):
+    if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
         return Finding(SUBJECT, False, f'{path} is not executable', 'make it executable',
                        f'chmod 0755 {shlex.quote(path)}')
     if os.access(path, os.X_OK):
@@ -44,16 +44,8 @@ def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
     return finding(path, version, fault)
 
 
-def _may_run(path: str) -> bool:
-    """Return whether any user may execute a file; True if this user cannot see it."""
-    try:
-        return bool(os.stat(path).st_mode & 0o111)
-    except OSError:
-        return True
-
-
 def _again(path: str) -> tuple[str, str]:
-    """Return the next step and its command for a program that is there and is no working smartctl."""
+    """Return the next step and its command for a smartctl that exists but does not work."""
     if path == SMARTCTL:
         return 'install smartmontools again', f'{installer().reinstall} smartmontools'
     return 'look at its output', f'{path} {" ".join(smartctl_calls.VERSION)}'

@@ -42,7 +42,7 @@ def _entry(text: str) -> SudoersEntry:
 def against(rule: Iterable[SudoersEntry], executable: str) -> str:
     """Return the command, as written, by which the last entry for a program denies it or asks for a password, or ''.
 
-    Of entries that match a call sudo obeys the last; a denial of some arguments only is none of the program.
+    Of entries that match a call, sudo obeys the last. A denial of some arguments only does not count.
     """
     listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
     for command, needs_password in reversed(listed):
