@@ -25,7 +25,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -142,6 +142,10 @@ pictures: $(VENV)/.tools  ## write the pictures of README, with Chromium
 
 deb: venv        ## build dist/*.deb as Debian does
 	sh tools/deb $(BIN)/python
+
+test-doctor: $(VENV)/.tools zipapp  ## break an installation in a Debian 12 in 57 ways, and repair it with what doctor prints
+	sh tools/install debootstrap
+	$(AS_ROOT) env TEST_DOCTOR=1 $(BIN)/python -m pytest -rs tests/test_doctor_remedies.py
 
 test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the package in fresh Debian 11, 12 and 13
 	sh tools/install debootstrap lintian autopkgtest

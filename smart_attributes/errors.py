@@ -167,6 +167,9 @@ def _library() -> str:
 
 def installing(package: str) -> str:
     """Return the command that installs a package for this Python."""
+    from .files import repair
+    if repair():   # the libraries of an installed program are its own
+        return f'as root, run: {repair()}'
     by_pip = f'{sys.executable} -m pip install {package}'
     if sys.prefix != sys.base_prefix:
         return by_pip  # packages from apt are not visible in a virtual environment

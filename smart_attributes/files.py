@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 import time
 
 TYPE_CHECKING = False  # type checkers treat it as True; importing typing costs more than this whole module
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
 LARGEST = 4 << 20  # bytes of a report or a data file: the longest known has 0.3 MB, and no alarm ends json.loads()
+_INSTALLER = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), 'installer/check_smart_attributes.pyz')
 _CHUNK = 1 << 20
 _MODE = 0o644
 _STEP = 0.005    # seconds between two attempts to lock a file
@@ -27,6 +29,14 @@ class NotRegular(OSError):
 
 class NotShown(PermissionError):
     """The content of this file must not be shown; strerror gives the reason and the next step."""
+
+
+def repair() -> str:
+    """Return the command that installs this program again from the single file beside it, which install put there.
+
+    Return '' without such a file.
+    """
+    return f'{sys.executable} {_INSTALLER} install --yes' if os.path.isfile(_INSTALLER) else ''
 
 
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:

@@ -187,5 +187,7 @@ def _is_of_installation(error: BaseException) -> bool:
 
 
 def _cannot_start(error: BaseException) -> str:
+    from .files import repair
+    command = repair() or f'chmod -R a+rX {os.path.dirname(__file__)}'
     return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it, complete and '
-            f'readable for every user: chmod -R a+rX {os.path.dirname(__file__)}')
+            f'readable for every user; as root, run: {command}')

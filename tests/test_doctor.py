@@ -24,7 +24,16 @@ from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
 from smart_attributes import errors
-from smart_attributes.doctor import configuration_lines, daemons, history_state, nrpe, start, sudo_list, sudo_rule
+from smart_attributes.doctor import (
+    configuration_lines,
+    daemons,
+    history_state,
+    nrpe,
+    start,
+    sudo_list,
+    sudo_refusals,
+    sudo_rule,
+)
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output import doctor_findings
 from smart_attributes.output.doctor_findings import Examination, Finding, Paste
@@ -1164,6 +1173,40 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
                             'nagios)')
 
 
+ALLOWED = sudo_list.SudoersEntry(('/usr/sbin/smartctl --scan',))
+
+
+@pytest.mark.parametrize('later, command', [
+    ((), ''), (('!/usr/sbin/smartctl',), '!/usr/sbin/smartctl'), (('!/usr/sbin/',), '!/usr/sbin/'),
+    (('!ALL',), '!ALL'), (('!/usr/sbin/smartctl -s off',), ''), (('!/usr/sbin/smartd',), ''),
+    (('!/usr/sbin/smartctl', '/usr/sbin/smartctl --scan'), ''), (('!ALL', 'ALL'), '')])
+def test_the_last_entry_for_smartctl_wins(later, command):
+    assert sudo_list.against([ALLOWED, sudo_list.SudoersEntry(later)], '/usr/sbin/smartctl') == command
+
+
+def test_a_later_entry_that_asks_for_a_password_wins():
+    """The rule itself is listed with its arguments; another finding tells that it lacks NOPASSWD."""
+    asking = sudo_list.SudoersEntry(('ALL',), needs_password=True)
+
+    assert sudo_list.against([ALLOWED, asking], '/usr/sbin/smartctl') == 'ALL'
+    assert sudo_list.against([asking, ALLOWED], '/usr/sbin/smartctl') == ''
+    assert sudo_list.against([ALLOWED._replace(needs_password=True)], '/usr/sbin/smartctl') == ''
+
+
+@pytest.mark.parametrize('line', [
+    'nagios ALL=(ALL) !/usr/sbin/smartctl', '%disk ALL = ! /usr/sbin/smartctl, /bin/true',
+    'ALL ALL=!/usr/sbin/smartctl',
+    'MONITORS ALL=(root) NOPASSWD: !/usr/sbin/smartctl # not this'])
+def test_the_line_that_wins_is_found(line):
+    """The last one; not that of another user, of another program, or in a comment."""
+    others = ['#nagios ALL=!/usr/sbin/smartctl', 'backup ALL=!/usr/sbin/smartctl', 'nagios ALL=!/usr/sbin/smartctl-x',
+              'nagios ALL=/usr/sbin/smartctl']
+    texts = {'/etc/sudoers': '\n'.join([line, *others]), '/etc/sudoers.d/a': '\n'.join([*others, line, *others])}
+
+    assert sudo_refusals.located('!/usr/sbin/smartctl', texts, ['nagios', '%disk']) == ('/etc/sudoers.d/a', 5, line)
+    assert sudo_refusals.located('!ALL', texts, ['nagios']) == ('', 0, '')
+
+
 # --- history --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('found, room, is_good, words', [
@@ -1172,12 +1215,14 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
                  id='in-use'),
     pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'only 1.05 MB free',
                  id='full-disk'),
+    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['was damaged; it is lost'], True), 1 << 30,
+                 True, '/m: was damaged', id='restarted'),
     pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30,
                  False,
                  '/m: cannot be written', id='not-written')])
 def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room, is_good, words):
     """Whether it works is seen there."""
-    told = history_state.usable(found, room, 1600)
+    told = history_state.full(found.path, room) or history_state.usable(found, 1600)
 
     assert told.is_good is is_good and words in told.words
 
@@ -1187,7 +1232,7 @@ def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
     daemon, admin = (history_state.unusable(Unusable('/m belongs to another user', 'let him alone write there', '/m'),
                                             '/m', 'alice', 'users', is_person) for is_person in (False, True))
 
-    assert daemon.command == 'install -d -o alice -g users -m 0750 /m'
+    assert daemon.command == 'install -d -o alice -g users -m 0750 /m && chown -hR alice: /m'
     assert (admin.command, admin.cure.startswith('run doctor for the monitoring user')) == ('', True)
 
 

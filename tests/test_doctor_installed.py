@@ -46,6 +46,26 @@ def test_a_part_that_is_missing_is_named_with_the_command_that_installs_it(root,
     assert asked() == [[subject, '/opt/x.pyz install --yes'] for subject in missing]
 
 
+@pytest.mark.parametrize('text, has_installer, command', [
+    ('whole', True, None), ('changed', True, 'install --yes'), ('changed', False, '')])
+def test_a_program_that_differs_from_what_was_installed_is_damaged(root, monkeypatch, text, has_installer, command):
+    """Libraries, data and compiled files count; a run may not need them today."""
+    tree, installer = f'{parts.TREES}/1', root / parts.INSTALLER[1:]
+    put(root, f'{tree}/smart_attributes/a.py', 'whole')
+    host = disk.Disk(str(root))
+    host.record({tree: host.look([tree])[tree].digest})
+    put(root, f'{tree}/smart_attributes/a.py', text)
+    monkeypatch.setattr(files, 'PROGRAM', f'{tree}/smart_attributes')
+    monkeypatch.setattr(files, '_INSTALLER', str(installer))
+    if has_installer:
+        put(root, parts.INSTALLER)
+
+    found = installed.damage()
+
+    assert [f'{installer} {command}' in each.command if command else each.command == command for each in found] == (
+        [] if command is None else [True])
+
+
 def test_a_part_of_a_package_comes_with_the_package(root):
     put(root, '/usr/lib/nagios/plugins/check_load')
     (root / parts.OF_PACKAGE[1:]).mkdir(parents=True)

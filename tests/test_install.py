@@ -393,6 +393,45 @@ def test_it_installs_itself_once_and_removes_what_it_installed(site):
                     'etc/check-smart-attributes/thresholds.d'}
 
 
+@pytest.mark.parametrize('damage', ['compiled', 'removed', 'source'])
+def test_a_damaged_tree_is_replaced(site, damage):
+    """Also where only what Python compiled is damaged, which Python runs instead of the source."""
+    items = version(1)
+    site.install(items)
+    [compiled] = site.at(items[0].path).glob('a/__pycache__/*.pyc')
+    file = site.at(f'{items[0].path}/a/b.py') if damage == 'source' else compiled
+    before = file.read_bytes()
+    file.unlink() if damage == 'removed' else file.write_bytes(before[:-1] + b'!')
+
+    assert site.install(items) == [f'replace {items[0].path}']
+    assert file.exists() and site.install(items) == []
+
+
+def test_nothing_is_written_through_a_link_beside_a_tree(site, tmp_path):
+    """The link goes; what it leads to stays as it is."""
+    items, elsewhere = version(1), tmp_path / 'elsewhere'
+    elsewhere.mkdir()
+    new = Path(f'{site.at(items[0].path)}.new')
+    new.parent.mkdir(parents=True)
+    new.symlink_to(elsewhere)
+
+    site.install(items)
+
+    assert list(elsewhere.iterdir()) == [] and not new.is_symlink()
+    assert site.at(f'{items[0].path}/a/b.py').exists()
+
+
+def test_the_single_file_is_kept_to_repair_what_it_installed(site):
+    """Its command stands in the launcher, which is all that starts where a module is damaged."""
+    facts = PROGRAM._replace(modules={'a.py': b''}, single_file=b'PK', python=sys.executable, launcher='#{again}')
+    kept, _, launcher, *_ = items = parts.of_program(facts)
+
+    site.install(items)
+
+    assert site.at(parts.INSTALLER).read_bytes() == b'PK' and kept.path == os.path.dirname(parts.INSTALLER)
+    assert launcher.content == f'#; as root, run: {sys.executable} {parts.INSTALLER} install --yes'
+
+
 def test_an_upgrade_replaces_the_launcher_and_keeps_one_earlier_version(site):
     trees = [version(number)[0].path for number in (1, 2, 3)]
     for number in (1, 2):

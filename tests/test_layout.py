@@ -19,7 +19,7 @@ from smart_attributes.reading import smartctl_calls
 
 # What the modules of a subpackage, or a module at the top, may import beside their own subpackage and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
-    'drive_identity': {'typed'}, 'errors': {'drive_identity', 'typed'},
+    'drive_identity': {'typed'}, 'errors': {'drive_identity', 'files', 'typed'},
     'model': {'coded', 'constants', 'drive_identity', 'errors', 'typed'}, 'constants': set(),
     'words': {'typed', 'constants'}, 'trust': set(), 'alarm': set(), 'state_directory': {'constants', 'trust'},
     'files': set(), 'typed': set(), 'coded': {'typed'},

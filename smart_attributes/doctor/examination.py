@@ -30,6 +30,7 @@ from . import (
     raid,
     site_files,
     start,
+    sudo_refusals,
     user,
 )
 from .sentences import halves
@@ -68,7 +69,7 @@ class Examiner:
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = _checks(options, self._nrpe, self._unread_nrpe)
-        self._missing = installed.examine(self._path)
+        self._damage, self._missing = installed.damage(), installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
         self._unfound = ''       # why no devices were found
@@ -90,7 +91,7 @@ class Examiner:
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
         """Return the steps to run: no further ones if this user cannot even start the program."""
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
-        self._findings.append(first)
+        self._findings += [*self._damage, first]
         if first.is_good:
             return lambda: self._missing, self._sudo, self._state, lambda: site_files.examine(self._options), \
                 self._daemons, self._drives, lambda: self._raid
@@ -189,6 +190,9 @@ class Examiner:
     def _unread(self, sentence: str) -> Finding:
         if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):
             return Finding(drives.CHECK, None, 'cannot be found, because sudo refuses the scan')
+        cause = sudo_refusals.reason(sentence, self._user, self._options.how_read.smartctl)
+        if cause:   # sudo -l, which the rule was tested with, does not fail for each of them
+            return Finding(SUDO_RULE, False, cause.words, f'as root: {cause.cure}', cause.command)
         return Finding(drives.CHECK, False, *halves(sentence))
 
     @property

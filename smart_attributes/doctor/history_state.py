@@ -33,6 +33,7 @@ class HistoryFiles(NamedTuple):
     size: int = 0           # bytes, including log and index
     written: float = 0.0    # seconds since 1970; 0: nothing is there yet
     remarks: Sequence[str] = ()
+    is_anew: bool = False   # it was damaged and has restarted, so nothing is left to do
 
 
 def history(options: Options, user: str) -> Finding:
@@ -41,19 +42,19 @@ def history(options: Options, user: str) -> Finding:
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
     if unfit:
-        return unfit
+        return full(used, _room(used)) or unfit
     try:
         if not (options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))):
             raise state_directory.Unusable('no history: this user has no home directory')
         state = state_directory.ready(options.state_dir)
         if not os.access(state.path, os.W_OK | os.X_OK):
             raise state_directory.Unusable(f'{state.path}: {user} cannot write there', path=state.path)
-        disk = os.statvfs(state.path)
-        return usable(_stored(options, state), disk.f_bavail * disk.f_frsize, time.time())
+        return full(state.path, _room(state.path)) or usable(_stored(options, state), time.time())
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
-        return Finding(HISTORY, False, *halves(str(error)))
+        command = f'chown -hR {user}: {shlex.quote(used)}' if 'Permission denied' in str(error) else ''
+        return Finding(HISTORY, False, *halves(str(error)), command)
 
 
 def _mount(path: str) -> tuple[str, str, str]:
@@ -121,21 +122,29 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     statuses = [os.stat(place.file + tail) for tail in ('', '-wal', '-shm') if os.path.exists(place.file + tail)]
     return HistoryFiles(place.path, owner, sum(status.st_size for status in statuses),
                         max(status.st_mtime for status in statuses),
-                        [each for each in (opened.loss, opened.missing, opened.not_written) if each])
+                        [each for each in (opened.missing, opened.not_written, opened.loss) if each],
+                        not (opened.missing or opened.not_written))
 
 
-def usable(stored: HistoryFiles, room: int, now: float) -> Finding:
-    """Return the finding for a history that can be opened.
+def _room(path: str) -> int:
+    """Return the free bytes that an ordinary user may still use on the disk of a path; ROOM if that is unknown."""
+    disk = os.statvfs(path) if os.access(path, os.F_OK) else None
+    return disk.f_bavail * disk.f_frsize if disk else ROOM
 
-    room: free bytes that its owner may still use on its disk. now: seconds since 1970.
-    """
-    if room < ROOM:
-        return Finding(HISTORY, False, f'{stored.path}: only {amount(room, "B")} free on its disk',
-                       'free some space', f'df -h {stored.path}')
+
+def full(path: str, room: int) -> Finding | None:
+    """Return the finding for a disk with too little room for the history, in bytes; None if there is enough."""
+    if room >= ROOM:
+        return None
+    return Finding(HISTORY, False, f'{path}: only {amount(room, "B")} free on its disk', 'free some space; the largest '
+                   'folders on it come last', f'du -xh "$(stat -c %m {shlex.quote(path)})" | sort -h | tail -20')
+
+
+def usable(stored: HistoryFiles, now: float) -> Finding:
+    """Return the finding for a history that can be opened. now: seconds since 1970."""
     if stored.remarks:
         words, advice = halves(stored.remarks[0])
-        return Finding(HISTORY, False, f'{stored.path}: {words}',
-                       advice or 'nothing to do, this note stays for a week')
+        return Finding(HISTORY, stored.is_anew, f'{stored.path}: {words}', advice)
     place = f'{stored.path}, owner {stored.owner}'
     if not stored.written:
         return Finding(HISTORY, True, f'{place}: empty, the first check starts the history')
@@ -156,8 +165,9 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
                        f'{"setfacl -b" if _has_list(error.path) else "chmod go-w"} {shlex.quote(error.path)}')
     if error.path not in ('', place):  # a folder above it is at fault
         return Finding(HISTORY, False, words, error.remedy)
+    aside = f'mv -n {place} {place}.old && ' if os.path.lexists(place) and not os.path.isdir(place) else ''
     return Finding(HISTORY, False, words, f'give {user} a directory that nobody else can write to',
-                   f'install -d -o {user} -g {group} -m 0750 {place}')
+                   f'{aside}install -d -o {user} -g {group} -m 0750 {place} && chown -hR {user}: {place}')
 
 
 def _has_list(path: str) -> bool:

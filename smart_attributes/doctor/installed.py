@@ -9,15 +9,16 @@ from collections.abc import Iterator
 
 from .. import files
 from ..command_line.options import PROGRAM
+from ..errors import SmartError
 from ..installation import host
 from ..installation.disk import Disk
-from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS
+from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
 from ..output.doctor_findings import Finding
 from . import daemons
 from .system import installer
 
 ROOT = '/'   # the folder that is taken for /
-START, PLUGIN, COMMAND = 'start-up', 'plugin', 'CheckCommand'
+START, PLUGIN, COMMAND, DAMAGE = 'start-up', 'plugin', 'CheckCommand', 'program files'
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
@@ -32,6 +33,20 @@ def examine(program: str) -> list[Finding]:
     cure, command = ('install the package again', f'{installer().reinstall} {_PACKAGE}') if is_packaged else (
         'as root, install it', f'{shlex.quote(program)} install --yes')
     return [Finding(subject, False, words, cure, command) for subject, words in (*_start(), *_missing(disk))]
+
+
+def damage() -> list[Finding]:
+    """Return the finding for a program that differs from what install wrote; nothing if it is intact."""
+    tree, disk = os.path.dirname(files.PROGRAM), Disk(ROOT)
+    try:
+        written = disk.written().get(tree, '') if os.path.dirname(tree) == TREES else ''
+        is_intact = not written or disk.look([tree])[tree].digest == written
+    except (SmartError, OSError):   # others can change it, or it cannot be read: the next steps name the path
+        return []
+    command = files.repair()
+    return [] if is_intact else [Finding(DAMAGE, False, f'{tree} is damaged: its files are not those that were '
+                                         'installed', 'as root, install the program again' if command else
+                                         'install the program again from its single file', command)]
 
 
 def _start() -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 from .. import trust
 from ..constants import SMARTCTL
@@ -14,6 +15,7 @@ from .sentences import halves
 from .system import installer
 
 SUBJECT = 'smartctl'
+REMAINS = '/usr/sbin/smartd'   # where the package is installed, but its smartctl was deleted
 # Paths that distributions and local builds install it to, the usual one first.
 PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
           '/opt/smartmontools/sbin/smartctl')
@@ -27,14 +29,26 @@ def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
     except UsageError as error:
         return missing(str(error), path, next(filter(os.path.isfile, PLACES), ''))
     version = None
+    if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
+        return Finding(SUBJECT, False, f'{path} is not executable', 'make it executable',
+                       f'chmod 0755 {shlex.quote(path)}')
     if os.access(path, os.X_OK):
         answer = next(runner.run([(path, *smartctl_calls.VERSION)], 1, how.drive_timeout, deadline))
         version = smartctl_calls.version(answer.stdout)
+        if answer.outcome != 'done' and not version:
+            return Finding(SUBJECT, False, f'{path} does not answer: {answer.reason}', *_again(path))
     try:
         fault = '' if how.nosudo and os.geteuid() else trust.fault(path, trust.ROOT)
     except OSError:  # this user may not read the folder; root can
         fault = ''
     return finding(path, version, fault)
+
+
+def _again(path: str) -> tuple[str, str]:
+    """Return the next step and its command for a smartctl that exists but does not work."""
+    if path == SMARTCTL:
+        return 'install smartmontools again', f'{installer().reinstall} smartmontools'
+    return 'look at its output', f'{path} {" ".join(smartctl_calls.VERSION)}'
 
 
 def missing(sentence: str, path: str, elsewhere: str) -> Finding:
@@ -48,8 +62,8 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
                                               f'or omit -p if that is the default path')
     if os.path.lexists(path):
         return Finding(SUBJECT, False, words, advice)
-    return Finding(SUBJECT, False, words, 'install smartmontools',
-                   f'{installer().install} smartmontools')
+    command = installer().reinstall if os.path.lexists(REMAINS) else installer().install
+    return Finding(SUBJECT, False, words, 'install smartmontools', f'{command} smartmontools')
 
 
 def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
@@ -63,7 +77,6 @@ def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
     if version is None:
         return Finding(SUBJECT, True, f'{path}, only root may run it')
     if not version:
-        return Finding(SUBJECT, False, f'{path} does not identify itself as smartctl', 'look at its output',
-                       f'{path} {" ".join(smartctl_calls.VERSION)}')
+        return Finding(SUBJECT, False, f'{path} does not identify itself as smartctl', *_again(path))
     more = ', read as text; 7.0 and later report more' if version < FIRST_WITH_JSON else ''
     return Finding(SUBJECT, True, f'{path}, version {".".join(map(str, version))}, only root can change it{more}')

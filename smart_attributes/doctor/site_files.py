@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 
 from ..check.rulebook import files_of, judge_of, site_of
@@ -42,5 +43,8 @@ def _mistake(sentence: str, files: Sequence[str]) -> Finding:
     file = next((path for path in files if os.path.basename(path) in words), '')
     if not file:
         return Finding(SUBJECT, False, words, advice)
+    if 'Permission denied' in words:
+        return Finding(SUBJECT, False, words, 'let every user read it', f'chmod a+r {shlex.quote(file)}')
     ending = ' Correct it, then validate it' if advice.endswith('?') else ', then validate it'
-    return Finding(SUBJECT, False, words, (advice or 'correct it') + ending, f'{PROGRAM} validate {file}')
+    return Finding(SUBJECT, False, words, (advice or 'correct it') + ending,
+                   f'${{EDITOR:-vi}} {shlex.quote(file)} && {PROGRAM} validate {shlex.quote(file)}')

@@ -1,6 +1,7 @@
 """Parse the commands that sudo allows a user, from the output of `sudo -ll`. Pure."""
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from itertools import takewhile
@@ -36,6 +37,26 @@ def _entry(text: str) -> SudoersEntry:
     lines = takewhile(lambda line: line.startswith('\t'), text.partition('Commands:')[2].splitlines()[1:])
     return SudoersEntry(tuple(line.strip() for line in lines), int(timeout[1]) if timeout else None,
                         not _OPTIONS.search(text))
+
+
+def against(rule: Iterable[SudoersEntry], executable: str) -> str:
+    """Return the command, as written, by which the last entry for a program denies it or asks for a password, or ''.
+
+    Of entries that match a call, sudo obeys the last. A denial of some arguments only does not count.
+    """
+    listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
+    for command, needs_password in reversed(listed):
+        path, _, arguments = command.lstrip('!').partition(' ')
+        is_denied = command.startswith('!')
+        if path in ('ALL', executable, os.path.dirname(executable) + '/') and not (is_denied and arguments):
+            return command if is_denied or (needs_password and not arguments) else ''
+    return ''
+
+
+def widest(rule: Iterable[SudoersEntry], executable: str) -> str:
+    """Return the last command, as written, that allows all calls of a program without a password, or ''."""
+    commands = [command for entry in rule if not entry.needs_password for command in entry.commands]
+    return next((command for command in reversed(commands) if command in ('ALL', executable)), '')
 
 
 def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:

@@ -1,13 +1,16 @@
 """Find out why sudo refuses, from the output of sudo and visudo and from files that only root can read."""
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import re
 import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from .. import files
+from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..reading import processes, smartctl_calls
 from . import sudo_list
@@ -25,10 +28,10 @@ class Reason(NamedTuple):
     cure: str
     command: str = ''
 
-    def of(self, user: str, path: str = '') -> Reason:
-        """Return the reason with the user's name and the path of the faulty file filled in."""
+    def of(self, user: str, path: str = '', program: str = SMARTCTL) -> Reason:
+        """Return the reason with the user's name, the path of the faulty file and that of smartctl filled in."""
         return Reason(self.words.format(user=user, path=path), self.cure.format(user=user, path=path),
-                      self.command.format(user=shlex.quote(user), path=shlex.quote(path)))
+                      self.command.format(user=shlex.quote(user), path=shlex.quote(path), program=program))
 
 
 # Appends a line to SUDOERS, where no later line overrides it; installed only if visudo accepts the whole file.
@@ -42,9 +45,9 @@ _OWNER = Reason('sudo does not read {path}, because it does not belong to root',
 # Message of sudo or visudo -> the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
 REASONS: Sequence[tuple[str, Reason]] = (
-    (r'must have a tty', Reason(
-        'sudo requires a terminal (requiretty), but a check has none', 'exempt {user} from requiretty',
-        _APPENDED.replace("'%s'", "'Defaults:{user} !requiretty'"))),
+    (r'must have a tty|requires a terminal', Reason(
+        'sudo requires a terminal (requiretty), but a check has none', 'exempt {user} and smartctl from requiretty',
+        _APPENDED.replace("'%s'", "'Defaults:{user} !requiretty' 'Defaults!{program} !requiretty'"))),
     (r'account validation failure|[Aa]ccount expired', Reason(
         'the account {user} is expired or locked for sudo', 'remove the expiry dates; if "chage -l {user}" shows '
         'none, check /etc/pam.d/sudo and the directory service', 'chage -E -1 -I -1 {user}')),
@@ -60,6 +63,7 @@ REASONS: Sequence[tuple[str, Reason]] = (
 _NOT_INCLUDED = Reason(f'{{path}} contains a rule, but {SUDOERS} does not include {FOLDER}', 'include it',
                        _APPENDED.replace("'%s'", f"'#includedir {FOLDER}'"))
 _ODD_NAME = Reason('sudo ignores {path}: its name must not contain a dot or end with ~', 'rename it')
+_BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 _UNREAD = Reason('{path} contains a rule, but sudo does not read it', 'check the files with visudo', 'visudo -c')
 
 
@@ -71,6 +75,9 @@ class SudoersFacts(NamedTuple):
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
     entries: Sequence[sudo_list.SudoersEntry] = ()    # of this user, including those that require a password
+    winner: Reason | None = None             # the line that denies smartctl after the rule allows it
+    widest: tuple[str, int, str] = ('', 0, '')   # file, number and text of the line that allows all calls
+    program: str = SMARTCTL
 
 
 def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
@@ -84,32 +91,76 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
         return SudoersFacts()
     answers = {answer.command: answer for answer in runner.run(lines, 2, PATIENCE, deadline)}
     checked, listed = (answers[line] for line in lines)
-    text = files.text(SUDOERS, LARGEST)
-    return SudoersFacts((checked.stderr + b'\n' + checked.stdout).decode('utf-8', 'replace').strip(),
-                        checked.status == 0, _rules(user, os.path.basename(executable)),
-                        not text or bool(re.search(rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', text, re.MULTILINE)),
-                        sudo_list.entries(listed.stdout.decode('utf-8', 'replace')))
+    texts = _texts()
+    said = _BAD_MODE.sub(_as_sudo, (checked.stderr + b'\n' + checked.stdout).decode('utf-8', 'replace').strip())
+    is_valid = checked.status == 0 or all(line.endswith('parsed OK') for line in said.splitlines())
+    entries = sudo_list.entries(listed.stdout.decode('utf-8', 'replace'))
+    against, widest = sudo_list.against(entries, executable), sudo_list.widest(entries, executable)
+    names = [user, *(f'%{group}' for group in _groups(user))]
+    rules = [path for path, text in texts.items() if path != SUDOERS and os.path.basename(executable) in text
+             and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)]
+    return SudoersFacts(said, is_valid, rules, not texts[SUDOERS] or bool(re.search(
+        rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', texts[SUDOERS], re.MULTILINE)), entries,
+        winner(against, *located(against, texts, names), user) if against else None,
+        located(widest, texts, names) if widest else ('', 0, ''), executable)
 
 
-def _rules(user: str, program: str) -> list[str]:
+def _as_sudo(match: re.Match[str]) -> str:
+    """Return a message of visudo about a mode as sudo takes it: it reads each file that only root can write."""
+    try:
+        return match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
+    except OSError:
+        return match[0]
+
+
+def _texts() -> dict[str, str]:
+    """Return the text of each sudoers file, in the order in which sudo reads them."""
     try:
         paths = [os.path.join(FOLDER, name) for name in sorted(os.listdir(FOLDER))]
     except OSError:
+        paths = []
+    return {path: files.text(path, LARGEST) for path in (SUDOERS, *paths)}
+
+
+def _groups(user: str) -> list[str]:
+    try:
+        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
+        return [grp.getgrgid(number).gr_name for number in numbers]
+    except KeyError:
         return []
-    texts = {path: files.text(path, LARGEST) for path in paths}
-    return [path for path, text in texts.items()
-            if program in text and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)]
 
 
 # --- interpretation; pure -----------------------------------------------------------------
 
-def reason(message: str, user: str) -> Reason | None:
+def reason(message: str, user: str, program: str = SMARTCTL) -> Reason | None:
     """Return the reason that a message of sudo or visudo gives; None if it names only the rule as the fault."""
     for pattern, meaning in REASONS:
         match = re.search(pattern, message)
         if match:
-            return meaning.of(user, match[1] if match.groups() else '')
+            return meaning.of(user, match[1] if match.groups() else '', program)
     return None
+
+
+def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[str, int, str]:
+    """Return file, line number and line of a command that `sudo -l` lists, the last one; ('', 0, '') if none names it.
+
+    command: as written, such as "!/usr/sbin/smartctl". names: the user and, with "%", the user's groups.
+    """
+    who = '|'.join([*map(re.escape, [*names, 'ALL']), '[A-Z][A-Z0-9_]*'])
+    line = re.compile(rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'.replace('!', r'!\s*'))
+    return next(((path, number, text.strip()) for path in reversed(texts)
+                 for number, text in reversed(list(enumerate(texts[path].splitlines(), 1))) if line.match(text)),
+                ('', 0, ''))
+
+
+def winner(command: str, path: str, number: int, text: str, user: str) -> Reason:
+    """Return the reason for a command that overrides the rule, with the line that located() has found for it."""
+    if not path:
+        return Reason(f'a later rule overrides the rule of checks: {command}', 'find that rule and change it',
+                      f'sudo -n -l -U {shlex.quote(user)}')
+    return Reason(f'{path}, line {number}, overrides the rule: "{text}"', 'make that line a comment, if nothing else '
+                  'needs it', f"new=$(mktemp) && sed '{number}s/^/#/' {shlex.quote(path)} >$new && visudo -cf $new && "
+                              f'install -m 0440 $new {shlex.quote(path)}')
 
 
 def unread(sudoers: SudoersFacts, user: str) -> Reason | None:
@@ -128,4 +179,5 @@ def unread(sudoers: SudoersFacts, user: str) -> Reason | None:
 
 def why(message: str, sudoers: SudoersFacts, user: str) -> Reason | None:
     """Return why sudo refuses, other than a missing or wrong rule; None if unknown. message: output of sudo."""
-    return reason(message, user) or reason('' if sudoers.is_valid else sudoers.checked, user) or unread(sudoers, user)
+    return reason(message, user, sudoers.program) or reason(
+        '' if sudoers.is_valid else sudoers.checked, user) or sudoers.winner or unread(sudoers, user)

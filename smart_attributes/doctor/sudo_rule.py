@@ -167,7 +167,7 @@ def finding(answers: SudoAnswers) -> Finding:
         return Finding(SUBJECT, False, f'is unknown: sudo did not answer ({answers.late})',
                        'find out why sudo is slow: often a directory service or name server does not answer',
                        f'sudo -l -U {shlex.quote(user)}')
-    reason = sudo_refusals.why(answers.message, answers.files, user) if answers.refused else None
+    reason = sudo_refusals.why(answers.message, answers.files, user) if answers.refused else answers.files.winner
     if reason:
         return _because(reason, answers, SUBJECT)
     if answers.is_alone and answers.refused and not answers.paths and not answers.is_person:
@@ -178,10 +178,19 @@ def finding(answers: SudoAnswers) -> Finding:
                        'this version', answers.command)
     if answers.admits_more:
         return Finding(SUBJECT, False, f'lets {user} call smartctl with any arguments, such as -s off',
-                       f'find that rule (sudo -l -U {user}) and, as root, replace it with this one', answers.command)
+                       *_too_much(answers))
     version = 'of this version, ' if answers.entries and answers.is_general else ''
     return Finding(SUBJECT, True, f'{version}allows the {plural(len(answers.needed), "call")} that checks make here, '
                                   f'but not smartctl -s off')
+
+
+def _too_much(answers: SudoAnswers) -> tuple[str, str]:
+    """Return the next step and its command for a rule that allows more than checks call."""
+    path, number, _ = answers.files.widest
+    if not path:
+        return (f'find that rule (sudo -l -U {answers.user}) and, as root, replace it with this one', answers.command)
+    return (f'as root, restrict line {number} of {path}, or delete it; if no rule for smartctl is left, doctor prints '
+            f'it next', f'visudo -f {shlex.quote(path)}')
 
 
 def _because(reason: sudo_refusals.Reason, answers: SudoAnswers, subject: str) -> Finding:

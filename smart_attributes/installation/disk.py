@@ -15,7 +15,7 @@ from ..typed import TYPE_CHECKING
 from ..words import clean, visible
 from . import manifest
 from .changes import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, Change, Found, Item, digest, tree_digest
-from .modules import below
+from .modules import CACHE, below
 from .parts import TREES
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
 _LARGEST = 1 << 20      # bytes of a file that is compared; a larger one is not ours
+LARGEST = 64 << 20      # bytes of the single file; it has 3 MB
+_COMPILED = f'{CACHE}/digest'   # in a tree: of what was compiled there
 _COMPILING = 300.0      # seconds; a slow machine takes 30
 
 
@@ -54,7 +56,7 @@ class Disk:
         elif kind == LINK:
             own = digest(os.readlink(at).encode('utf-8', 'surrogateescape'))
         elif kind == DIRECTORY and os.path.dirname(path) == TREES:
-            kind, own = TREE, tree_digest(below(at))
+            kind, own = TREE, _tree_digest(at)
         elif kind == DIRECTORY:
             is_empty = self._is_empty(at)
         return Found(kind, stat.S_IMODE(status.st_mode), self._owner(status.st_uid), own, is_empty, status.st_mtime)
@@ -141,8 +143,7 @@ def _write(item: Item, at: str) -> None:
 
 def _link(item: Item, at: str) -> None:
     temporary = f'{at}.new'
-    if os.path.lexists(temporary):
-        os.unlink(temporary)
+    _clear(temporary)
     os.symlink(item.content, temporary)
     os.replace(temporary, at)
 
@@ -150,16 +151,35 @@ def _link(item: Item, at: str) -> None:
 def _tree(item: Item, at: str) -> None:
     """Write a tree beside its place and compile it there, so that it is complete in its place."""
     temporary = f'{at}.new'
-    shutil.rmtree(temporary, ignore_errors=True)
+    _clear(temporary)
+    os.mkdir(temporary, item.mode)   # fails for a link that is there by now: nothing is written through it
     for name, content in item.files.items():
         path = os.path.join(temporary, name)
         os.makedirs(os.path.dirname(path), item.mode, exist_ok=True)
         with open(path, 'xb') as file:
             file.write(content)
     _accept(item, temporary, _COMPILING)
-    if os.path.lexists(at):
-        shutil.rmtree(at)
+    compiled = below(temporary, is_compiled=True)
+    if compiled:
+        os.makedirs(os.path.join(temporary, CACHE), item.mode, exist_ok=True)
+        files.replace(tree_digest(compiled), os.path.join(temporary, _COMPILED))
+    _clear(at)
     os.rename(temporary, at)
+
+
+def _tree_digest(at: str) -> str:
+    """Return the digest of a tree; of a tree that was compiled otherwise than now, one that no tree has."""
+    compiled = below(at, is_compiled=True)
+    is_as_compiled = files.text(os.path.join(at, _COMPILED), _LARGEST) == (tree_digest(compiled) if compiled else '')
+    return tree_digest(below(at)) if is_as_compiled else 'compiled files changed'
+
+
+def _clear(at: str) -> None:
+    """Remove what is at a path, if anything; of a link, the link itself."""
+    if os.path.isdir(at) and not os.path.islink(at):
+        shutil.rmtree(at)
+    elif os.path.lexists(at):
+        os.unlink(at)
 
 
 def _directory(item: Item, at: str) -> None:
@@ -171,10 +191,7 @@ _MAKERS = {FILE: _write, LINK: _link, TREE: _tree, DIRECTORY: _directory}
 
 def _remove(at: str) -> None:
     """Remove a file, a link or a tree, and then its folder if that is the program's own and empty."""
-    if os.path.isdir(at) and not os.path.islink(at):
-        shutil.rmtree(at)
-    else:
-        os.unlink(at)
+    _clear(at)
     folder = os.path.dirname(at)
     if os.path.basename(folder) == NAME and not os.listdir(folder):
         os.rmdir(folder)

@@ -13,8 +13,8 @@ from ..reading import smartctl_calls, sudoers, system_command
 from ..state_directory import PACKAGE as STATE
 from ..typed import TYPE_CHECKING
 from .changes import ROOT
-from .disk import Disk
-from .modules import modules
+from .disk import LARGEST, Disk
+from .modules import modules, single_file
 from .parts import (
     DOCUMENTS,
     ICINGA,
@@ -97,11 +97,12 @@ def with_program(facts: Facts, disk: Disk) -> Facts:
     if has_package(disk):
         raise SmartError(f'a package has already installed the program here ({OF_PACKAGE}); use that one, or remove '
                          'the package first', 'install-refused')
-    found = modules()
+    found, source = modules(), single_file()
     path, version = python(compiled_for(found))
     shared = {name: found[f'{os.path.basename(files.PROGRAM)}/{name}'].decode() for name in SHARED}
     return facts._replace(
         readme=_readme(f'{DOCUMENTS}/{_EXAMPLE}'), python=path, python_version=version, modules=found, shared=shared,
+        single_file=files.content(source, LARGEST) if source else b'',
         launcher=files.content(f'{_OWN}/launcher', files.LARGEST).decode(), plugin_folder=plugin_folder(disk),
         icinga_folder=icinga_folder(disk))
 

@@ -9,7 +9,7 @@ import zipfile
 from .. import files
 from ..errors import SmartError
 from ..typed import TYPE_CHECKING
-from .parts import SHARED, TREES
+from .parts import INSTALLER, SHARED, TREES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,29 +19,39 @@ if TYPE_CHECKING:
 _PACKAGE = os.path.basename(files.PROGRAM)
 _NAME = 'check-smart-attributes'   # of the distribution
 _USEFUL = re.compile(r'extra == .(page|metrics)')   # optional libraries that are taken along
+CACHE = '__pycache__'              # folders of what Python compiled
 _ENTRY = '__main__.py'             # start of the single-file program
 
 
 def modules() -> Modules:
     """Return all files. Raises SmartError if the libraries cannot be found."""
-    folder = os.path.dirname(files.PROGRAM)
-    if not os.path.isdir(files.PROGRAM):
-        with zipfile.ZipFile(folder) as archive:
+    if single_file():
+        with zipfile.ZipFile(single_file()) as archive:
             return {name: archive.read(name) for name in archive.namelist() if name != _ENTRY}
+    folder = os.path.dirname(files.PROGRAM)
     if os.path.dirname(folder) == TREES:
         return below(folder)
     return {**_libraries(), **_own()}
 
 
-def below(folder: str) -> Modules:
-    """Return the files below a folder, but not those that Python compiled."""
+def single_file() -> str:
+    """Return the path of the single file that runs, or from which this program was installed; '' without one."""
+    folder = os.path.dirname(files.PROGRAM)
+    if not os.path.isdir(files.PROGRAM):
+        return folder
+    return INSTALLER if os.path.dirname(folder) == TREES and os.path.isfile(INSTALLER) else ''
+
+
+def below(folder: str, is_compiled: bool = False) -> Modules:
+    """Return the files below a folder: all but those that Python compiled, or only these."""
     found = {}
-    for here, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != '__pycache__']
+    for here, _, names in os.walk(folder):
+        is_cache = os.path.basename(here) == CACHE
         for name in names:
-            path = os.path.join(here, name)
-            with open(path, 'rb') as file:
-                found[os.path.relpath(path, folder)] = file.read()
+            if is_cache is is_compiled and (not is_cache or name.endswith('.pyc')):
+                path = os.path.join(here, name)
+                with open(path, 'rb') as file:
+                    found[os.path.relpath(path, folder)] = file.read()
     return found
 
 

@@ -1,6 +1,7 @@
 """The parts of an installation: a table of its files, directories and links, from facts about this host. Pure."""
 from __future__ import annotations
 
+import os
 import sys
 
 from .. import VERSION
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 RULE = f'{"/usr/local" if sys.platform.startswith("freebsd") else ""}/etc/sudoers.d/{NAME}'
 README = f'{CONFIG}/README'
 TREES = f'/usr/local/lib/{NAME}'           # a directory of modules for each version, and the launcher
+INSTALLER = f'{TREES}/installer/{PROGRAM}.pyz'   # the single file that was installed, to repair what it installed
 DOCUMENTS = f'/usr/local/share/doc/{NAME}'
 OF_PACKAGE = f'/usr/share/{NAME}'          # modules of the Debian package and of the RPM
 # Where monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
@@ -58,6 +60,7 @@ class Facts(NamedTuple):
     icinga_folder: str = ''      # for the CheckCommand; '' without Icinga 2
     launcher: str = ''           # template
     modules: Mapping[str, bytes] = {}
+    single_file: bytes = b''     # from which the modules are; b'' without one
     shared: Mapping[str, str] = {}   # content of SHARED that is copied
 
 
@@ -76,8 +79,11 @@ def of_program(facts: Facts) -> list[Item]:
     copies = {COPIES[each]: text for each, text in facts.shared.items() if each in COPIES}
     if facts.icinga_folder:
         copies[f'{facts.icinga_folder}/{CHECK_COMMAND}'] = facts.shared[OF_ICINGA]
-    return [Item(tree, TREE, 0o755, test=(facts.python, '-IS', '-m', 'compileall', '-q'), files=facts.modules),
-            Item(launcher, FILE, 0o755, content=facts.launcher.format(python=facts.python, folder=tree)),
+    folder, name = os.path.split(INSTALLER)
+    kept = [Item(folder, TREE, 0o755, files={name: facts.single_file})] if facts.single_file else []
+    again = f'; as root, run: {facts.python} {INSTALLER} install --yes' if kept else ''
+    return [*kept, Item(tree, TREE, 0o755, test=(facts.python, '-IS', '-m', 'compileall', '-q'), files=facts.modules),
+            Item(launcher, FILE, 0o755, content=facts.launcher.format(python=facts.python, folder=tree, again=again)),
             Item(plugin, LINK, content=launcher), Item(f'/usr/local/sbin/{PROGRAM}', LINK, content=launcher),
             *(Item(path, FILE, content=text.replace(f'{PLUGIN_FOLDERS[0]}/{PROGRAM}', plugin))
               for path, text in copies.items())]
