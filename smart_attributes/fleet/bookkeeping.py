@@ -33,7 +33,7 @@ class Bookkeeper:
             if self._ledger and self._ledger.lost:
                 lost = plural(self._ledger.lost, 'drive')
                 self.notes.append(Coded('ledger-damaged', f'ledger: the records of {lost} were damaged and are counted '
-                                                          'anew; check the disk: dmesg -T | tail -50'))
+                                                          'again from now on; check the disk: dmesg -T | tail -50'))
         except LedgerUnusable as error:
             self._fail(error)
 

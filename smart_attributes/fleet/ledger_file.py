@@ -37,7 +37,7 @@ TABLES = (
     f'PRAGMA application_id = {APPLICATION}', f'PRAGMA user_version = {VERSION}')
 CHECKED = ('checksum(number, model, serial, firmware, host, former, first, last, until, listed, age, state, '
            'is_failing, ended)')
-# Damaged rows go, and with a name or a share all drives that have it; these are counted anew.
+# Damaged rows go, and with a name or a share all drives that have it; these are counted again from now on.
 DAMAGED = (
     'CREATE TEMP TABLE lost AS SELECT number AS name FROM name WHERE sum IS NOT checksum(number, text)',
     'DELETE FROM host WHERE sum <> checksum(name, whole) OR name IN lost',
