@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 DIST := dist
 DRIVES := ../shared/drives/drives.jsonl.gz
 # Versions that Debian 12 ships. No Debian has pySMART.
-DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 hypothesis==6.67.1 prometheus_client==0.16.0
+DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 pytest-timeout==2.1.0 hypothesis==6.67.1 prometheus_client==0.16.0
 # Packages for test-icinga: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl
@@ -25,7 +25,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test test-bare check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -40,10 +40,14 @@ check: $(VENV)/.tools
 	$(BIN)/mypy
 	@sh tools/compiler
 	@sh tools/install nvme-cli || echo "nvme-cli cannot be installed: the test that compares with it will be skipped" >&2
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKS)"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKS)" $(PYTEST)
 
 test-debian12: $(OLD)/.ready  ## run the behavior tests with the libraries of Debian 12
 	$(OLD)/bin/python -m pytest -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)
+
+test-bare:       ## run README's commands in fresh Debian 12 and 13 with nothing else, as root and as a user without sudo
+	sh tools/install debootstrap util-linux
+	for suite in bookworm trixie; do for user in root admin; do sh tools/bare $$suite $$user || exit 1; done; done
 
 mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in pure modules: make mutants MODULE=judging
 	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)

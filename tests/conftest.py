@@ -27,6 +27,10 @@ SHARED = ROOT.parent / 'shared'
 NOBODY = 65534
 CODES = {'', *codes.BY_NAME}
 OF_OTHERS = {'of-a-newer-version'}    # what tests let other versions report
+# Files whose tests may take longer than the 120 seconds of all others: they install systems or start daemons and guests.
+SLOW = ('test_deb', 'test_director', 'test_doctor_remedies', 'test_fleet_icinga', 'test_icinga', 'test_install_chroot',
+        'test_kernel', 'test_kernel_groups', 'test_kernel_ocp', 'test_nagios', 'test_prometheus', 'test_redundancy',
+        'test_rpm', 'test_zabbix')
 # Where programs make sockets: the path of one has at most 107 characters, and TMPDIR may have more.
 SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
@@ -157,6 +161,8 @@ def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:
     """Let tests that share a fixture of their module run on one worker of pytest-xdist, which sets it up once."""
     for item in items:
         fixtures = item._fixtureinfo.name2fixturedefs.values()
+        if item.path.stem in SLOW or 'released' in item._fixtureinfo.name2fixturedefs:
+            item.add_marker(pytest.mark.timeout(3600))
         if not item.get_closest_marker('xdist_group') and any(each[-1].scope == 'module' for each in fixtures):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 

@@ -28,7 +28,7 @@ PROGRAMS = ('acl', 'binutils', 'ca-certificates', 'gcc', 'git', 'libc6-dev', 'ma
 # The simulated drives need glibc 2.33, and the sudo rule of most tests sudo 1.9.10: their tests are skipped there.
 LEFT_OUT = {'bullseye': ('gcc', 'libc6-dev', 'sudo')}
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich', 'jinja2', 'prometheus-client', 'chardet', 'humanfriendly',
-             'hypothesis', 'pytest')
+             'hypothesis', 'pytest', 'pytest-timeout')
 PROJECT = '/opt/project'
 OF_THIS_MACHINE = ('/etc/hosts', '/etc/ssl/certs/ca-certificates.crt')  # its name; authorities of its network
 OF_DEBIAN = 'of-debian'
