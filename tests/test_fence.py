@@ -90,6 +90,7 @@ def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(comman
             raise ZeroDivisionError
         return work(*arguments, **named)
     monkeypatch.setattr(module, name, broken)
+    monkeypatch.setenv('COLUMNS', '400')
 
     code, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import drive
+from conftest import STATE_HOME, drive
 
 from smart_attributes.check import rulebook, survey
 from smart_attributes.check.history_access import Remembered
@@ -20,7 +20,7 @@ SILENT = DriveError('is silent')
 
 
 def options(*words: str):
-    return table.parse(['--config', '/nonexistent', *words])
+    return table.parse(['--config', STATE_HOME, *words])
 
 
 def judge(*words: str) -> rulebook.Judge:

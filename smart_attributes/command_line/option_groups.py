@@ -74,7 +74,7 @@ def duration(text: str) -> int:
 def interval(text: str) -> int | None:
     """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
 
-    What was read is used for a week, so a longer time would leave gaps.
+    A log is used for a week, so a longer time would leave gaps.
     """
     words = {'always': 0, 'never': None}
     time = words[text] if text in words else duration(text)

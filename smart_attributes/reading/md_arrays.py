@@ -25,7 +25,7 @@ _REBUILDING = ('recover', 'resync', 'reshape')
 _RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
 _WORD = 40
 _REPAIR, _RESYNC = 'echo repair > /sys/block/{}/md/sync_action', 'mdadm --readwrite /dev/{0}; mdadm --wait /dev/{0}'
-# File of an array -> its content if all members have their data, why they may not, and the command that mends it.
+# File of an array -> its content if all members have their data, why they may not, and the command that repairs it.
 _DOUBTS = (
     ('journal_mode', r'(.*\[write-through\].*)?', 'its journal (write-back) has data that no member has yet',
      'echo write-through > /sys/block/{}/md/journal_mode'),

@@ -41,7 +41,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
 
 def _group(path: str) -> str:
-    """Return the folder and the ending of a file. Where most files of a group are reports, all were meant to be."""
+    """Return the folder and the ending of a file. If most files of a group are reports, all were meant to be."""
     return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
 
 

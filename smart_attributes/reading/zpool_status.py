@@ -113,7 +113,7 @@ def _of_text(lines: list[str]) -> Pool:
 
 
 def _doubt(fields: dict[str, list[str]]) -> str:
-    """Return why devices of a pool that work may lack data, as a clause; '' if there is no sign of that."""
+    """Return why devices of a pool that work may lack data, as a clause; '' if nothing shows that they do."""
     if not re.match('expanded ', fields.get('expand', ['expanded '])[0]):
         return 'an expansion of it has not ended'
     return '' if fields['errors'][0].strip() == 'No known data errors' else 'zpool reports data errors in it'
