@@ -5,11 +5,11 @@ A drive takes 0, 5 or 20 ms for each command. "Alone" is one smartctl with the p
 """
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import Callable, Iterable, List, Sequence, Tuple
 
+import abilities
 import performance
 from bench_program import plugin
 from simulator import Machine, why_not
@@ -61,7 +61,7 @@ def row(what: str, machine: Machine, asked: Sequence[Address], drives: Sequence[
     """Measure the plugin against the slowest smartctl alone, and against all of them started by hand."""
     alone, by_hand = slowest(machine, drives, paired), together(call(machine, each) for each in drives)
     words = [word for kind, path in asked for word in ('-d', f'{kind}@{path}' if kind else path)]
-    if os.geteuid() != 0:
+    if not abilities.IS_ROOT:
         words += ['--nosudo']
     ours, hand, ratio = paired([plugin(), '-p', machine.smartctl, *words], by_hand, 30 if len(drives) == 1 else 10)
     line(what, f'{ours[0]:.0f} ms; alone {alone:.0f} ms, ratio {ours[0] / alone:.2f}; by hand {hand[0]:.0f} ms, '

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, Iterator, List, Sequence, Tuple
 
+import abilities
 import original
 from bench_bed import SATA, filled
 from bench_program import plugin
@@ -37,8 +37,8 @@ def bench_others(folder: Path, line: Line, paired: Paired) -> None:
 
 def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
     """The same check by root and by a user whom the shipped rule admits."""
-    missing = [name for name in ('sudo', 'setpriv', 'useradd', 'userdel') if not shutil.which(name)]
-    if os.geteuid() != 0 or missing:
+    missing = [name for name in ('sudo', 'setpriv', 'useradd', 'userdel') if not abilities.path_of(name)]
+    if not abilities.IS_ROOT or missing:
         line('through sudo', f'skipped: needs root{" and ".join(["", *missing])}', '')
         return
     with user_with_rule(fake.path) as as_user:

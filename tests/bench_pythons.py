@@ -5,7 +5,6 @@ figure is the least of many runs, since the Pythons are compared and other progr
 """
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, Iterator, List, Sequence, Tuple
 
+import abilities
 import nagiosplugin
 import pythons
 from bench_program import found, launcher
@@ -53,7 +53,7 @@ def copied(folder: Path) -> None:
 
 def is_kept(version: str) -> bool:
     """Return whether `make test-pythons` has this Python, and we may enter its file system."""
-    return os.geteuid() == 0 and (CACHE / f'{pythons.archive(version)}.tar').exists()
+    return abilities.IS_ROOT and (CACHE / f'{pythons.archive(version)}.tar').exists()
 
 
 @contextmanager

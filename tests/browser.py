@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+import abilities
 import pytest
 from conftest import SOCKETS
 
@@ -25,9 +25,9 @@ class Browser:
         options = Options()
         for argument in ARGUMENTS:
             options.add_argument(argument)
-        options.binary_location = str(shutil.which('chromium'))
+        options.binary_location = str(abilities.path_of('chromium'))
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-        service = Service(str(shutil.which('chromedriver')), env={**os.environ, 'TMPDIR': SOCKETS})
+        service = Service(str(abilities.path_of('chromedriver')), env={**os.environ, 'TMPDIR': SOCKETS})
         self.driver: Any = webdriver.Chrome(options=options, service=service)
 
     def open(self, page: Path, width: int = 1400, height: int = 900, **features: str) -> None:
@@ -66,7 +66,7 @@ class Browser:
 def missing() -> Optional[str]:
     """Return the first program or library that a browser lacks here."""
     for program in ('chromium', 'chromedriver'):
-        if not shutil.which(program):
+        if not abilities.path_of(program):
             return f'{program} is not installed'
     try:
         import selenium.webdriver  # noqa: F401

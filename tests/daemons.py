@@ -25,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
+import abilities
 from conftest import ROOT, SOCKETS, drive
 from fake_smartctl import FakeSmartctl
 
@@ -40,7 +41,7 @@ ABSENT = ('{"json_format_version":[1,0],"smartctl":{"version":[7,4],"exit_status
 
 def missing(*programs: str) -> str:
     """Return what this machine lacks to run daemons with the plugin, '' where nothing."""
-    absent = [program for program in programs if not shutil.which(program, path=PATH)]
+    absent = [program for program in programs if not abilities.path_of(program)]
     for library in LIBRARIES:
         if subprocess.run(['/usr/bin/python3', '-I', '-c', f'import {library}'], capture_output=True).returncode:
             absent.append(f'python3-{library}')
@@ -82,7 +83,7 @@ class Ground:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix='csa-daemon-', dir=SOCKETS))
         self.folder.chmod(0o755)
-        self.user = 'nobody' if os.geteuid() == 0 else ''
+        self.user = 'nobody' if abilities.IS_ROOT else ''
         self.plugins = self.folder / 'plugins'
         self.state = self.folder / 'state'
         self.own('state')

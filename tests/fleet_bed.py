@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+import abilities
 from conftest import ROOT, run
 from daemons import Ground, Icinga
 
@@ -174,7 +175,7 @@ class Bed:
                 shutil.chown(path, self.ground.user)
         self.icinga._icinga2('pki', *words)
         for path in (self.folder, *self.folder.iterdir()):
-            os.chown(path, os.geteuid(), -1)
+            os.chown(path, abilities.USER, -1)
 
     def close(self) -> None:
         shutil.rmtree(self.folder)

@@ -6,12 +6,13 @@ form that smartctl prints. Source: smartmontools 7.3, atacmds.cpp, parsed_ata_de
 """
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-SMARTCTL = shutil.which('smartctl', path='/usr/sbin:/usr/local/sbin:/usr/bin')
+import abilities
+
+SMARTCTL = abilities.path_of('smartctl')
 
 # id, flags, value, worst, threshold, raw
 Row = Tuple[int, int, int, int, int, int]

@@ -1,18 +1,17 @@
 """The real smartd over simulated drives: the logs that it keeps of them."""
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Dict
 
-import pytest
+import abilities
 from simulator.descriptions import Description
 from simulator.library import why_not
 from simulator.machine import Machine
 
 SMARTD = '/usr/sbin/smartd'
-needed = pytest.mark.skipif(bool(why_not()) or not shutil.which(SMARTD), reason=why_not() or 'smartd is not installed')
+needed = abilities.mark(why_not() or abilities.without(SMARTD))
 
 
 def look(folder: Path, drives: Dict[str, Description], hours_ago: int) -> Machine:

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
+import abilities
 import pages
 import pytest
 from conftest import ROOT
@@ -74,7 +75,7 @@ VOLUME_AND_DRIVE = re.compile(r'/dev/sd[a-z]\b.*megaraid,|megaraid,.*/dev/sd[a-z
 
 def program(name: str) -> str:
     """Return the path of a program."""
-    path = shutil.which(name, path=f'{PATH}:/usr/lib/nagios/plugins')
+    path = abilities.path_of(name)
     if path is None:
         pytest.skip(f'{name} is not installed; "make test-icinga" and "make test-metrics" install it')
     return path

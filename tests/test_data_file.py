@@ -8,12 +8,13 @@ import subprocess
 import sys
 import time
 
+import abilities
 import pytest
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, schema_errors
 
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason='needs root: only root can own files of others')
+AS_ROOT = pytest.mark.skipif(not abilities.IS_ROOT, reason='needs root: only root can own files of others')
 
 
 def refusal(data, schema='attributes'):

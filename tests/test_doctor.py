@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Sequence
 
+import abilities
 import nagiosplugin
 import pytest
 import sys_tree
@@ -137,8 +138,8 @@ class Installation:
 @pytest.fixture(scope='module')
 def user() -> Iterator[str]:
     """A user who may do nothing; gone afterwards."""
-    missing = [name for name in PROGRAMS if not shutil.which(name, path='/usr/sbin:/usr/bin:/sbin:/bin')]
-    if why_not() or os.geteuid() != 0 or missing:
+    missing = [name for name in PROGRAMS if not abilities.path_of(name)]
+    if why_not() or not abilities.IS_ROOT or missing:
         pytest.skip(why_not() or f'missing {" ".join(missing)}' if missing or why_not() else 'only root can make users')
     name = f'csa-doctor-{os.getpid()}'
     subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', name], check=True,

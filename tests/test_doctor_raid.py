@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import List, Tuple
 
+import abilities
 import pytest
 import sys_tree
 from conftest import ROOT
@@ -23,7 +24,7 @@ from smart_attributes.reading import controllers, smartctl_calls, sudoers
 from smart_attributes.reading.device_mapper import NO_STATUS
 from smart_attributes.reading.hardware import Disk
 
-needs_root = pytest.mark.skipif(bool(why_not()) or os.geteuid() != 0, reason=why_not() or 'only root may ask')
+needs_root = pytest.mark.skipif(bool(why_not()) or not abilities.IS_ROOT, reason=why_not() or 'only root may ask')
 MEMBERS = {  # drive -> description, what it has, what /sys has
     'sda': ('hgst-healthy', {'erc': (70, 70)}, {}),
     'sdb': ('hgst-healthy', {'erc': (0, 0), 'link': 1}, {}),

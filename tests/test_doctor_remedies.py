@@ -13,6 +13,7 @@ import socket
 import subprocess
 from typing import Dict, Iterator, List, NamedTuple
 
+import abilities
 import pytest
 from chroots import Chroot, kept, overlaid, unpacked
 from conftest import ROOT, drive
@@ -20,7 +21,7 @@ from conftest import ROOT, drive
 if 'TEST_DOCTOR' not in os.environ:
     pytest.skip('the remedies of doctor are tested by "make test-doctor" only: it takes four minutes',
                 allow_module_level=True)
-if os.geteuid() != 0:
+if not abilities.IS_ROOT:
     pytest.skip('only root can break and repair an installation in a chroot', allow_module_level=True)
 
 PLUGINS = [f'/usr{local}/lib/nagios/plugins/check_smart_attributes' for local in ('/local', '')]

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from typing import List
 
+import abilities
 import described
 import generate
 import icinga
@@ -34,7 +34,7 @@ def test_a_generated_file_is_up_to_date(name):
 
 def shown() -> str:
     """Return the man page as a reader sees it, each word of it on a line of its own making."""
-    if not shutil.which('man'):
+    if not abilities.path_of('man'):
         pytest.skip('the man page is not rendered: man is not installed')
     done = subprocess.run(['man', '--warnings', '--local-file', str(PAGE)], capture_output=True, text=True,
                           env={'PATH': '/usr/bin:/bin', 'MANWIDTH': '500', 'LC_ALL': 'C.UTF-8',

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Dict
 
+import abilities
 import pytest
 from conftest import NOBODY, Result, run
 from days import DAY, HOUR, START, Machine, asleep, disk
@@ -275,7 +276,7 @@ def test_no_pattern_leaves_out_a_sleeping_drive_that_nobody_remembers(machine):
     assert machine.check(START, '--scan', '--no-history', '--ignore', 'SERIAL02').line_of('sdb')
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+@abilities.other_user
 def test_another_user_s_history_leaves_no_drive_out(open_place):
     """What nagios can write silences nothing that root checks."""
     machine = Machine(open_place)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, Iterator
 
+import abilities
 import pytest
 from conftest import NOBODY, ROOT, run
 from damage import OF_JSON, OF_TEXT, damaged
@@ -455,7 +456,7 @@ def test_a_disk_that_cannot_be_recorded_as_asked_is_not_asked(bed):
     assert bed.asked == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+@abilities.user_with_libraries
 def test_the_monitoring_user_is_not_refused_and_sees_what_root_was_told(bed, tmp_path):
     """sudo would refuse the call and log that; explain -v says who can read the log."""
     bed.answers()

@@ -6,12 +6,13 @@ import os
 import signal
 import time
 
+import abilities
 import pytest
 from conftest import run
 
 from smart_attributes import files
 
-as_root = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists('/proc/kmsg'),
+as_root = pytest.mark.skipif(not abilities.IS_ROOT or not os.path.exists('/proc/kmsg'),
                              reason='only root may read /proc/kmsg')
 
 

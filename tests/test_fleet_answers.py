@@ -4,13 +4,13 @@ from __future__ import annotations
 import http.server
 import json
 import re
-import shutil
 import ssl
 import subprocess
 import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Union
 
+import abilities
 import pytest
 from conftest import Result, run, texts
 
@@ -107,7 +107,7 @@ class Fake:
 
 @pytest.fixture
 def fake(loopback, tmp_path) -> Iterator[Fake]:
-    if not shutil.which('openssl'):
+    if not abilities.path_of('openssl'):
         pytest.skip('answers of a broken API are not tried: openssl is not installed')
     made = Fake(tmp_path)
     yield made
@@ -212,7 +212,7 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
 
 def test_a_port_without_tls_is_said(loopback, tmp_path):
     """The password is not sent there."""
-    if not shutil.which('openssl'):
+    if not abilities.path_of('openssl'):
         pytest.skip('answers of a broken API are not tried: openssl is not installed')
     plain = Fake(tmp_path, is_plain=True)
     try:
@@ -313,7 +313,7 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
 @pytest.mark.parametrize('option', ['--password-file', '--cert'])
 def test_a_secret_that_others_can_read_is_not_used(tmp_path, option, change, said):
     """A group has members; a list has more readers than the mode shows. It is not even sent."""
-    if not shutil.which(change[0]):
+    if not abilities.path_of(change[0]):
         pytest.skip(f'{change[0]} is not installed')
     secret = tmp_path / 'secret'
     secret.write_text('password\n')

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import ssl
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
 
+import abilities
 import browser
 import pytest
 from conftest import ROOT, run
@@ -94,7 +94,7 @@ def answered(name: str, output: str = 'SMART OK - 1 drive: 1 ok\n' + LINE.format
 
 @pytest.fixture
 def fake(loopback, tmp_path) -> Iterator[Fake]:
-    if not shutil.which('openssl'):
+    if not abilities.path_of('openssl'):
         pytest.skip('causes are not tried: openssl is not installed')
     made = Fake(tmp_path)
     yield made

@@ -6,12 +6,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
+import abilities
 import pytest
 from conftest import run, texts
 from fleet_bed import Cost, measured
@@ -33,7 +33,7 @@ Write = Callable[[bytes], object]
 
 @pytest.fixture
 def fake(tmp_path) -> Iterator[Fake]:
-    if not shutil.which('openssl'):
+    if not abilities.path_of('openssl'):
         pytest.skip('hostile answers are not tried: openssl is not installed')
     made = Fake(tmp_path)
     yield made

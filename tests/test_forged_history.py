@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
 
+import abilities
 import nagiosplugin
 import pytest
 from conftest import NOBODY, ROOT, Result, perfdata
@@ -20,8 +21,8 @@ from test_forecasts import ssd
 
 from smart_attributes.history import rows
 
-pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user'),
-              pytest.mark.skipif(not shutil.which('setpriv'), reason='setpriv (util-linux) is not installed')]
+pytestmark = [abilities.other_user,
+              abilities.needs('setpriv')]
 
 NOW = START + 400 * DAY
 

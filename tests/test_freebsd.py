@@ -5,6 +5,7 @@ import json
 import os
 import time
 
+import abilities
 import freebsd
 import pytest
 from conftest import NOBODY, drive
@@ -120,7 +121,7 @@ def test_programs_and_locks_are_where_freebsd_has_them():
         '/usr/local/sbin/smartctl', '/var/run/check-smart-attributes', '/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin']
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='only root can give a file another group')
+@pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can give a file another group')
 @pytest.mark.parametrize('mode, fault', [(0o755, '-'), (0o775, ' by others'), (0o757, ' by others')])
 def test_root_does_not_run_a_program_that_others_can_change(open_place, mode, fault):
     """The owner and the mode decide there, since Python cannot read access-control lists."""

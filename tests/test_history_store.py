@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
+import abilities
 import pytest
 
 from smart_attributes import state_directory
@@ -99,7 +100,7 @@ def numbers(path: Path, identity: Identity = DRIVE) -> Sequence[float]:
 
 def as_nobody(work: Callable[[], object]) -> None:
     """Run *work* in a process of another user."""
-    if os.geteuid() != 0:
+    if not abilities.IS_ROOT:
         pytest.skip('only root can become another user')
 
     def theirs() -> None:
@@ -117,7 +118,7 @@ def theirs() -> Iterator[Path]:
     above.chmod(0o755)
     path = above / 'state'
     path.mkdir()
-    if os.geteuid() == 0:
+    if abilities.IS_ROOT:
         os.chown(path, NOBODY, NOBODY)
     yield path
     shutil.rmtree(above)
@@ -495,7 +496,7 @@ def test_root_before_nagios_leaves_what_nagios_can_write(theirs):
 
     assert numbers(theirs) == [1, 2, 3, 4]
     assert {path.stat().st_uid for path in theirs.rglob('*')} == {NOBODY}
-    assert os.geteuid() == 0, 'root is root again'
+    assert abilities.IS_ROOT, 'root is root again'
 
 
 def test_another_user_reads_and_writes_nothing(theirs):

@@ -10,13 +10,13 @@ import json
 import os
 import re
 import shlex
-import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ContextManager, Dict, Iterator, List, Optional, Tuple
 
+import abilities
 import pytest
 from chroots import EXAMPLES, NRPE_ANSWERS, PLUGIN, removed
 from conftest import Result, perfdata
@@ -27,7 +27,7 @@ from qemu import QEMU, Machine
 if 'TEST_KERNEL' not in os.environ:
     pytest.skip('the package is tried on a real kernel by "make test-kernel" only: it takes minutes',
                 allow_module_level=True)
-if not shutil.which(QEMU) or os.geteuid() != 0:
+if not abilities.path_of(QEMU) or not abilities.IS_ROOT:
     pytest.fail(f'{QEMU} is not installed, or we are not root; "make test-kernel" sees to both', pytrace=False)
 from guests import guest
 

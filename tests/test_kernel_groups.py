@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from itertools import takewhile
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
+import abilities
 import pytest
 from chroots import PLUGIN, removed
 from hardware import shelf
@@ -20,7 +20,7 @@ from qemu import QEMU, Machine
 if 'TEST_KERNEL' not in os.environ:
     pytest.skip('arrays are tried on a real kernel by "make test-kernel" only: it takes minutes',
                 allow_module_level=True)
-if not shutil.which(QEMU) or os.geteuid() != 0:
+if not abilities.path_of(QEMU) or not abilities.IS_ROOT:
     pytest.fail(f'{QEMU} is not installed, or we are not root; "make test-kernel" sees to both', pytrace=False)
 from guests import guest
 

@@ -9,6 +9,7 @@ import json
 import os
 from typing import Any, Dict, Iterator, List
 
+import abilities
 import pytest
 from chroots import PLUGIN, removed
 from conftest import ROOT, Result, perfdata
@@ -21,7 +22,7 @@ from smart_attributes.reading import nvme_log, smartctl_calls
 if 'TEST_KERNEL' not in os.environ:
     pytest.skip('vendor logs are read on a real kernel by "make test-kernel" only: it takes minutes',
                 allow_module_level=True)
-if os.geteuid() != 0:
+if not abilities.IS_ROOT:
     pytest.fail('we are not root; "make test-kernel" sees to that', pytrace=False)
 from guests import guest
 

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import abilities
 import pytest
 import zipped
 from conftest import NOBODY, ROOT, drive, drive_path
@@ -159,11 +160,12 @@ DAMAGES = {
 }
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+@abilities.other_user
 @pytest.mark.parametrize('damage', DAMAGES)
 @pytest.mark.parametrize('launcher', LAUNCHERS[:3])
 def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launcher, damage):
     """As nagios; a traceback would end with 1, which is WARNING, and nothing to read."""
+    abilities.skip_without(abilities.no_system_python() if damage == 'unreadable-face' else '')
     program = install(open_place, launcher)
     DAMAGES[damage](program.parent / 'smart_attributes')
     as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '/usr/bin/python3', '-B']

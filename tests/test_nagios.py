@@ -7,12 +7,12 @@ from __future__ import annotations
 import os
 import random
 import re
-import shutil
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Dict, Iterator, List, Tuple
 
+import abilities
 import pytest
 from conftest import ROOT, drive, perfdata
 from daemons import Ground, Nagios, Nrpe, closing, missing
@@ -32,7 +32,7 @@ SIXTY = [f'sixty drives {number}' for number in range(5)]
 
 
 def lacking(*programs: str) -> None:
-    absent = missing(*programs) or ('' if shutil.which(CHECK_NRPE) else 'check_nrpe')
+    absent = missing(*programs) or ('' if abilities.path_of(CHECK_NRPE) else 'check_nrpe')
     if absent:
         pytest.skip(f'Nagios and NRPE are not tried: missing {absent}; "make test-icinga" installs them')
 

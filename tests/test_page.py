@@ -5,7 +5,6 @@ import base64
 import builtins
 import hashlib
 import html
-import importlib.util
 import json
 import os
 import re
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
+import abilities
 import browser
 import pytest
 from conftest import ROOT, run
@@ -539,7 +539,7 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path, hostil
 
 def axe() -> str:
     """Return the source of axe-core, which a Python package carries: npm would bring four hundred Debian packages."""
-    package = importlib.util.find_spec('axe_core_python')
+    package = abilities.spec_of('axe_core_python')
     if package is None or package.origin is None:
         pytest.skip('accessibility is not tried: axe-core-python is not installed' if sys.version_info >= (3, 10) else
                     'accessibility is not tried: axe-core-python wants Python 3.10')

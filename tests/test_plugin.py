@@ -7,6 +7,7 @@ import re
 import time
 from pathlib import Path
 
+import abilities
 import pytest
 from conftest import ROOT, Result, drive, drive_path, perfdata, run
 from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
@@ -786,7 +787,7 @@ def test_an_output_that_cannot_be_written_ends_quietly_with_3(command, output):
     assert (done.returncode, done.stderr) == (3, '')
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='only root must not run what others can change')
+@pytest.mark.skipif(not abilities.IS_ROOT, reason='only root must not run what others can change')
 def test_root_does_not_run_a_smartctl_of_somebody_else(fake):
     """A plugin option must not become a way to run anything as root."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))

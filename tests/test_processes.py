@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import abilities
 import pytest
 from conftest import NOBODY, ROOT, run_as_nobody
 from fake_smartctl import (
@@ -108,11 +109,11 @@ def test_who_ignores_sigterm_is_killed_soon_after(fake, runner):
 
 def test_a_smartctl_of_root_is_left_behind_and_everything_else_reported(open_place):
     """Under sudo it is root's: nagios may not kill it, and must not wait for it."""
-    if os.geteuid() != 0 or not shutil.which('setpriv'):
+    if not abilities.IS_ROOT or not abilities.path_of('setpriv'):
         pytest.skip('only root can prepare a process that another user may not kill (setpriv)')
     # A program that becomes root altogether, as sudo does; only NOBODY's group may run it.
     as_root = open_place / 'as-root'
-    shutil.copy(shutil.which('setpriv'), as_root)
+    shutil.copy(abilities.path_of('setpriv'), as_root)
     os.chown(as_root, 0, NOBODY)
     as_root.chmod(0o4710)
     fake = FakeSmartctl(open_place / 'fake')

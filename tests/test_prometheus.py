@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple
 
+import abilities
 import pytest
 from conftest import NOBODY, ROOT, drive, run
 from daemons import PATH, free_port, until
@@ -36,7 +37,7 @@ scrape_configs: [{{job_name: node, static_configs: [{{targets: ["127.0.0.1:{port
 
 def needs(program: str) -> str:
     """Return the path of a program."""
-    path = shutil.which(program, path=PATH)
+    path = abilities.path_of(program)
     if path is None:
         pytest.skip(f'{program} is not installed; "make test-metrics" installs it')
     return path
@@ -104,7 +105,7 @@ def open_folder() -> Iterator[Path]:
     folder.chmod(0o755)
     for name in ('textfile', 'data'):
         (folder / name).mkdir()
-    if os.geteuid() == 0:
+    if abilities.IS_ROOT:
         shutil.chown(folder / 'data', NOBODY)
     yield folder
     shutil.rmtree(folder)
@@ -120,7 +121,7 @@ def bed(loopback, open_folder: Path) -> Iterator[Bed]:
                  f'--web.listen-address=127.0.0.1:{exporter}'],
                 [needs('prometheus'), f'--config.file={open_folder}/scraping.yml',
                  f'--storage.tsdb.path={open_folder}/data', f'--web.listen-address=127.0.0.1:{prometheus}']]
-    as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups'] if os.geteuid() == 0 else []
+    as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups'] if abilities.IS_ROOT else []
     running = [subprocess.Popen([*as_nobody, *command], cwd=open_folder, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command in commands]
     try:
@@ -169,7 +170,7 @@ def setting(name: str) -> str:
     return re.search(f'^{name}=(.*)$', UNIT.read_text(), re.MULTILINE)[1]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='the rights of the service are tried as root only')
+@pytest.mark.skipif(not abilities.IS_ROOT, reason='the rights of the service are tried as root only')
 def test_the_rights_that_the_service_keeps_are_enough(open_place):
     """Root without the others reads drives, remembers as the user of the checks, and writes the file."""
     fake, state = FakeSmartctl(open_place / 'fake'), open_place / 'state'

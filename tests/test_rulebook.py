@@ -3,16 +3,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
+import abilities
 import pytest
 from conftest import ROOT, drive_path, run
 
 HGST, WELL = drive_path('hgst-failed'), drive_path('intel-worn')
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
-needs_acl = pytest.mark.skipif(not shutil.which('setfacl'), reason='setfacl (acl) is not installed')
+as_root = abilities.as_root
+needs_acl = abilities.needs('setfacl')
 CONTRADICTION = {'overrides': [
     {'for': {'model': 'HGST.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '50'}}},
     {'for': {'model': 'HGST HUS.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '51'}}}]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 
+import abilities
 import pytest
 from conftest import NOBODY, run
 
@@ -33,7 +34,7 @@ READERS = {
     'dbjson': (('--report', '/dev/null', '-dbj'), DATA), 'ucfgjson': (('--report', '/dev/null', '-ucfgj'), DATA)}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
+@abilities.as_root
 @pytest.mark.parametrize('reader', READERS)
 @pytest.mark.long
 def test_roots_error_messages_quote_nothing_of_a_file_that_another_user_has_linked(open_place, tmp_path, reader):

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Iterator, Set, Tuple
 
-import pytest
+import abilities
 from architecture import MODULES, PACKAGE, imports, subpackage
 from conftest import ROOT
 from promises import BROKEN
@@ -128,7 +128,7 @@ except PermissionError:
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+@abilities.other_user
 def test_doctor_keeps_nothing_of_roots_rights():
     """Neither a group nor a way back: what it finds is what a check of that user would find."""
     done = subprocess.run([sys.executable, '-I', '-c', BECOMING, str(ROOT)], capture_output=True, text=True, check=True,

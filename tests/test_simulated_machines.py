@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import abilities
 import pytest
 from conftest import ROOT, Result, perfdata, run
 from simulator import Machine, names, read, why_not
@@ -586,10 +587,10 @@ def open_to_all(folder):
 @pytest.fixture(scope='module')
 def user():
     """nagios, or a user made for these tests and removed afterwards."""
-    if os.geteuid() != 0:
+    if not abilities.IS_ROOT:
         pytest.skip('only root can try sudo as another user')
     missing = [tool for tool in ('sudo', 'visudo', 'useradd', 'userdel', 'runuser', '/usr/bin/python3')
-               if not shutil.which(tool, path='/usr/sbin:/usr/bin:/sbin:/bin')]
+               if not abilities.path_of(tool)]
     if missing:
         pytest.skip(f'{", ".join(missing)} not installed: sudo cannot be tried')
     if subprocess.run(['id', USER], capture_output=True, check=False).returncode == 0:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import abilities
 import pytest
 from conftest import ROOT
 from simulator import Machine, library, names, read, why_not
@@ -405,7 +405,7 @@ def test_a_machine_may_stand_below_dev():
 
 def test_every_way_of_smartctl_to_a_file_is_hooked():
     """A newer smartctl that calls openat() or statx() would see the real drives; then a hook is missing."""
-    if not shutil.which('nm'):
+    if not abilities.path_of('nm'):
         pytest.skip('nm (binutils) is not installed')
     asked = subprocess.run(['nm', '-D', library.SMARTCTL], capture_output=True, text=True, check=True).stdout
     hooked = subprocess.run(['nm', '-D', '--defined-only', str(library.built())], capture_output=True, text=True,
@@ -427,7 +427,7 @@ def test_every_way_of_smartctl_to_a_file_is_hooked():
 
 # --- history -------------------------------------------------------------------------------------------
 
-@pytest.mark.skipif(not shutil.which('valgrind'), reason='valgrind is not installed')
+@abilities.needs('valgrind')
 @pytest.mark.parametrize('arguments', [
     ['-x', '/dev/sda'], ['-x', '-d', 'sat', '/dev/sg2'], ['-x', '/dev/sdb'], ['-x', '/dev/nvme0'],
     ['-x', '-d', 'megaraid,0', '/dev/bus/0'], ['-x', '-d', 'sat+megaraid,4', '/dev/sdd'],

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 
+import abilities
 import pytest
 from conftest import NOBODY, drive, run_as_nobody
 from fake_smartctl import FakeSmartctl
@@ -14,8 +14,8 @@ from smart_attributes.errors import UsageError
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.smartctl_calls import check_executable, is_too_old, prefix, read_arguments, version
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
-needs_setpriv = pytest.mark.skipif(not shutil.which('setpriv'), reason='setpriv (util-linux) is not installed')
+needs_root = abilities.other_user
+needs_setpriv = abilities.needs('setpriv')
 needs_smartctl = pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
 
 
@@ -70,7 +70,7 @@ def test_root_needs_no_sudo():
 @needs_setpriv
 def test_another_user_goes_through_sudo_without_a_question():
     """-n: a password prompt would hang until the timeout."""
-    if not shutil.which('sudo', path='/usr/bin:/bin'):
+    if not abilities.path_of('sudo'):
         pytest.skip('sudo is not installed')
     code = ('import json; from smart_attributes.reading.smartctl_calls import '
             'prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))')

@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Iterator, List, NamedTuple, Tuple
 
+import abilities
 import pytest
 from conftest import ROOT, SOCKETS, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
@@ -231,7 +232,7 @@ def test_only_a_new_sudo_gets_expressions(said, known):
 @pytest.fixture
 def roots_smartctl(fake: FakeSmartctl) -> FakeSmartctl:
     """A stand-in that a rule may name."""
-    if os.geteuid() != 0:
+    if not abilities.IS_ROOT:
         pytest.skip('rules for a stand-in smartctl are not tried: it would have to belong to root')
     return fake
 
@@ -379,8 +380,8 @@ class Sudo(NamedTuple):
 
 
 def needs(*programs: str) -> None:
-    missing = [program for program in programs if not shutil.which(program, path='/usr/sbin:/usr/bin:/sbin:/bin')]
-    if os.geteuid() != 0 or missing:
+    missing = [program for program in programs if not abilities.path_of(program)]
+    if not abilities.IS_ROOT or missing:
         reason = f'missing {" ".join(missing)}' if missing else 'only root can install it'
         pytest.skip(f'the rule is not tried with the real sudo: {reason}')
 

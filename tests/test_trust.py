@@ -3,17 +3,17 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import subprocess
 
+import abilities
 import pytest
 
 from smart_attributes import trust
 
 OTHER, MANY = 65534, 12345  # a user and a group that are nobody's
-ME = os.geteuid()
+ME = abilities.USER
 as_root = pytest.mark.skipif(ME != 0, reason='only root can give files away')
-needs_acl = pytest.mark.skipif(not shutil.which('setfacl'), reason='setfacl (acl) is not installed')
+needs_acl = abilities.needs('setfacl')
 
 
 @pytest.fixture

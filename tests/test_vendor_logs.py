@@ -4,10 +4,10 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import subprocess
 import time
 
+import abilities
 import pytest
 from fake_smartctl import HANGS, FakeSmartctl
 from foreign import shipped
@@ -243,7 +243,7 @@ def test_a_layout_in_a_file_of_a_site_needs_no_python(tmp_path):
 
 @simulated
 @pytest.mark.long
-@pytest.mark.skipif(not shutil.which('nvme'), reason='nvme-cli is not installed: nothing to compare with')
+@abilities.needs('nvme')
 def test_random_pages_are_decoded_as_nvme_cli_does(tmp_path):
     """1,000 pages, which the real smartctl prints and the real nvme decodes, are equal field by field."""
     dice, machine = random.Random(27), Machine(tmp_path)

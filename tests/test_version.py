@@ -2,17 +2,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import List
 
+import abilities
 import pytest
 from conftest import ROOT
 
 from smart_attributes import VERSION
 
-pytestmark = pytest.mark.skipif(not shutil.which('dpkg'),
+pytestmark = pytest.mark.skipif(not abilities.path_of('dpkg'),
                                 reason='dpkg is not installed: versions are compared by it alone')
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Iterator
 
+import abilities
 import pytest
 from conftest import ROOT, drive_path
 
@@ -93,7 +94,7 @@ def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
 @pytest.mark.long
 def test_pipx_installs_it(wheel, tmp_path):
     """One command for a machine without a package."""
-    if not shutil.which('pipx'):
+    if not abilities.path_of('pipx'):
         pytest.skip('pipx is not tried: it is not installed')
     does('pipx', 'install', str(wheel), PIPX_HOME=str(tmp_path / 'home'), PIPX_BIN_DIR=str(tmp_path / 'bin'))
 

@@ -9,6 +9,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import abilities
 import pytest
 import zipped
 from conftest import ROOT, drive_path
@@ -28,7 +29,7 @@ def program(released, tmp_path_factory) -> Path:
 def python(request) -> str:
     """The Python of these tests, and the oldest one that is promised."""
     for each in request.param:
-        if shutil.which(each) and not subprocess.run([each, '-c', 'pass'], capture_output=True).returncode:
+        if abilities.path_of(each) and not subprocess.run([each, '-c', 'pass'], capture_output=True).returncode:
             return str(each)
     return pytest.skip('Python 3.9 is not tried: it is not installed')
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Optional
+
+import abilities
 
 SMARTCTL = os.environ.get('SMARTCTL', '/usr/sbin/smartctl')  # another version, to try the tests with it
 _FOLDER = Path(__file__).resolve().parent
@@ -18,7 +19,7 @@ def why_not() -> str:
     """Return why nothing can be simulated on this machine, '' when it can."""
     if not os.access(SMARTCTL, os.X_OK):
         return f'{SMARTCTL} is not installed: no drives can be simulated'
-    if not shutil.which('make') or not _compiler():
+    if not abilities.path_of('make') or not _compiler():
         return 'no C compiler is installed (apt install gcc libc6-dev make): no drives can be simulated'
     if not Path('/usr/include/linux/nvme_ioctl.h').exists():
         return 'the headers of the C library are not installed (apt install libc6-dev): no drives can be simulated'
@@ -26,7 +27,7 @@ def why_not() -> str:
 
 
 def _compiler() -> Optional[str]:
-    return shutil.which(os.environ.get('CC', 'cc'))
+    return abilities.path_of(os.environ.get('CC', 'cc'))
 
 
 def built() -> Path:
