@@ -87,6 +87,18 @@ def test_measuring_is_no_part_of_the_package():
     assert users == set()
 
 
+ABILITIES = {('shutil', 'which'), ('os', 'geteuid'), ('util', 'find_spec'), ('pty', 'openpty')}
+
+
+def test_only_one_module_of_the_tests_asks_what_this_machine_can_do():
+    """Each module that asked for itself was wrong on some machine."""
+    asking = {path.stem for path in (ROOT / 'tests').rglob('*.py') for node in ast.walk(ast.parse(path.read_text()))
+              if isinstance(node, ast.Attribute)
+              and (getattr(node.value, 'id', getattr(node.value, 'attr', '')), node.attr) in ABILITIES}
+
+    assert asking == {'abilities'}
+
+
 def test_the_inits_of_subpackages_are_empty():
     """Importing one module loads no other."""
     assert [path for path in PACKAGE.glob('*/__init__.py') if path.read_text()] == []

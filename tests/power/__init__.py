@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
+import abilities
+
 SECTOR = 512
 KINDS = ('nothing', 'all', 'some', 'torn')   # of what was not synced
 _LEFT_OUT = ('-shm', '.lock')
@@ -132,7 +134,7 @@ def operations(trace: Path) -> List[Operation]:
 
 def why_not() -> str:
     """Return why nothing can be recorded on this machine, '' where it can."""
-    return '' if shutil.which(os.environ.get('CC', 'cc')) else 'no C compiler is installed (apt install gcc libc6-dev)'
+    return '' if abilities.path_of(os.environ.get('CC', 'cc')) else 'no C compiler is installed (apt install gcc libc6-dev)'
 
 
 def library(folder: Path) -> Path:
