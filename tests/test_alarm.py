@@ -17,7 +17,8 @@ from smart_attributes import alarm
 from smart_attributes.files import LARGEST
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-pytestmark = [pytest.mark.xdist_group('time'), pytest.mark.timeout(0)]  # its alarm would be one of those that are tested
+# The alarm of a time limit would be one of those that are tested.
+pytestmark = [pytest.mark.xdist_group('time'), pytest.mark.timeout(0)]
 
 PLUGIN = (sys.executable, '-I', str(ROOT / 'check_smart_attributes'))
 NEVER_ENDS = '(a+)+X'  # on a text of forty a

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -134,7 +133,7 @@ def operations(trace: Path) -> List[Operation]:
 
 def why_not() -> str:
     """Return why nothing can be recorded on this machine, '' where it can."""
-    return '' if abilities.path_of(os.environ.get('CC', 'cc')) else 'no C compiler is installed (apt install gcc libc6-dev)'
+    return abilities.without(os.environ.get('CC', 'cc'))
 
 
 def library(folder: Path) -> Path:
