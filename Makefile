@@ -47,7 +47,9 @@ test-debian12: $(OLD)/.ready  ## run the behavior tests with the libraries of De
 
 test-bare:       ## run README's commands in fresh Debian 12 and 13 with nothing else, as root and as a user without sudo
 	sh tools/install debootstrap util-linux
-	for suite in bookworm trixie; do for user in root admin; do sh tools/bare $$suite $$user || exit 1; done; done
+	failed=; for suite in bookworm trixie; do for user in root admin; do \
+		$(AS_ROOT) sh tools/bare $$suite $$user || failed="$$failed $$suite/$$user"; done; done; \
+	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in pure modules: make mutants MODULE=judging
 	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)

@@ -67,7 +67,7 @@ def test_a_new_command_is_in_the_help(added, capsys):
 def test_a_new_command_runs_with_its_groups_its_own_value_its_time_limit_and_its_history(added, words, twice, capsys,
                                                                                          tmp_path):
     """As its record says."""
-    code = main.run([added.name, '-d', '/dev/sda', '--state-dir', str(tmp_path), *words])
+    code = main.run([added.name, '-d', '/dev/sda', '--nosudo', '--state-dir', str(tmp_path), *words])
 
     assert (code, json.loads(capsys.readouterr().out)) == (1, {
         'twice': twice, 'devices': ['/dev/sda'], 'has time limit': added.has_time_limit,

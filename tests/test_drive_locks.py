@@ -249,7 +249,7 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
         fake.answers(arguments, report, before='sleep 1')
     jobs = [[], ['--jobs', '1'], ['triage'], ['metrics'], ['-v']]
 
-    checks = [start([*job, '-p', fake.path, '--state-dir', str(state), '-d', '/dev/sdb', '-d', '/dev/sdc',
+    checks = [start([*job, '-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sdb', '-d', '/dev/sdc',
                      '--drive-timeout', '3', '-t', '40']) for job in jobs]
     texts = [each.communicate(timeout=60)[0] for each in checks]
 
@@ -261,7 +261,7 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
 def check_while_another_reads(fake, state, seconds, *arguments):
     """Return what a check says that begins while the drive takes *seconds* to answer another one."""
     fake.answers(SDA, drive('intel-worn'), before=f'sleep {seconds}')
-    first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
+    first = start(['-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sda'])
     while not fake.pids():
         time.sleep(0.01)
     second = check(fake, state, *arguments)

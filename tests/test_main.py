@@ -286,7 +286,7 @@ def test_whatever_a_command_that_takes_json_prints_is_a_document(tmp_path):
 def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(fake, command, number):
     """A scan that hangs; with the reason in it."""
     fake.answers('--json=c --scan', before='sleep 20')
-    check = subprocess.Popen([*PLUGIN, command, '--json', '-p', fake.path, '-t', '3' if number else '1'],
+    check = subprocess.Popen([*PLUGIN, command, '--json', '-p', fake.path, '--nosudo', '-t', '3' if number else '1'],
                              stdout=subprocess.PIPE, text=True)
     while number and not fake.pids():
         time.sleep(0.02)
@@ -305,7 +305,7 @@ def test_a_drive_that_is_known_when_time_is_over_is_in_the_document(fake):
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
     fake.answers(read_arguments('/dev/sdb'), before='sleep 20')
 
-    told = document('triage', '--json', '-p', fake.path, '-d', '/dev/sda', '-d', '/dev/sdb', '-t', '6', code=0)
+    told = document('triage', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb', '-t', '6', code=0)
 
     assert sorted(each['state'] for each in told['drives']) == ['UNKNOWN', 'WARNING']
 

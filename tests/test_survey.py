@@ -95,7 +95,7 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
 
 def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
     with pytest.raises(UsageError, match='is not a valid regular expression'):
-        survey.plan([SDA], options('--match', '('))
+        survey.plan([SDA], options('--nosudo', '--match', '('))
 
 
 # --- what is said ------------------------------------------------------------------------------------

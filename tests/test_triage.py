@@ -6,12 +6,14 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import List
+from typing import List, Sequence
 
+import abilities
 import described
+import picture
 import pytest
 from conftest import ROOT, drive, drive_path, run
-from picture import plain, printed
+from picture import plain
 
 from smart_attributes.model import Forecast
 from smart_attributes.output import forecast_dates, table_cells, triage_table
@@ -33,6 +35,12 @@ def sixty(tmp_path_factory) -> str:
         report = reports[number % len(reports)]
         shutil.copy(report, folder / f'drive-{number:02}{report.suffix}')
     return str(folder)
+
+
+def printed(columns: int, arguments: Sequence[str], **variables: str) -> str:
+    """Return what `triage` prints on a terminal."""
+    abilities.skip_without(abilities.no_terminal())
+    return picture.printed(columns, arguments, **variables)
 
 
 def shown(columns: int, *arguments: str, **variables: str) -> List[str]:

@@ -5,6 +5,7 @@ import html
 import json
 import re
 
+import abilities
 import described
 import example
 import picture
@@ -55,6 +56,7 @@ def test_the_output_in_a_document_is_what_the_program_prints(document):
     assert example.filled(document) == (ROOT / document).read_text()
 
 
+@abilities.terminal
 def test_the_picture_shows_what_the_program_prints():
     """`make generate` draws it anew; rich's versions differ in everything but the words. A forecast is as old as its
     picture.
