@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import abilities
 import daemons
 import pytest
 from conftest import ROOT

@@ -22,7 +22,8 @@ ACTIONS = [action for job in ('check', 'triage') for action in described.whole_p
 
 def sure(words):
     """Return the arguments of what is started early, with a program that exists."""
-    return [command[command.index('/bin/true') + 1:] for command in early.commands([*words.split(), '-p', '/bin/true', '--nosudo'])]
+    started = early.commands([*words.split(), '-p', '/bin/true', '--nosudo'])
+    return [command[command.index('/bin/true') + 1:] for command in started]
 
 
 @pytest.mark.parametrize('action', ACTIONS, ids=lambda action: action.dest)

@@ -305,7 +305,8 @@ def test_a_drive_that_is_known_when_time_is_over_is_in_the_document(fake):
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
     fake.answers(read_arguments('/dev/sdb'), before='sleep 20')
 
-    told = document('triage', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb', '-t', '6', code=0)
+    told = document('triage', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb', '-t', '6',
+                    code=0)
 
     assert sorted(each['state'] for each in told['drives']) == ['UNKNOWN', 'WARNING']
 
