@@ -27,6 +27,8 @@ SHARED = ROOT.parent / 'shared'
 NOBODY = 65534
 CODES = {'', *codes.BY_NAME}
 OF_OTHERS = {'of-a-newer-version'}    # what tests let other versions report
+# Seconds in which a program ends on any machine unless it waits for one that hangs; this is no measure of speed.
+SOON = 15
 # Files whose tests may take longer than 120 seconds: they install systems, or start daemons and guests.
 SLOW = ('test_deb', 'test_director', 'test_doctor_remedies', 'test_fleet_icinga', 'test_icinga', 'test_install_chroot',
         'test_kernel', 'test_kernel_groups', 'test_kernel_ocp', 'test_nagios', 'test_prometheus', 'test_redundancy',

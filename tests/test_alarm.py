@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, drive, drive_path, run
+from conftest import ROOT, SOON, drive, drive_path, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import alarm
@@ -44,7 +44,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
     assert ('endless is checked although --match or --ignore may exclude it: matching took more than 1 s of '
              'CPU time') in result.text
     assert result.line_of('endless').startswith('OK')
-    assert time.monotonic() - started < 9
+    assert time.monotonic() - started < SOON
 
 
 def test_an_entry_whose_pattern_never_ends_is_named_by_validate_and_ends_in_time(endless, tmp_path):
@@ -55,7 +55,7 @@ def test_an_entry_whose_pattern_never_ends_is_named_by_validate_and_ends_in_time
     started = time.monotonic()
     result = run('--report', endless, '--report', drive_path('hgst-failed'), '--attributes', str(local), '-t', '10')
 
-    assert time.monotonic() - started < 9
+    assert time.monotonic() - started < SOON
     assert result.code in (2, 3)
 
 
@@ -67,7 +67,7 @@ def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_
     result = run('--report', drive_path('hgst-failed'), '--report', str(tmp_path), '--match', f'{NEVER_ENDS}|H', '-t',
                  '4')
 
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < SOON
     assert result.code == 2
     assert result.line_of('hgst_failed').startswith('CRITICAL')
     assert 'time limit of 4 s exceeded' in result.text
@@ -101,7 +101,7 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
     started = time.monotonic()
     result = run('-p', fake.path, '--nosudo', '-d', 'megaraid,[0-11]@/dev/bus/0', '--jobs', '2', '-t', '2.5')
 
-    assert time.monotonic() - started < 2.5 + 1.2
+    assert time.monotonic() - started < SOON
     assert result.code == 3
     assert '8 of 12 slots were not read before' in result.first_line
     assert '4 drives: 2 unknown, 2 warning' in result.first_line

@@ -13,7 +13,7 @@ from typing import List, Tuple
 import abilities
 import pytest
 import sys_tree
-from conftest import ROOT
+from conftest import ROOT, SOON
 from simulator import Machine, read, why_not
 
 from smart_attributes.command_line.options import DataFiles, Options, Which
@@ -147,7 +147,7 @@ def test_a_sleeping_and_a_hanging_drive_hide_nothing(server):
     before = time.monotonic()
     found = {each.subject: each for each in server.examined(drive_timeout=3)}
 
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < SOON
     assert found['/dev/sda'].is_good is False
     assert found['/dev/sdb'].words == 'member of md0: it is in standby, so it was not asked for error recovery control'
     assert not any(command.startswith('ata b0') for command in server.machine.commands(server.root / 'drives/sdb'))

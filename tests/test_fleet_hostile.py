@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List
 
 import abilities
 import pytest
-from conftest import run, texts
+from conftest import SOON, run, texts
 from fleet_bed import Cost, measured
 from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
@@ -191,7 +191,7 @@ def test_a_number_of_a_million_digits_is_parsed_at_once():
     began = time.monotonic()
 
     assert bounded_json.parse(b'[' + b'9' * 1_000_000 + b', 12]') == [float('inf'), 12]
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON
 
 
 @pytest.mark.parametrize('facts', [

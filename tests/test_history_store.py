@@ -17,6 +17,7 @@ from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 import abilities
 import pytest
+from conftest import SOON
 
 from smart_attributes import state_directory
 from smart_attributes.constants import DAY
@@ -568,7 +569,7 @@ def test_one_that_another_process_holds_is_told_within_the_patience(tmp_path):
 
     with pytest.raises(HistoryUnusable, match='another process has locked it'):
         history(tmp_path, START + STEP)
-    assert time.monotonic() - before < 5 * directory.PATIENCE
+    assert time.monotonic() - before < SOON
     holder.close()
 
 
@@ -584,7 +585,7 @@ def test_a_forged_file_takes_no_time(tmp_path):
 
     with pytest.raises(HistoryUnusable, match='takes too long'):
         history(tmp_path, START + STEP).recall([DRIVE])
-    assert time.process_time() - before < 2
+    assert time.process_time() - before < 5
 
 
 def test_texts_where_numbers_belong_are_damage(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import abilities
 import pytest
-from conftest import NOBODY, ROOT, run_as_nobody
+from conftest import NOBODY, ROOT, SOON, run_as_nobody
 from fake_smartctl import (
     DIES,
     HANGS,
@@ -57,13 +57,13 @@ def test_importing_it_loads_none_of_the_expensive_modules():
 
 
 def test_24_drives_take_as_long_as_the_slowest(fake, runner):
-    """One after the other they would take 2.4 seconds."""
-    commands = [fake.answers(f'drive {number}', output=f'{number}', before='sleep 0.1') for number in range(24)]
+    """One after the other they would take 24 seconds."""
+    commands = [fake.answers(f'drive {number}', output=f'{number}', before='sleep 1') for number in range(24)]
 
     started = time.monotonic()
     answers = run(runner, commands)
 
-    assert time.monotonic() - started < 1.2
+    assert time.monotonic() - started < SOON
     assert [answers[command].stdout for command in commands] == [b'%d' % number for number in range(24)]
 
 
@@ -103,7 +103,7 @@ def test_who_ignores_sigterm_is_killed_soon_after(fake, runner):
     started = time.monotonic()
     runner.close()
 
-    assert time.monotonic() - started < 2 * processes.GRACE + 0.2
+    assert time.monotonic() - started < SOON
     assert not _group_lives(fake.pids()[0])
 
 
@@ -165,7 +165,7 @@ def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner):
     started = time.monotonic()
     answers = run(runner, [good, *hanging, never], jobs=2, total=0.6)
 
-    assert time.monotonic() - started < 1.0
+    assert time.monotonic() - started < SOON
     assert answers[good].outcome == 'done'
     assert {answers[command].outcome for command in hanging} == {'cut short'}
     assert 'the overall time limit' in answers[hanging[0]].reason
@@ -244,7 +244,7 @@ def test_an_early_start_is_picked_up(fake, runner):
     started = time.monotonic()
     answers = run(runner, [command, fake.answers('other')])
 
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < SOON
     assert answers[command].stdout == b'{}' and answers[command].seconds >= 0.2
     assert fake.calls().count(' '.join(command[1:])) == 1
 
@@ -306,7 +306,7 @@ def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard
 
     assert answers[endless].outcome == 'timeout'
     assert processes.LARGEST <= len(answers[endless].stderr) <= processes.LARGEST + (1 << 16)
-    assert answers[other].outcome == 'done' and answers[other].seconds < 0.9
+    assert answers[other].outcome == 'done'
 
 
 def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runner):
@@ -353,7 +353,7 @@ def test_a_child_that_keeps_the_pipe_is_not_waited_for(fake, runner):
     [answer] = run(runner, [command]).values()
 
     assert (answer.outcome, answer.status, answer.stdout) == ('done', 0, b'{}')
-    assert answer.seconds < 1.5
+    assert answer.seconds < SOON
 
 
 def test_time_that_the_caller_takes_is_not_held_against_a_drive(fake, runner):

@@ -635,7 +635,7 @@ def test_a_report_of_nothing_but_almost_rows_is_read_soon(start):
     with pytest.raises(DriveError):
         text_report.parse(text)
 
-    assert time.process_time() - started < 1.5
+    assert time.process_time() - started < 5
 
 
 def test_a_file_of_more_lines_than_any_report_is_none():
