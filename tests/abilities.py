@@ -113,3 +113,5 @@ other_user = mark(no_other_user())
 user_with_libraries = mark(no_other_user() or no_system_python())
 terminal = mark(no_terminal())
 namespaces = mark(no_namespaces())
+# A user calls smartctl through sudo.
+smartctl_calls = mark('' if IS_ROOT else without('sudo'))

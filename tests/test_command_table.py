@@ -63,6 +63,7 @@ def test_a_new_command_is_in_the_help(added, capsys):
     assert '--warning' not in own
 
 
+@pytest.mark.timeout(0)   # its alarm would look like that of a time limit
 @pytest.mark.parametrize('words, twice', [(['--twice'], True), ([], False)], ids=['given', 'default'])
 def test_a_new_command_runs_with_its_groups_its_own_value_its_time_limit_and_its_history(added, words, twice, capsys,
                                                                                          tmp_path):

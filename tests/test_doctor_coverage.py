@@ -16,11 +16,16 @@ from smart_attributes.reading.hardware import disks
 NONE = Options(data=DataFiles('/nonexistent'))
 
 
+@pytest.fixture(autouse=True)
+def prefix(monkeypatch):
+    """The call of smartctl, whether or not sudo is installed."""
+    monkeypatch.setattr(smartctl_calls, 'prefix', lambda *_: ('smartctl',))
+
+
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     """A folder that is used as /, with a SATA disk, a MegaRAID volume, an NVMe drive and a USB disk."""
     monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
-    monkeypatch.setattr(smartctl_calls, 'prefix', lambda *_: ('smartctl',))   # with or without sudo
     sys_tree.disk(tmp_path, 'sda', wwid='naa.5000c500a1b2c3d4')
     sys_tree.disk(tmp_path, 'sdb', 'PERC H730P Mini', 'DELL', 'megaraid_sas', 1,
                   wwid='naa.61866da05bd8b90021fd7ff80d7b1e2c')

@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 from zlib import crc32
 
+import abilities
 import pytest
 from days import DAY, HOUR, START, Machine, disk
 from flips import LOG, NOW, RECORD, SAID, Flipper, flip
@@ -116,6 +117,7 @@ def test_a_damaged_head_of_the_file_is_damage(machine: Machine, offset: int, byt
     assert 'crc_errors grew by 89' in second.text or any(words in second.text for words in SAID), second.text
 
 
+@abilities.smartctl_calls
 def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
     """A check needs the newest temperature only. What is set aside is named, and the next examination is good."""
     machine.holds(sda=disk(a194=31))

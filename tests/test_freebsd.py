@@ -49,6 +49,7 @@ def test_a_check_reads_every_drive_of_the_scan(machine):
     assert sorted(states.values()) == sorted(state for _, state in DRIVES.values())
 
 
+@abilities.namespaces
 def test_an_alert_says_that_the_use_of_the_drive_is_not_known(machine):
     """Without /sys nothing shows whether it holds the last copy of anything."""
     document = json.loads(told(machine, 'triage', '--json'))
@@ -66,6 +67,7 @@ def test_no_command_needs_linux(machine, words):
     assert told(machine, *words).strip()
 
 
+@abilities.namespaces
 def test_doctor_does_not_praise_arrays_that_it_cannot_see(machine):
     """There may be gmirror or ZFS: "no drive is a member" would be wrong."""
     findings = json.loads(told(machine, 'doctor', '--raid', '--json'))['findings']
