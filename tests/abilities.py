@@ -9,6 +9,7 @@ import pty
 import shutil
 import stat
 import subprocess
+import tempfile
 from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -96,6 +97,13 @@ def no_terminal() -> str:
     return ''
 
 
+@lru_cache(maxsize=None)
+def no_disk() -> str:
+    """Return why temporary files outlive no restart, '' if they do."""
+    found = subprocess.run(['stat', '-f', '-c', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False)
+    return 'temporary files are on a tmpfs, where a history does not last' if found.stdout.strip() == 'tmpfs' else ''
+
+
 def _fails(*command: str) -> bool:
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=60).returncode != 0
@@ -111,6 +119,7 @@ def mark(why: str) -> pytest.MarkDecorator:
 as_root = pytest.mark.skipif(not IS_ROOT, reason='only root can give files away and become other users')
 other_user = mark(no_other_user())
 user_with_libraries = mark(no_other_user() or no_system_python())
+disk = mark(no_disk())
 terminal = mark(no_terminal())
 namespaces = mark(no_namespaces())
 # A user calls smartctl through sudo.

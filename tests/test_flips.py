@@ -118,6 +118,7 @@ def test_a_damaged_head_of_the_file_is_damage(machine: Machine, offset: int, byt
 
 
 @abilities.smartctl_calls
+@abilities.disk
 def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
     """A check needs the newest temperature only. What is set aside is named, and the next examination is good."""
     machine.holds(sda=disk(a194=31))

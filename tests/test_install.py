@@ -536,7 +536,7 @@ def test_the_rule_is_that_of_the_command_sudoers_for_each_user():
     assert [user in rule for user in ('icinga ALL=(root)', 'nrpe ALL=(root)', 'nagios ALL')] == [True, True, False]
 
 
-@pytest.mark.skipif(not abilities.IS_ROOT, reason='another user is not tried: these tests do not run as root')
+@abilities.other_user
 def test_a_user_cannot_install():
     """These tests never call it with --yes as root: it would change the machine that they run on."""
     code = ('import contextlib, io, json\nfrom smart_attributes import main\nprinted = io.StringIO()\n'

@@ -107,10 +107,9 @@ def test_who_ignores_sigterm_is_killed_soon_after(fake, runner):
     assert not _group_lives(fake.pids()[0])
 
 
+@abilities.other_user
 def test_a_smartctl_of_root_is_left_behind_and_everything_else_reported(open_place):
     """Under sudo it is root's: nagios may not kill it, and must not wait for it."""
-    if not abilities.IS_ROOT or not abilities.path_of('setpriv'):
-        pytest.skip('only root can prepare a process that another user may not kill (setpriv)')
     # A program that becomes root altogether, as sudo does; only NOBODY's group may run it.
     as_root = open_place / 'as-root'
     shutil.copy(abilities.path_of('setpriv'), as_root)
