@@ -100,8 +100,8 @@ def no_terminal() -> str:
 @lru_cache(maxsize=None)
 def no_disk() -> str:
     """Return why temporary files outlive no restart, '' if they do."""
-    found = subprocess.run(['stat', '-f', '-c', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False)
-    return 'temporary files are on a tmpfs, where a history does not last' if found.stdout.strip() == 'tmpfs' else ''
+    kind = subprocess.run(['stat', '-f', '-c', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False)
+    return 'temporary files are on a tmpfs, where a history does not last' if kind.stdout == 'tmpfs\n' else ''
 
 
 def _fails(*command: str) -> bool:
