@@ -100,7 +100,7 @@ def no_terminal() -> str:
 @lru_cache(maxsize=None)
 def no_disk() -> str:
     """Return why temporary files outlive no restart, '' if they do."""
-    kind = subprocess.run(['stat', '-f', '-c', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False)
+    kind = subprocess.run(['stat', '-fc', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False)
     return 'temporary files are on a tmpfs, where a history does not last' if kind.stdout == 'tmpfs\n' else ''
 
 
