@@ -58,7 +58,8 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     (r'^(\S+) (?:is not in the sudoers file|may not run sudo)', 'sudo-rule-missing',
      'cannot be read: user {} may not use sudo; ' + _SUDOERS),
     (r'^sudo: .*must have a tty', 'sudo-blocked',
-     'cannot be read: sudo requires a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
+     'cannot be read: sudo requires a terminal; for the lines that exempt this call, run as root: '
+     'check_smart_attributes doctor --user nagios'),
     (r'no new privileges', 'sudo-blocked',
      'cannot be read: sudo cannot become root in this service; remove NoNewPrivileges from its unit'),
     (r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', 'smartctl-missing',
