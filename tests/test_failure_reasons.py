@@ -43,7 +43,7 @@ WORDS = [
     pytest.param("Sorry, user nagios is not allowed to execute '/usr/sbin/smartctl -a /dev/sda' as root on h1.",
                  SudoRefused, 'user nagios', id='sudo-not-allowed'),
     pytest.param('icinga is not in the sudoers file.', SudoRefused, 'user icinga', id='sudo-unknown-user'),
-    pytest.param('sudo: sorry, you must have a tty to run sudo', DriveError, '!requiretty', id='sudo-tty'),
+    pytest.param('sudo: sorry, you must have a tty to run sudo', DriveError, 'requires a terminal', id='sudo-tty'),
     pytest.param('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.', DriveError,
                  'NoNewPrivileges', id='sudo-systemd'),
     pytest.param("sudo-rs: I'm sorry icinga. I'm afraid I can't do that", SudoRefused, 'user icinga',
