@@ -20,8 +20,8 @@ def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
     if not _exists(own.user):
-        print(f'note: this machine has no user {visible(own.user)}; the rule is of use only where there is one',
-              file=sys.stderr)
+        print(f'# this machine has no user {visible(own.user)}; the rule is of use only where there is one',
+              file=sys.stderr)  # as a comment, in case a shell sends it into the file, too
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
     print(sudoers.text(asked, options.how_read, runner, lambda: drives(options, runner)))
     return OK

@@ -187,7 +187,7 @@ def finding(answers: SudoAnswers) -> Finding:
 def _too_much(answers: SudoAnswers) -> tuple[str, str]:
     """Return the next step and its command for a rule that allows more than checks call."""
     path, number, _ = answers.files.widest
-    if not path:
+    if not path or path in answers.command.split():   # the command replaces that file
         return (f'find that rule (sudo -l -U {answers.user}) and, as root, replace it with this one', answers.command)
     return (f'as root, restrict line {number} of {path}, or delete it; if no rule for smartctl is left, doctor prints '
             f'it next', f'visudo -f {shlex.quote(path)}')

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _HEAD = 2048
 _SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice Model: ', b'\nSerial Number: ',
           b'\nRevision: ', b'\nModel Number: ', b'ID# ATTRIBUTE_NAME', b'"json_format_version"', b'"svn_revision"',
-          b'"platform_info"', b'"device":', b'"device_type"', b'"smart_status"', b'"ata_smart_', b'"nvme_', b'"scsi_')
+          b'"platform_info"', b'"smartctl":', b'"local_time":')
 # Patterns for the identifiers of a single drive, in JSON and text -> their replacement.
 _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
           (r'("(?:wwn|eui64)"\s*:\s*)\{[^{}]*\}', r'\1{}'),
