@@ -128,11 +128,16 @@ class Installation:
         return started(*self.options, *more, around=self.as_user)
 
     def follow(self, command: str) -> None:
-        """Do as root what `doctor` says, with the program of this clone and into this installation."""
+        """Do as root what `doctor` says, with the program of this clone and into this installation.
+
+        In an editor, a line that allows everything is deleted.
+        """
         program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
         words = re.sub('check_smart_attributes(?= sudoers| history)', lambda _: program,
                        command).replace(sudo_rule.RULE, str(self.rule))
-        subprocess.run(['sh', '-ec', words], cwd=self.folder, check=True, capture_output=True, timeout=60)
+        editor = dict.fromkeys(('SUDO_EDITOR', 'VISUAL', 'EDITOR'), 'sed -i -e /ALL$/d')
+        subprocess.run(['sh', '-ec', words], cwd=self.folder, env={**os.environ, **editor}, check=True,
+                       capture_output=True, timeout=60)
 
 
 @pytest.fixture(scope='module')
@@ -416,7 +421,8 @@ def test_a_typo(installed):
     installed.site_file('{"metrics": {"temperature": {"warning": "45"}}}')
 
     assert 'site.json' in told['words'] and 'warnin' in told['words']
-    assert told['command'] == f'check_smart_attributes validate {installed.config}/thresholds.d/site.json'
+    file = f'{installed.config}/thresholds.d/site.json'
+    assert told['command'] == f'${{EDITOR:-vi}} {file} && check_smart_attributes validate {file}'
     assert installed.to_do() == []
 
 
