@@ -122,5 +122,3 @@ user_with_libraries = mark(no_other_user() or no_system_python())
 disk = mark(no_disk())
 terminal = mark(no_terminal())
 namespaces = mark(no_namespaces())
-# A user calls smartctl through sudo.
-smartctl_calls = mark('' if IS_ROOT else without('sudo'))

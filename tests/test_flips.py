@@ -117,7 +117,6 @@ def test_a_damaged_head_of_the_file_is_damage(machine: Machine, offset: int, byt
     assert 'crc_errors grew by 89' in second.text or any(words in second.text for words in SAID), second.text
 
 
-@abilities.smartctl_calls
 @abilities.disk
 def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
     """A check needs the newest temperature only. What is set aside is named, and the next examination is good."""
