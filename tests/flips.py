@@ -22,10 +22,10 @@ from days import DAY, HOUR, START, Machine, disk
 
 NOW = START + 400 * DAY
 FILE, LOG, RECORD = 'history.sqlite', 'history.sqlite-wal', 'history.sqlite.commits'
-FILES = (FILE, LOG, RECORD)
+FILES = (FILE, LOG, RECORD, 'drives.json')
 AIMED = 0.5    # of all bits
-# What a check says that knows of a loss: it was restarted, or a time whose readings are missing.
-SAID = ('restarted on ', 'readings from ')
+# What a check says that knows of a loss: it was restarted or repaired, or a time whose readings are missing.
+SAID = ('restarted on ', 'damaged on ', 'readings from ')
 
 
 class Age(NamedTuple):

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Optional, Sequence, Tuple
+from typing import Optional
 
 import pytest
 
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.survey import Survey
+from smart_attributes.coded import Coded
 from smart_attributes.doctor import drives, sentences
 from smart_attributes.errors import (
     ControllerElsewhere,
@@ -27,22 +28,20 @@ CHECK = ['check', '-t', '9']
 
 
 class Known(Remembered):
-    """A history of these sentences, and of this drive at /dev/sda."""
+    """A history of this drive at /dev/sda."""
 
-    def __init__(self, sentences: Sequence[str] = (), drive: Optional[Identity] = None) -> None:
+    def __init__(self, drive: Optional[Identity] = None) -> None:
         super().__init__()
-        self._sentences, self._drive = tuple(sentences), drive
-
-    def gone(self, hide_serial: bool) -> Tuple[str, ...]:
-        return tuple(sentence.replace('X', '?') if hide_serial else sentence for sentence in self._sentences)
+        self._drive = drive
 
     def seen(self, device: Device) -> Optional[Identity]:
         return self._drive if device.address == '/dev/sda' else None
 
 
-def survey(*pairs, history=None, faults=(), mistakes=(), nobody=(State.OK, '')):
+def survey(*pairs, history=None, faults=(), mistakes=(), nobody=(State.OK, ''), gone=()):
     verdicts, reads = zip(*pairs) if pairs else ((), ())
     return Survey(verdicts, reads, (), (), SimpleNamespace(mistakes=mistakes), nobody, faults,
+                  demands=tuple((State.WARNING, Coded('drive-gone', words)) for words in gone),
                   history=history or Known())
 
 
@@ -97,7 +96,7 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
         False, 'cannot be opened', 'run the call by hand; this shows it: check_smart_attributes -vvv -d DEVICE', ''))],
     ids=['sudo', 'volume', 'volume-with-advice', 'named', 'known', 'elsewhere', 'not-reached', 'unknown'])
 def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, known, finding):
-    assert told(pair, history=Known(drive=known)) == [Finding('/dev/sda', *finding)]
+    assert told(pair, history=Known(known)) == [Finding('/dev/sda', *finding)]
 
 
 def test_serial_numbers_of_silent_drives_can_be_hidden():
@@ -106,9 +105,8 @@ def test_serial_numbers_of_silent_drives_can_be_hidden():
 
     assert [each.words for each in told(*pairs, hide_serial=True)] == [
         'ACME X1: cannot be opened', 'ACME X1, is asleep; read 1 h ago']
-    assert told(silent(DriveAbsent('x')), hide_serial=True, history=Known(drive=X1))[0].words == (
+    assert told(silent(DriveAbsent('x')), hide_serial=True, history=Known(X1))[0].words == (
         'was ACME X1: cannot be opened')
-    assert told(answering(), hide_serial=True, history=Known(['X1 is gone; do this']))[1].words == '?1 is gone'
     assert told(asleep)[0].words == 'ACME X1 SERIAL1, is asleep; read 1 h ago'
 
 
@@ -148,7 +146,7 @@ def test_faults_and_remarks_of_the_run_are_told_once():
                                          (5, '2 more drives of earlier checks missing')])
 def test_three_drives_that_are_gone_are_named(count, more):
     lost = [f'X{number} is gone; history --retire X{number} retires it' for number in range(count)]
-    found = told(answering(), history=Known(lost))[1:]
+    found = told(answering(), gone=lost)[1:]
     look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
 
     assert found == [*(Finding('drives', False, f'X{number} is gone', look,

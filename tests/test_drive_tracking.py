@@ -60,21 +60,27 @@ def test_a_drive_that_moved_is_the_same_drive(machine):
     assert 'sda crc_errors grew by 3' in result.first_line
 
 
-def test_a_drive_that_is_gone_is_told_and_critical_where_known_ones_are_expected(machine):
+def test_a_drive_that_is_gone_is_in_the_first_line_until_it_is_retired(machine):
     """A scan alone would be content with what is left."""
     machine.holds(sda=disk())
     words = 'ACME HD4000 SERIAL02 is gone from /dev/sdb'
 
     first = machine.check(START + HOUR, '--scan')
-    assert (first.code, told(first)) == (0, [f'{words}; history --forget SERIAL02 retires it'])
+    assert first.code == 1
+    assert first.first_line.startswith(f'SMART WARNING - [drive-gone] {words}; ')
+    assert told(machine.check(START + HOUR, '--scan', '--gone', 'ok')) == [
+        f'{words}; history --forget SERIAL02 retires it']
+    assert machine.check(START + 40 * DAY, '--scan').first_line.startswith(
+        f'SMART WARNING - [drive-gone] {words}, noticed 40 d ago; ')
     later = machine.check(START + 40 * DAY, '--scan', '--expect-known')
     assert later.code == 2
-    assert later.first_line.startswith(f'SMART CRITICAL - {words}, noticed 40 d ago; ')
+    assert later.first_line.startswith(f'SMART CRITICAL - [drive-gone] {words}, noticed 40 d ago; ')
     document = machine.folder / 'host.json'
     document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--expect-known', '--json').text)
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
     assert [drive['action'] for drive in fleet] == ['look for the drive', 'nothing']
-    assert told(machine.check(START + 40 * DAY, '--scan')) == []
+    quiet = machine.check(START + 40 * DAY, '--scan', '--gone', 'ok')
+    assert (quiet.code, told(quiet)) == (0, [])
     machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')
     assert machine.check(START + 41 * DAY, '--scan', '--expect-known').code == 0
 
@@ -87,11 +93,12 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
     gone = 'ACME HD4000 SERIAL02 is gone from /dev/sdb, noticed {} d ago; history --forget SERIAL02 retires it'
     swapped = '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL03, noticed 20 d ago'
 
-    assert told(machine.run(START + 20 * DAY, 'triage', '--scan')) == [swapped, gone.format(20)]
+    assert told(machine.run(START + 20 * DAY, 'triage', '--scan')) == [swapped]
+    assert told(machine.run(START + 20 * DAY, 'triage', '--scan', '--gone', 'ok')) == [swapped, gone.format(20)]
     page = machine.folder / 'page.html'
     machine.run(START + 20 * DAY, 'triage', '--scan', '--html', str(page))
     assert f'<p class="remark">{swapped}</p>' in page.read_text()
-    found = json.loads(machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text)
+    found = json.loads(machine.run(START + 40 * DAY, 'triage', '--scan', '--gone', 'ok', '--json').text)
     assert (found['state'], found['remarks']) == ('OK', [
         {'code': 'drive-gone', 'text': gone.format(40), 'address': '/dev/sdb', 'model': 'ACME HD4000',
          'serial': 'SERIAL02'}])
@@ -175,13 +182,17 @@ DISK, OTHER = Identity(model='ACME HD4000', serial='SERIAL01'), Identity(model='
 SCAN = Scope(is_scan=True)
 
 
+def accepts_none(identity: Identity, since: int) -> bool:
+    return False
+
+
 def known(*identities: Identity, **more: Any) -> Whereabouts:
     """Drives that history has known for a day and a scan has found at sda, sdb and so on; where they are now."""
     records = [Record(number, identity, START - DAY, START - DAY) for number, identity in enumerate(identities, 1)]
     places = [DrivePlace(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
               for record in records]
     met = more.get('met', ())
-    return drive_tracking.found(places, records, met, [address for address, _, _ in met], SCAN, START)
+    return drive_tracking.found(places, records, met, {address: '' for address, _, _ in met}, SCAN, START)
 
 
 def test_drives_that_are_new_have_numbers_that_no_other_one_has():
@@ -207,11 +218,12 @@ def test_a_drive_that_is_gone_is_named_as_it_may_be():
     """And how history retires it, also where its serial number is not to be told."""
     gone, nameless = known(DISK), known(Identity())
 
-    assert drive_tracking.gone(gone, False) == [
+    assert drive_tracking.gone(gone, False, accepts_none) == [
         'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01 retires it']
-    assert drive_tracking.gone(gone, True) == [
+    assert drive_tracking.gone(gone, True, accepts_none) == [
         'ACME HD4000 is gone from /dev/sda; history --forget SERIAL retires it']
-    assert drive_tracking.gone(nameless, False) == ['a drive is gone from /dev/sda; history --forget SERIAL retires it']
+    assert drive_tracking.gone(nameless, False, accepts_none) == [
+        'a drive is gone from /dev/sda; history --forget SERIAL retires it']
 
 
 def test_who_took_another_one_s_place_did_not_just_come():
@@ -229,7 +241,7 @@ def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
     """That another one went there is no news any more, and would tell nobody of this one."""
     left = DrivePlace('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
     found = drive_tracking.found([left], [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
-                                 [('/dev/sda', OTHER, Match())], ['/dev/sda'], SCAN, START)
+                                 [('/dev/sda', OTHER, Match())], {'/dev/sda': ''}, SCAN, START)
 
     assert drive_tracking.went(found, False, DAY) == []
     assert drive_tracking.came(found, False, DAY, START - 30 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sda']
@@ -240,7 +252,7 @@ def test_what_was_noticed_a_minute_ago_is_old_news(later, ago):
     """A check that takes its time tells of its own moment."""
     gone = known(DISK)._replace(now=START + later)
 
-    assert drive_tracking.gone(gone, False) == [
+    assert drive_tracking.gone(gone, False, accepts_none) == [
         f'ACME HD4000 SERIAL01 is gone from /dev/sda{ago}; history --forget SERIAL01 retires it']
 
 

@@ -153,7 +153,8 @@ NASTY = {'infinite': '9e999', 'less-than-all': '-9e999', 'huge': '92233720368547
 DAMAGE = {'no-tables': 'DROP TABLE point; DROP TABLE drive', 'no-drives': 'DELETE FROM drive',
           'views': 'ALTER TABLE drive RENAME TO d; CREATE VIEW drive AS SELECT * FROM d',
           'newer': 'PRAGMA user_version = 99', 'older': 'PRAGMA user_version = 0',
-          'twins': 'INSERT INTO drive SELECT number + 9, protocol, model, firmware, serial, wwn, 1, 1, sum FROM drive',
+          'twins': 'INSERT INTO drive SELECT number + 9, protocol, model, firmware, serial, wwn, 1, 1, sum, seal '
+                   'FROM drive',
           'lost-when': "INSERT OR REPLACE INTO fact VALUES ('lost', 'never')",
           'lost-why': f"INSERT OR REPLACE INTO fact VALUES ('lost', {NOW}); "
                       f"INSERT OR REPLACE INTO fact VALUES ('why', {NASTY['text']})",

@@ -250,6 +250,10 @@ def met(history: HistoryStore, **how) -> Remembered:
     return known
 
 
+def accepts_none(identity: Identity, since: int) -> bool:
+    return False
+
+
 def verdict_of(read: Read, number: float = 8.0) -> Verdict:
     assert isinstance(read.outcome, Report)
     return Verdict(read.device, read.outcome.identity, State.OK, (
@@ -261,7 +265,8 @@ def test_without_history_no_drive_has_a_past():
 
     assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA), known.seen(SDA),
             known.drive(SDA)) == ([], None, None, None, None, None)
-    assert (known.remarks, known.news(False), known.gone(False), known.last_seen(SDA, False)) == ((), (), (), '')
+    assert (known.remarks, known.news(False), known.gone(False, accepts_none)) == ((), (), ())
+    assert known.last_seen(SDA, False) == ''
     assert known.is_expected(Identity()) and known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
     assert known.since(SDA) == pytest.approx(time.time(), abs=5)
 
@@ -310,9 +315,9 @@ def test_a_drive_that_a_scan_no_longer_finds_is_gone(history):
     second = Remembered(history(START + HOUR))
     second.recall([], [], [], is_scan=True)
 
-    [sentence] = second.gone(hide_serial=False)
+    [sentence] = second.gone(False, accepts_none)
     assert INTEL.outcome.identity.serial in sentence
-    assert INTEL.outcome.identity.serial not in second.gone(hide_serial=True)[0]
+    assert INTEL.outcome.identity.serial not in second.gone(True, accepts_none)[0]
     assert len(second.news(False)) == 1
 
 
@@ -321,7 +326,7 @@ def test_a_slot_that_is_empty_holds_nobody(history, outcome):
     known = Remembered(history(START))
     known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
 
-    assert known._there == []
+    assert known._there == {}
 
 
 LATELY = Lately(START)

@@ -11,6 +11,7 @@ from smart_attributes.constants import DAY
 from smart_attributes.history import commits
 from smart_attributes.history.commits import Commits
 from smart_attributes.history.counted_database import CountedDatabase
+from smart_attributes.history.database import VERSION
 
 NOW = 1_795_000_000      # 18 November 2026
 WRITTEN = NOW - 7 * DAY
@@ -43,7 +44,7 @@ def test_a_commit_is_noted_on_the_disk_before_it_is_made(database, before):
     database.commits = before
 
     assert commit(database).is_open == 1
-    assert record_of(database) == database.commits == Commits(2, NOW, 0, 0, 1, database.tables, commits.boot_id())
+    assert record_of(database) == database.commits == Commits(2, NOW, 0, 0, 1, VERSION, commits.boot_id())
 
 
 @pytest.mark.parametrize(('before', 'facts', 'number'), [

@@ -49,7 +49,7 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     first = {1: START, 2: START + STEP}
 
     assert recent(places, records(first), SDA,
-                START + STEP) == [Change('replaced', '/dev/sda', 1, START + STEP, successor=2)]
+                START + STEP) == [Change('replaced', '/dev/sda', 1, START + STEP, successor=2, first=START)]
     assert kinds(places, SDA, START + DAY, first) == [('replaced', '/dev/sda', 1)]
     assert kinds(places, SDA, START + STEP + DAY, first) == []
 
@@ -145,14 +145,14 @@ def test_an_expected_drive_stays_missing():
     """--expect-known, until it is forgotten."""
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {}))
 
-    assert [change.drive for change in missing(places, records({1: START}), SDA)] == [1]
+    assert [change.drive for change in missing(places, records({1: START}), SDA, START + STEP)] == [1]
     assert kinds(places, SDA, START + 30 * DAY, {1: START}) == []
 
 
 def test_a_replaced_drive_is_not_missing():
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {'/dev/sda': 2}))
 
-    assert missing(places, records({1: START, 2: START + STEP}), SDA) == []
+    assert missing(places, records({1: START, 2: START + STEP}), SDA, START + STEP) == []
 
 
 @pytest.mark.parametrize(('silence', 'seconds'), [(7 * DAY, 0), (7 * DAY + 1, 7 * DAY + 1)])
@@ -169,7 +169,7 @@ def test_a_drive_that_is_at_two_addresses_has_moved_to_the_newer_one():
     places = [at('/dev/sda', 1, START + STEP), at('/dev/sdb', 1, START), at('/dev/sdc', 1, START, START + STEP)]
 
     for each in (places, places[::-1]):
-        assert [change.now_at for change in changes(each, records({1: START}), SCAN)] == ['/dev/sda']
+        assert [change.now_at for change in changes(each, records({1: START}), SCAN, START + 2 * STEP)] == ['/dev/sda']
 
 
 def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
@@ -178,7 +178,8 @@ def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
     elsewhere = DrivePlace('/dev/sdz', 1, START, START + 3 * STEP)
 
     for each in ([*left, elsewhere], [elsewhere, *left[::-1]]):
-        assert changes(each, records({1: START}), SCAN) == [Change('missing', '/dev/sda', 1, START + 2 * STEP)]
+        assert changes(each, records({1: START}), SCAN, START + 2 * STEP) == [
+            Change('missing', '/dev/sda', 1, START + 2 * STEP, first=START)]
 
 
 def test_what_happened_first_is_told_first_and_at_once_by_address():
@@ -186,7 +187,8 @@ def test_what_happened_first_is_told_first_and_at_once_by_address():
     gone = [at('/dev/sda', 1, START, START + 2 * STEP), at('/dev/sdc', 2, START, START + STEP),
             at('/dev/sdb', 3, START, START + STEP)]
 
-    assert [change.drive for change in changes(gone, records({1: START, 2: START, 3: START}), SCAN)] == [3, 2, 1]
+    told = changes(gone, records({1: START, 2: START, 3: START}), SCAN, START + 2 * STEP)
+    assert [change.drive for change in told] == [3, 2, 1]
 
 
 def test_a_drive_has_arrived_that_history_met_after_a_moment_where_this_run_looks():

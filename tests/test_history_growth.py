@@ -32,13 +32,12 @@ def history(*readings: tuple[int, float]) -> History:
     return found
 
 
-def told(found: History, now: int, *rules: GrowthRule, falls: bool = False) -> Optional[Growth]:
-    return growth.growth(found, rules or (CABLE,), now, falls)
+def told(found: History, now: int, *rules: GrowthRule) -> Optional[Growth]:
+    return growth.growth(found, rules or (CABLE,), now)
 
 
-def said(found: History, now: int, *rules: GrowthRule, metric: str = 'crc_errors', unit: str = '',
-         falls: bool = False) -> str:
-    grown = told(found, now, *rules, falls=falls)
+def said(found: History, now: int, *rules: GrowthRule, metric: str = 'crc_errors', unit: str = '') -> str:
+    grown = told(found, now, *rules)
     return growth.sentence(metric, unit, grown, now) if grown else ''
 
 
@@ -159,14 +158,6 @@ def test_several_rules_hold_side_by_side():
     assert told(found, START + 366 * DAY, *rules) is None
 
 
-def test_spare_blocks_grow_by_falling():
-    found = history((START, 100), (START + DAY, 96))
-
-    assert told(found, START + DAY) is None
-    assert said(found, START + DAY, GrowthRule(WEEK, WEEK, 2), metric='spare_available', unit='%',
-                falls=True) == 'spare_available fell by 4 % in 7 d (100 % to 96 %)'
-
-
 @pytest.mark.parametrize(('readings', 'is_told'), [
     pytest.param([(0, 0), (STEP, 1), (STEP + 30, 0)], False, id='ok-flipped'),
     pytest.param([(0, 0), (STEP, 1)], False, id='ok-seen-once'),
@@ -192,25 +183,13 @@ def test_what_had_to_stand_is_told_from_then_on():
     assert told(found, end, rule) is None
 
 
-@pytest.mark.parametrize(('readings', 'is_told'), [
-    pytest.param([(0, 9), (STEP, 5), (STEP + 30, 9)], False, id='ok-flipped'),
-    pytest.param([(0, 9), (STEP, 5), (STEP + 300, 4), (STEP + 600, 4)], True, id='warn-fell-on'),
-    pytest.param([(0, 9), (STEP, 5), (STEP + 300, 6), (STEP + 600, 6)], False, id='ok-rose-soon')])
-def test_where_less_is_worse_it_counts_when_it_stands_or_falls_on(readings, is_told):
-    found = history(*((START + time, number) for time, number in readings))
-
-    assert (told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=600), falls=True) is not None) is is_told
-
-
-@pytest.mark.parametrize(('numbers', 'falls'), [((0, 1, 1, 1), False), ((9, 5, 5, 5), True)],
-                         ids=['more', 'less-is-worse'])
-def test_a_number_that_is_noted_twice_has_stood_all_the_time(numbers, falls):
+def test_a_number_that_is_noted_twice_has_stood_all_the_time():
     """As smartd's logs have it."""
-    found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate(numbers)),
+    found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate((0, 1, 1, 1))),
                     START + 3 * STEP)
 
-    assert told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP), falls=falls) is not None
-    assert growth.quiet(found, START + 2000, falls) == (2000 - STEP, True), 'it has not grown by being noted'
+    assert told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP)) is not None
+    assert growth.quiet(found, START + 2000) == (2000 - STEP, True), 'it has not grown by being noted'
 
 
 @pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
@@ -229,13 +208,6 @@ def test_how_long_a_counter_has_been_quiet():
     assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY,
                                                                                 False), 'at least since history began'
     assert growth.quiet(History(), START) == (0, False)
-
-
-def test_where_less_is_worse_a_rise_disturbs_no_quiet():
-    rose = history((START, 90), (START + DAY, 80), (START + 5 * DAY, 85))
-
-    assert growth.quiet(rose, START + 9 * DAY, falls=True) == (8 * DAY, True)
-    assert growth.quiet(rose, START + 9 * DAY) == (4 * DAY, True), 'more is worse, unless somebody says otherwise'
 
 
 def test_a_thousand_changes_are_judged_at_once():
@@ -453,33 +425,32 @@ def test_each_number_is_remembered_and_nothing_else():
         (past.key(CRC), 5, CHANGE, 0), (past.key(warm), 0, series.HIGHEST, 0))
 
 
-@pytest.mark.parametrize(('points', 'falls', 'log', 'quiet'), [
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, None, (HOUR, False), id='has-just-grown'),
-    pytest.param([(-HOUR, 5)], False, None, (None, False), id='history-has-just-begun'),
-    pytest.param([(-DAY, 5)], False, None, (DAY, True), id='a-day-is-told'),
-    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], False, None, (2 * DAY, True), id='fell'),
-    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], True, None, (HOUR, False), id='less-is-worse'),
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, DAY, (HOUR, False), id='newer-than-its-log'),
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, HOUR, (HOUR, True), id='as-old-as-its-log'),
-    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, HOUR // 2, (HOUR // 2, True), id='older-than-its-log')])
-def test_a_reading_is_as_old_as_history_and_its_log_tell(points, falls, log, quiet):
+@pytest.mark.parametrize(('points', 'log', 'quiet'), [
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], None, (HOUR, False), id='has-just-grown'),
+    pytest.param([(-HOUR, 5)], None, (None, False), id='history-has-just-begun'),
+    pytest.param([(-DAY, 5)], None, (DAY, True), id='a-day-is-told'),
+    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], None, (2 * DAY, True), id='fell'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], DAY, (HOUR, False), id='newer-than-its-log'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], HOUR, (HOUR, True), id='as-old-as-its-log'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], HOUR // 2, (HOUR // 2, True), id='older-than-its-log')])
+def test_a_reading_is_as_old_as_history_and_its_log_tell(points, log, quiet):
     """The newer one is right: no drive is silent for an event that only one of them has noticed."""
     known = remembered(CRC, *((START + ago, number) for ago, number in points), (START, 5))
-    found = past.quieted(known, CRC._replace(quiet=log, quiet_is_bound=log is not None), falls)
+    found = past.quieted(known, CRC._replace(quiet=log, quiet_is_bound=log is not None))
 
     assert (found.quiet, found.quiet_is_bound) == quiet
 
 
 def test_what_grew_lately_is_that_of_counters_alone():
-    """What moves at every check has not grown; less is worse for some."""
+    """What moves at every check has not grown."""
     points = ((START - 9 * DAY, 3), (START - DAY, 5))
     hot = CRC._replace(metric='temperature')
 
-    def lately(reading: Reading, within: int, falls: bool = False) -> Optional[float]:
-        found = past.lately(remembered(reading, *points), reading, within, falls)
+    def lately(reading: Reading, within: int) -> Optional[float]:
+        found = past.lately(remembered(reading, *points), reading, within, False)
         return found and found.size
 
-    assert (lately(CRC, 2 * DAY), lately(CRC, HOUR), lately(CRC, 2 * DAY, falls=True)) == (2, None, None)
+    assert (lately(CRC, 2 * DAY), lately(CRC, HOUR)) == (2, None)
     assert lately(hot, 2 * DAY) is None
     assert past.lately(past.Past({}, START), CRC, 2 * DAY, False) is None
 
@@ -539,19 +510,19 @@ def heat(number: float, metric: str = 'temperature') -> Reading:
 
 
 def cooling(before: Optional[float], *recent: Tuple[int, float], metric: str = 'temperature') -> past.Past:
-    """What history holds of a drive: the level of the check before, and the readings of the last hours."""
+    """What history holds of a drive: the level of the check before, and the readings of the last days."""
     key = past.key(heat(0, metric))
-    levels = () if before is None else ((START - HOUR, before),)
+    levels = () if before is None else ((START - DAY, before),)
     return past.Past({key._replace(metric=f'{metric}, held'): history(*levels),
                       key._replace(metric=f'{metric}, recent'): history(*recent)}, START)
 
 
-HOT = ((START - 2 * HOUR, 60), (START - 600, 50))
+HOT = ((START - 2 * DAY, 60), (START - 600, 50))
 
 
 @pytest.mark.parametrize(('known', 'metric', 'number', 'level'), [
     (cooling(60, *HOT), 'temperature', 50, 60), (cooling(55, *HOT), 'temperature', 50, 55),
-    (cooling(60, *HOT), 'temperature', 61, 61), (cooling(60, (START - 2 * HOUR, 50)), 'temperature', 50, 53),
+    (cooling(60, *HOT), 'temperature', 61, 61), (cooling(60, (START - 2 * DAY, 50)), 'temperature', 50, 53),
     (cooling(None, *HOT), 'temperature', 50, 50), (past.Past({}, START), 'temperature', 50, 50),
     (past.Past({key: each for key, each in cooling(60, *HOT).histories.items() if 'held' in key.metric}, START),
      'temperature', 50, 50),

@@ -63,9 +63,9 @@ def test_a_new_drive_is_first_and_last_read_now(database):
     made = [rows.new_drive(database, DRIVE._replace(serial=serial), START + place) for place, serial in enumerate('AB')]
     rows.count(database, 0, START)
 
-    assert made == [Record(1, DRIVE._replace(serial='A'), START, START),
-                    Record(2, DRIVE._replace(serial='B'), START + 1, START + 1)]
-    assert [each._replace(sum=0) for each in rows.head(database).records] == made
+    assert made == [Record(1, DRIVE._replace(serial='A'), START, START, checksums.NO_SERIES),
+                    Record(2, DRIVE._replace(serial='B'), START + 1, START + 1, checksums.NO_SERIES)]
+    assert list(rows.head(database).records) == made
 
 
 @pytest.mark.parametrize(('before', 'after', 'result'), [
@@ -111,13 +111,14 @@ def test_a_number_that_is_lacking_is_absent_until_it_comes_back(database, record
     assert (stored(database)[CRC].absent, stored(database)[CRC].history.last_read) == (0, START + 900)
 
 
-def test_of_what_hysteresis_needs_an_hour_is_kept(database, record):
-    """And the number that held when the hour began."""
-    for minute in range(0, 181, 10):
-        write(database, record, START + 60 * minute, (HEAT, minute, LATELY))
+def test_of_what_hysteresis_needs_the_peaks_of_a_day_are_kept(database, record):
+    """Each begins where the first lower one that it follows began."""
+    for hour, number in enumerate([90, *range(80, 50, -1), 60]):
+        write(database, record, START + hour * HOUR, (HEAT, number, LATELY))
     row = stored(database)[HEAT]
 
-    assert row.history.points == tuple(Point(START + 60 * minute, minute, 600) for minute in range(120, 181, 10))
+    assert [(point.time - START) // HOUR for point in row.history.points] == list(range(7, 22))
+    assert [point.number for point in row.history.points] == [*range(74, 60, -1), 60]
     assert (row.settled, row.sum) == (checksums.of_points(row.history.points[:-1]),
                                       checksums.of_points(row.history.points))
 
@@ -128,7 +129,7 @@ def test_a_commit_gets_the_next_number_and_its_time(database, least, before, num
     if before:
         rows.write_facts(database, sequence=before)
 
-    assert rows.count(database, least, START + 7) == number
+    assert rows.count(database, least, START + 7)[0] == number
     assert rows.head(database).facts == {'sequence': str(number), 'written': str(START + 7)}
 
 
@@ -148,7 +149,6 @@ def test_what_was_read_before_history_stands_before_its_first_point(database, re
 def test_a_place_is_read_as_it_was_written(database, record):
     places = (DrivePlace('/dev/sda', 1, START, START + 5, True), DrivePlace('/dev/sdb', 1, START))
     rows.write_places(database, places)
-    rows.write_places(database, [DrivePlace('/dev/sdc', 99, START)])    # of no drive that is there
     rows.count(database, 0, START)
 
     assert rows.head(database).places == places
@@ -189,7 +189,10 @@ def test_old_points_are_thinned_to_one_a_month_and_many_to_one_a_day(database, r
 
 
 @pytest.mark.parametrize(('statement', 'reason'), [
-    ('UPDATE fact SET value = 7', 'a wrong checksum'), ('UPDATE drive SET wwn = 7', 'a wrong checksum'),
+    ('UPDATE fact SET value = 7', 'a wrong checksum'), ('UPDATE drive SET wwn = 7', 'a wrong seal'),
+    ('DELETE FROM drive', 'a wrong checksum'),
+    ("INSERT INTO place VALUES ('/dev/sdz', 1, 1, 0, 0, '')", 'a wrong seal'),
+    ("INSERT INTO place VALUES ('/dev/sdz', 9, 1, 0, 0, '')", 'the place of an unknown drive'),
     ('UPDATE series SET pace = 7', 'a wrong checksum'), ('UPDATE point SET number = 7', 'a wrong checksum')])
 def test_a_row_that_changed_is_damage(database, record, statement, reason):
     write(database, record, START, (CRC, 5, CHANGE))

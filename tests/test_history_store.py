@@ -11,7 +11,6 @@ import stat
 import tempfile
 import time
 import traceback
-from contextlib import suppress
 from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
@@ -22,7 +21,7 @@ from conftest import SOON
 from smart_attributes import state_directory
 from smart_attributes.constants import DAY
 from smart_attributes.errors import HistoryUnusable
-from smart_attributes.history import commits, database, directory, rows
+from smart_attributes.history import commits, database, directory, known_drives, rows
 from smart_attributes.history.counted_database import CountedDatabase
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point, pace
@@ -379,14 +378,104 @@ def _spoil_index(path: Path) -> None:
     file.commit()
 
 
-def test_a_loss_is_told_where_the_check_was_killed_between_setting_aside_and_beginning(tmp_path):
+def test_a_check_that_is_killed_before_it_has_copied_a_damaged_file_leaves_that_to_the_next_one(tmp_path):
     """Nobody wrote down why, but the old file is there."""
     check(tmp_path, 1)
-    directory.set_aside(directory.below(state_directory.ready(str(tmp_path)), is_made=False))
+    folder = directory.below(state_directory.ready(str(tmp_path)), is_made=False)
+    directory.set_aside(folder, folder.damaged)
 
     assert not [path.name for path in (tmp_path / 'history').iterdir()
                 if path.name in (directory.FILE, LOG, f'{directory.FILE}-shm')]
-    assert 'set aside' in check(tmp_path, 1, START + STEP).loss
+    assert 'repaired; no reading was lost' in check(tmp_path, 2, START + STEP).loss
+    assert numbers(tmp_path) == [1, 2]
+    assert (tmp_path / 'history' / directory.ASIDE).exists() and not (tmp_path / 'history' / directory.DAMAGED).exists()
+
+
+DAMAGE = {
+    'a-point': ("UPDATE point SET number = 7 WHERE series = 1", [1]), 'no-points': ('DELETE FROM point', [1, 2, 3]),
+    'a-series': ('DELETE FROM series WHERE drive = 2', [2]),
+    'a-drive': ("UPDATE drive SET model = '' WHERE number = 3", [3]),
+    'no-drive': ('DELETE FROM drive WHERE number = 2', [2]),
+    'a-place': ('UPDATE place SET gone = 1 WHERE drive = 1', [1]),
+    'no-table': ('DROP TABLE series', [1, 2, 3]), 'a-fact': ("UPDATE fact SET value = 7 WHERE name = 'begun'", []),
+    'no-facts': ('DELETE FROM fact', []), 'no-places': ('DELETE FROM place', [1, 2, 3])}
+
+
+@pytest.mark.parametrize('damage', DAMAGE)
+def test_damage_costs_the_readings_of_the_drives_that_it_is_about(tmp_path, damage):
+    """All others are kept, and no drive and no address is forgotten."""
+    drives = [DRIVE._replace(serial=f'S3RIAL0{number}', wwn='') for number in (1, 2, 3)]
+    statement, losers = DAMAGE[damage]
+    for time_, crc in ((START, 1), (START + STEP, 2)):
+        history(tmp_path, time_).keep([Sighting(f'/dev/sd{number}', drive, (Observation(CRC, crc, CHANGE),))
+                                       for number, drive in enumerate(drives, 1)], Scope(is_scan=True))
+    before = history(tmp_path, START + STEP).places
+    file = sqlite3.connect(str(tmp_path / 'history' / directory.FILE))
+    file.execute(statement)
+    file.commit()
+    opened = history(tmp_path, START + 2 * STEP)
+    found = opened.recall(drives)
+
+    assert [number for number, each in enumerate(found, 1) if not each.histories] == losers
+    assert [each.match.record.identity for each in found] == drives
+    assert opened.places == before
+    assert all(f'/dev/sd{number}' in opened.loss for number in losers) or len(losers) == 3
+    opened.examine()
+    assert opened.recall(drives)[0].match.record is not None
+
+
+def test_a_drive_without_numbers_is_stored_like_any_other(tmp_path):
+    """Its checksum is that of no series; SAN volumes and bridges report no number."""
+    for number in range(3):
+        opened = history(tmp_path, START + number * STEP)
+        opened.keep([Sighting('/dev/sda', DRIVE), Sighting('/dev/sdb', OTHER, (Observation(CRC, number, CHANGE),))],
+                    Scope())
+        assert [bool(each.histories) for each in opened.recall([DRIVE, OTHER])] == [False, True], opened.loss
+
+    assert (opened.loss, len(opened.records)) == ('', 2)
+
+
+def test_known_drives_outlast_their_history(tmp_path):
+    """A drive that is gone when the history is lost is still missed."""
+    check(tmp_path, 1)
+    check(tmp_path, 1, START + STEP, OTHER, address='/dev/sdb')
+    for path in (tmp_path / 'history').glob('history.sqlite*'):
+        path.write_bytes(b'rubbish' * 1000)
+    opened = history(tmp_path, START + DAY)
+
+    assert [record.identity for record in opened.records] == [DRIVE, OTHER]
+    assert [place.address for place in opened.places] == ['/dev/sda', '/dev/sdb']
+    assert opened.loss.startswith('restarted on ')
+
+
+@pytest.mark.parametrize('content', [b'', b'[', b'00000000\n[1, [], []]', b'\0' * 99])
+def test_a_damaged_list_of_known_drives_is_written_again(tmp_path, content):
+    """The history itself is whole, so nothing is lost."""
+    opened = check(tmp_path, 1)
+    right = (tmp_path / 'history' / known_drives.FILE).read_bytes()
+    (tmp_path / 'history' / known_drives.FILE).write_bytes(content)
+
+    assert known_drives.read(opened.folder) == known_drives.Known()
+    assert check(tmp_path, 2, START + STEP).loss == ''
+    assert (tmp_path / 'history' / known_drives.FILE).read_bytes() == right
+
+
+@pytest.mark.parametrize(('between', 'later', 'is_told'), [
+    (DAY, 0, True), (DAY, DAY, True), (DAY, DAY + 1, False), (DAY + 1, 0, False)])
+def test_the_second_damage_within_a_day_is_reported_as_such(tmp_path, between, later, is_told):
+    """Even if nothing at all is left of the file."""
+    check(tmp_path, 1)
+    for moment in (START + STEP, START + STEP + between):
+        assert history(tmp_path, moment).recurring_loss == ''
+        (tmp_path / 'history' / directory.FILE).write_bytes(b'rubbish' * 1000)
+        (tmp_path / 'history' / LOG).unlink()
+        check(tmp_path, 2, moment)
+    opened = history(tmp_path, START + STEP + between + later)
+
+    assert bool(opened.recurring_loss) is is_told
+    assert not is_told or opened.recurring_loss == (
+        f'damaged or lost on {day(START + STEP)} and again on {day(START + STEP + between)}; check the disk with '
+        f'{tmp_path}/history: dmesg -T | tail -50')
 
 
 def test_a_first_start_is_no_loss(tmp_path):
@@ -402,37 +491,26 @@ def test_a_cloned_disk_begins_anew(tmp_path):
     assert numbers(tmp_path) == [5]
 
 
-def test_an_older_file_gets_the_steps_that_it_lacks(tmp_path, monkeypatch):
-    """An update of the program keeps what is there."""
-    check(tmp_path, 1)
-    monkeypatch.setattr('smart_attributes.history.database.STEPS', (*database.STEPS, ('CREATE TABLE later (x)',)))
-    check(tmp_path, 2, START + STEP)
-
-    assert numbers(tmp_path) == [1, 2]
-    assert sqlite3.connect(tmp_path / 'history' / directory.FILE).execute('PRAGMA user_version').fetchone() == (
-        len(database.STEPS),)
-
-
-def test_a_file_of_the_first_version_gets_its_checksums_in_place(tmp_path):
-    """history_1.sql: two checks as the version of 22 November 2026 wrote them. No reading is lost."""
+def test_the_file_of_a_snapshot_is_set_aside_without_reading_its_log(tmp_path):
+    """The log of a snapshot can have gigabytes, which would outlast the check, and the disk."""
     (tmp_path / 'history').mkdir()
     old = sqlite3.connect(tmp_path / 'history' / directory.FILE)
-    old.executescript((Path(__file__).parent / 'history_1.sql').read_text())
+    old.executescript('CREATE TABLE fact (x); PRAGMA user_version = 3')
     old.close()
-    opened = check(tmp_path, 226, START + 2 * STEP)
+    (tmp_path / 'history' / LOG).touch()
+    os.truncate(tmp_path / 'history' / LOG, directory.MOST_LOG + 1)
+    opened = check(tmp_path, 226)
 
-    assert (opened.loss, opened.missing) == ('', '')
-    assert points(tmp_path) == (Point(START, 212), Point(START + STEP, 214, STEP), Point(START + 2 * STEP, 226, STEP))
-    assert points(tmp_path, OTHER) == (Point(START, 5),)
-    opened = history(tmp_path, START + 3 * STEP)
-    opened.examine()
-    assert (opened.loss, opened.missing) == ('', '')
+    assert 'because the old one is that of a snapshot before the release of 2.0.0' in opened.loss
+    assert numbers(tmp_path) == [226]
+    assert sorted(path.name for path in (tmp_path / 'history').glob('*.aside*')) == [directory.ASIDE]
 
 
 def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkeypatch):
     """It cannot know what the numbers there mean."""
     with monkeypatch.context() as newer:
-        newer.setattr('smart_attributes.history.database.STEPS', (*database.STEPS, ('CREATE TABLE later (x)',)))
+        newer.setattr('smart_attributes.history.database.VERSION', database.VERSION + 1)
+        newer.setattr('smart_attributes.history.counted_database.VERSION', database.VERSION + 1)
         check(tmp_path, 1)
     before = (tmp_path / 'history' / directory.FILE).read_bytes()
 
@@ -593,7 +671,7 @@ def test_texts_where_numbers_belong_are_damage(tmp_path):
     check(tmp_path, 1)
     forger = sqlite3.connect(tmp_path / 'history' / directory.FILE)
     forger.execute("UPDATE point SET number = 'x', gap = 'y'")
-    forger.execute("INSERT INTO place VALUES ('/dev/sda', 77, 'x', 'y', 'z')")
+    forger.execute("INSERT INTO place VALUES ('/dev/sda', 77, 'x', 'y', 'z', 7)")
     forger.commit()
     forger.close()
 
@@ -793,10 +871,13 @@ def test_two_at_once_set_a_damaged_file_aside_once(tmp_path):
 
 @pytest.mark.long
 def test_a_check_never_closes_what_it_wrote(tmp_path):
-    """The last to close waits for the disk; the log stays, and is small."""
-    in_a_child(lambda: [check(tmp_path, number, START + number * STEP) for number in range(100)])
+    """The last to close waits for the disk. The log stays and is small, though each check finds it and adds to it."""
+    sizes = []
+    for number in range(100):
+        in_a_child(lambda number=number: check(tmp_path, number, START + number * STEP))
+        sizes.append((tmp_path / 'history' / LOG).stat().st_size)
 
-    assert 0 < (tmp_path / 'history' / LOG).stat().st_size < 300 * 1024
+    assert max(sizes) < database.LOG_SIZE + (64 << 10) and sum(size > 0 for size in sizes) > 80
     assert stat.S_IMODE((tmp_path / 'history' / directory.FILE).stat().st_mode) == 0o644
 
 
@@ -833,8 +914,8 @@ def test_a_lost_history_is_told_with_day_reason_and_the_old_file(tmp_path):
 
 @pytest.mark.parametrize(('facts', 'why'), [
     ({'why': '<b>'}, database.DAMAGED), ({}, database.DAMAGED), *(({'why': why}, why) for why in (
-        database.DAMAGED, database.GONE, database.SET_ASIDE, database.CLONED))],
-    ids=['foreign', 'none', 'damaged', 'gone', 'set-aside', 'cloned'])
+        database.DAMAGED, database.GONE, database.SNAPSHOT, database.CLONED))],
+    ids=['foreign', 'none', 'damaged', 'gone', 'snapshot', 'cloned'])
 def test_only_reasons_of_ours_are_told(tmp_path, facts, why):
     """What nagios has forged there is not printed by root."""
     opened = history(tmp_path)
@@ -1072,7 +1153,7 @@ def test_damage_that_no_check_meets_is_found_where_all_is_examined(tmp_path):
     assert opened.recall([DRIVE])[0].histories[HOURS].points[-1].number == 2 and opened.loss == ''
     opened.examine()
 
-    assert 'damaged' in opened.loss and opened.records == ()
+    assert 'damaged' in opened.loss and opened.recall([DRIVE])[0].histories == {}
 
 
 def test_damage_that_only_sqlite_sees_is_found_where_all_is_examined(tmp_path, monkeypatch):
@@ -1292,50 +1373,3 @@ def test_who_only_looks_corrects_no_time_and_starts_no_day_of_doubt(tmp_path):
     now = START + 3 * DAY
     assert [history(tmp_path, now, writes=writes).records[0].last_read for writes in (False, False, True)] == [
         START + 365 * DAY, START + 365 * DAY, now - 1]
-
-
-# --- the directory of earlier snapshots -------------------------------------------------------------
-
-def as_a_snapshot_left_it(state):
-    """Give a history the names that snapshots of version 2.0 gave it."""
-    for path in (state / 'history').iterdir():
-        path.rename(path.with_name(path.name.replace('history.sqlite', 'memory.sqlite')))
-    (state / 'history').rename(state / 'memory')
-
-
-def test_the_history_of_an_earlier_snapshot_is_taken_over(tmp_path):
-    """Its readings still count, and nothing of it is reported as lost."""
-    check(tmp_path, 1)
-    as_a_snapshot_left_it(tmp_path)
-    opened = check(tmp_path, 2, START + STEP)
-
-    assert (opened.loss, opened.missing) == ('', '')
-    assert numbers(tmp_path) == [1, 2]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ['history']
-    assert not list((tmp_path / 'history').glob('memory*'))
-
-
-@pytest.mark.parametrize('renames', range(1, 6))
-def test_a_check_that_is_killed_while_it_renames_loses_nothing(tmp_path, renames, monkeypatch):
-    """The next one goes on where it ended."""
-    check(tmp_path, 1)
-    as_a_snapshot_left_it(tmp_path)
-    left = iter([os.rename] * renames)
-    with monkeypatch.context() as killed:
-        killed.setattr(os, 'rename', lambda *names, **folders: next(left)(*names, **folders))
-        with suppress(StopIteration):
-            check(tmp_path, 2, START + STEP)
-    opened = check(tmp_path, 3, START + 2 * STEP)
-
-    assert (opened.loss, opened.missing) == ('', '')
-    assert numbers(tmp_path)[-1] == 3 and numbers(tmp_path)[0] == 1
-
-
-def test_a_directory_of_today_is_not_replaced_by_one_of_an_earlier_snapshot(tmp_path):
-    """A snapshot that was started once more may have made it again."""
-    check(tmp_path, 1)
-    (tmp_path / 'memory').mkdir()
-    check(tmp_path, 2, START + STEP)
-
-    assert numbers(tmp_path) == [1, 2]
-    assert (tmp_path / 'memory').is_dir()

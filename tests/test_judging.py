@@ -847,7 +847,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric(datab
                                     past.Past(kept, int(DAY_0)))
 
     assert (held.state, held.reading) == (State.WARNING, hot)
-    assert held.against == 'above 60, and not yet 3 C lower for an hour'
+    assert held.against == 'above 60, and not yet 3 C lower for a day'
 
 
 def test_what_is_acknowledged_is_told_by_whom_when_and_why(database):

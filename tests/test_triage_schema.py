@@ -89,7 +89,7 @@ def unreadable() -> Dict[str, Any]:
 
 
 def test_the_document_of_a_machine_with_a_missing_and_an_unreadable_drive_fits(tmp_path: Path):
-    """The missing one is a remark with address, model and serial number."""
+    """The missing one is a note with a state, address, model and serial number."""
     machine = Machine(tmp_path)
     machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
     machine.check(START, '--scan')
@@ -97,7 +97,8 @@ def test_the_document_of_a_machine_with_a_missing_and_an_unreadable_drive_fits(t
 
     found = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)
 
-    assert [(each['code'], each['serial']) for each in found['remarks']] == [('drive-gone', 'SERIAL02')]
+    assert [(each['code'], each['state'], each['serial']) for each in found['notes']] == [
+        ('drive-gone', 'WARNING', 'SERIAL02')]
     assert [(drive['state'], drive['last_seen']['serial']) for drive in found['drives'][:1]] == [
         ('UNKNOWN', 'SERIAL03')]
     assert errors(found) == []

@@ -12,7 +12,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 
 if TYPE_CHECKING:
-    from typing import Collection, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+    from typing import Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
     Met = Tuple[str, Identity, Match]   # address, the drive there, its match in history
 
@@ -26,11 +26,11 @@ class Whereabouts(NamedTuple):
     now: int
 
 
-def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Collection[str],
+def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Mapping[str, str],
           scope: Scope, now: int) -> Whereabouts:
     """Return where drives are now.
 
-    places, records: as stored in the history. there: the occupied addresses.
+    places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
     known = {record.number: record for record in records}
     at: Dict[str, Optional[int]] = dict.fromkeys(there)
@@ -43,7 +43,7 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
             at[address] = number
         else:
             at[address] = match.record.number if match.record else None
-    return Whereabouts(drive_changes.updated(places, at, scope, now), known, scope, now)
+    return Whereabouts(drive_changes.updated(places, at, scope, now, there), known, scope, now)
 
 
 def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[Coded]:
@@ -52,7 +52,7 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[C
     is_for_a_person: cover one month instead of one day, and add each missing drive until it is back or retired.
     """
     told = drive_changes.recent(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
-    left = drive_changes.missing(known.places, known.records, known.scope) if is_for_a_person else []
+    left = drive_changes.missing(known.places, known.records, known.scope, known.now) if is_for_a_person else []
     return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
 
 
@@ -75,10 +75,15 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List
             for place in new if place.drive not in {each.successor for each in told}]
 
 
-def gone(known: Whereabouts, hide_serial: bool) -> List[Coded]:
-    """Return a message for each known drive that is at no address, no matter for how long."""
-    return [_sentence(known, change, hide_serial)
-            for change in drive_changes.missing(known.places, known.records, known.scope)]
+def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> List[Coded]:
+    """Return a message for each known drive that is at no address, no matter for how long, unless that is accepted.
+
+    Drives that people remove every day are left out. is_accepted: returns for a drive, and for the time since which it
+    was at the address where it is missing now, whether root has acknowledged that it is gone.
+    """
+    left = drive_changes.missing(known.places, known.records, known.scope, known.now)
+    return [_sentence(known, change, hide_serial) for change in left if not change.is_removable
+            and not is_accepted(known.records[change.drive].identity, change.first)]
 
 
 def seen(known: Whereabouts, address: str) -> Optional[Record]:

@@ -16,7 +16,7 @@ from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdic
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+    from typing import Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
     from ..history.drive_matching import Record
     from ..history.past import Past
@@ -46,7 +46,7 @@ class Remembered:
         self.trouble = trouble
         self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
         self._recalled: Dict[Address, DriveHistory] = {}
-        self._there: List[str] = []         # occupied addresses
+        self._there: Dict[str, str] = {}    # occupied addresses, each with its slot
         self._whereabouts: Optional[Whereabouts] = None
         self._scope: Tuple[Sequence[str], bool] = (), False
 
@@ -82,7 +82,10 @@ class Remembered:
         if self._history is None:
             return
         empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
-        self._there = [device.address for device in asked if device.address not in empty]
+        from ..reading import by_id
+        sockets = by_id.links(by_id.SLOTS)
+        self._there = {device.address: by_id.name_of(device, sockets) for device in asked
+                       if device.address not in empty}
         self._scope = () if is_scan else [device.address for device in asked], is_scan
         known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
         try:
@@ -97,6 +100,12 @@ class Remembered:
         self._whereabouts = drive_tracking.found(self._history.places, self._history.records, met, self._there,
                                                  Scope(*self._scope),
                                                  self._history.now)
+
+    @property
+    def recurring_loss(self) -> Tuple[Coded, ...]:
+        """A message if the history was damaged or lost twice within a day: its disk probably fails."""
+        words = self._history.recurring_loss if self._history else ''
+        return (Coded('history-restarts', f'history: {words}'),) if words else ()
 
     @property
     def remarks(self) -> Tuple[Coded, ...]:
@@ -139,12 +148,12 @@ class Remembered:
         from . import drive_tracking
         return tuple(drive_tracking.news(self._whereabouts, hide_serial, self._is_whole))
 
-    def gone(self, hide_serial: bool) -> Tuple[Coded, ...]:
-        """Return a message for each known drive that is at no address."""
+    def gone(self, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> Tuple[Coded, ...]:
+        """Return a message for each known drive that is at no address. is_accepted: see drive_tracking.gone()."""
         if self._whereabouts is None:
             return ()
         from . import drive_tracking
-        return tuple(drive_tracking.gone(self._whereabouts, hide_serial))
+        return tuple(drive_tracking.gone(self._whereabouts, hide_serial, is_accepted))
 
     def name(self, device: Device) -> Optional[Identity]:
         """Return the identity of the drive last read at an address; None if that is unknown.
@@ -161,6 +170,11 @@ class Remembered:
         from . import drive_tracking
         return drive_tracking.asleep(verdict, self._history.at(verdict.device.address), self._history.now,
                                      self._longest_asleep)
+
+    @property
+    def serials(self) -> List[str]:
+        """The serial numbers of all drives in the history."""
+        return [record.identity.serial for record in self._history.records] if self._history else []
 
     def seen(self, device: Device) -> Optional[Identity]:
         """Return the identity of the drive last seen at an address that no longer answers; None if that is unknown."""
@@ -208,7 +222,8 @@ class Remembered:
             with suppress(Exception):  # the numbers of one drive never keep those of others from being stored
                 address = verdict.device.address
                 read[address] = Sighting(address, verdict.identity, self._observed(verdict))
-        everything = [read.get(address) or Sighting(address) for address in dict.fromkeys((*self._there, *read))]
+        everything = [(read.get(address) or Sighting(address))._replace(slot=self._there.get(address, ''))
+                      for address in dict.fromkeys((*self._there, *read))]
         with suppress(HistoryUnusable):
             self._history.keep(everything, Scope(*self._scope))
 

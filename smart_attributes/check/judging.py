@@ -134,7 +134,7 @@ def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Rea
                      past: Optional[Past] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
     """Return the judgement on one reading; it considers the reading's age, its history and its acknowledgement."""
     is_floor = _is_floor(reading, metrics)
-    reading, limit = aged(reading, limit, past, is_floor)
+    reading, limit = aged(reading, limit, past)
     level = _held(judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past)
     if accepted is None and (past is None or not limit.growth):
         return level
@@ -157,7 +157,7 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
         return level
     return before._replace(reading=reading, against=Coded(
         before.against.code,
-        f'{before.against}, and not yet {amount(margin(reading), reading.unit)} lower for an hour'))
+        f'{before.against}, and not yet {amount(margin(reading), reading.unit)} lower for a day'))
 
 
 def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
@@ -194,7 +194,7 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
     return Judgement(reading, State.OK, warning, critical, origin=origin, graphed=limit.is_graphed, reason=limit.why)
 
 
-def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -> Tuple[Reading, Limit]:
+def aged(reading: Reading, limit: Limit, past: Optional[Past]) -> Tuple[Reading, Limit]:
     """Return a reading with the age of its newest event, and the limit for that age.
 
     The age comes from the drive's log or from the history.
@@ -204,7 +204,7 @@ def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -
     if past is None:
         return reading, when_quiet(limit, reading)
     from ..history.past import quieted
-    dated = quieted(past, reading, is_floor)
+    dated = quieted(past, reading)
     return dated, limit if dates_alone(past, reading) else when_quiet(limit, dated)
 
 

@@ -159,7 +159,12 @@ def _accepted(texts: Sequence[str]) -> List[Tuple[str, Json]]:
 
 def today() -> str:
     """Return the current local date, such as "2026-11-22", to compare with the last day of overrides."""
-    return time.strftime('%Y-%m-%d', time.localtime(time.time()))
+    return day(time.time())
+
+
+def day(moment: float) -> str:
+    """Return the local date of a time in seconds since 1970."""
+    return time.strftime('%Y-%m-%d', time.localtime(moment))
 
 
 def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFile]:

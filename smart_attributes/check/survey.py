@@ -16,7 +16,7 @@ from ..model import Device, Identity, Lately, Read, Report, State, Verdict
 from ..reading import machine, processes, selection, smartctl_calls
 from ..reading.machine import Plan
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import fence, inventory
+from . import fence, inventory, run_messages
 from .history_access import Remembered, remembered
 from .rulebook import Judge, Site, judge_of, site_of, today
 from .verdicts import Verdicts
@@ -289,17 +289,17 @@ def _described(progress: Progress, options: Options, judge: Judge, drives: inven
                verdicts: Tuple[Verdict, ...]) -> Survey:
     """Return the survey: the verdicts, and the messages about the run as a whole."""
     history = progress.history
-    gone = history.gone(options.naming.hide_serial) if options.history.expect_known else ()
+    gone = run_messages.gone(history, options, judge)
     is_bare = progress.found.is_scan and progress.found.is_whole and drives.is_bare
     return Survey(
         verdicts=verdicts, reads=drives.reads, judge=judge, history=history,
         nobody=inventory.nobody(is_bare, options.which.expect, options.which.no_drives),
-        failures=(*inventory.missing(drives.reads, options.which.expect), *gone),
+        failures=inventory.missing(drives.reads, options.which.expect),
         faults=(*progress.faults, *drives.faults, *judge.mistakes, *_contradictions(verdicts, drives.reads, judge)),
         remarks=(*dict.fromkeys(read.remark for read in (*progress.reads, *drives.reads) if read.remark),
-                 *_said(history, options, gone)),
+                 *run_messages.remarks(history, options, gone)),
         notes=(*progress.found.notes, *progress.notes, *drives.notes, *_notes_on_1_6(options, judge)),
-        demands=_demanded(history, options))
+        demands=(*((options.history.gone, each) for each in gone), *run_messages.demanded(history, options)))
 
 
 def _notes_on_1_6(options: Options, judge: Judge) -> Tuple[Coded, ...]:
@@ -331,23 +331,6 @@ def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
     """Return all requested devices, each with the address at which it answered."""
     reached = {read.device.name: read.device for read in reads}
     return [reached.get(device.name, device) for device in asked]
-
-
-def _said(history: Remembered, options: Options, gone: Sequence[Coded]) -> Tuple[Coded, ...]:
-    """Return the remarks on the history and on replaced, moved and missing drives.
-
-    Those that are reported with their own state are left out.
-    """
-    remarks = () if history.trouble and options.history.history_required is not None else history.remarks
-    return (*remarks, *(new for new in history.news(options.naming.hide_serial)
-                         if not any(map(new.is_about_the_same, gone))))
-
-
-def _demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, Coded], ...]:
-    """Return the messages with their own state: the history cannot be used although --history-required is given."""
-    if options.history.history_required is None or not history.trouble:
-        return ()
-    return tuple((options.history.history_required, remark) for remark in history.remarks)
 
 
 def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[Coded]:

@@ -69,7 +69,7 @@ class HistoryUse(NamedTuple):
     access: str = ''                    # "writes", "reads"; '': the command does not use it
     no_history: bool = False
     history_required: State | None = None
-    expect_known: bool = False
+    gone: State = State.WARNING         # of a known drive that is missing
     asleep_max_age: int = 7 * DAY       # seconds
 
 
@@ -172,6 +172,7 @@ class AcknowledgeOptions(NamedTuple):
     until: str
     shown: bool
     withdraw: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 class HistoryOptions(NamedTuple):

@@ -13,12 +13,13 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from .. import files, trust
+from ..check.history_access import remembered
 from ..check.rulebook import today
 from ..check.survey import survey
 from ..command_line.options import OK, PARTLY, UNKNOWN, AcknowledgeOptions, Options, Which
 from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, acknowledgements_file, data_file
-from ..knowledge.acknowledgements import Acknowledgement
+from ..knowledge.acknowledgements import GONE, Acknowledgement
 from ..knowledge.acknowledgements_file import AcknowledgementsFile
 from ..model import Judgement, State, Verdict
 from ..reading import processes
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from ..typed import Json
 
+REMOVED = 'the drive was removed'
 LEAST_WHY = 8      # characters, as in the schema of limits
 PATIENCE = 10.0    # seconds to wait for another acknowledge
 _LONGEST_BY = 80   # characters, as in the schema of limits
@@ -47,26 +49,32 @@ def run(options: Options, runner: processes.Runner) -> int:
     if own.withdraw:
         ended, before = withdraw(config, own.withdraw)
         return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
-    common = template(own.why, own.until)
-    found = survey(options, runner)
-    if not found.verdicts:
-        raise UsageError(found.nobody[1])
-    new, refused = acceptable(found.verdicts, options.which.metrics, common)
+    common = template(own.why or (REMOVED if own.removed else ''), own.until)
+    new, refused = (accepted_as_gone(own.removed, remembered(options).serials, common) if own.removed else
+                    _of_values(options, runner, common))
     mistakes = accept(config, new).mistakes if new else ()
     lines = [*(f'acknowledged: {line(each)}' for each in new), *(f'not acknowledged: {words}' for words in refused)]
     return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
                   PARTLY if new and refused else UNKNOWN if refused else OK)
 
 
+def _of_values(options: Options, runner: processes.Runner,
+               common: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
+    found = survey(options, runner)
+    if not found.verdicts:
+        raise UsageError(found.nobody[1])
+    return acceptable(found.verdicts, options.which.metrics, common)
+
+
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that do not go together."""
-    is_named, is_of_file = which.devices or which.reports, own.shown or own.withdraw
+    is_named, is_of_file = which.devices or which.reports, own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or own.every_alarm):
-        raise UsageError('--list and --withdraw cannot be used with metrics; to withdraw one, use '
+        raise UsageError('--list, --gone and --withdraw cannot be used with metrics; to withdraw one, use '
                          '--withdraw SERIAL:METRIC')
     if not is_of_file and (bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
-        raise UsageError('acknowledge needs metrics with -d ADDRESS or --report FILE, or --all, or --list, or '
-                         '--withdraw; for examples, use --help')
+        raise UsageError('acknowledge needs metrics with -d ADDRESS or --report FILE, or --all, --gone, --list '
+                         'or --withdraw; for examples, use --help')
 
 
 def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:
@@ -101,6 +109,17 @@ def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
     return new, refused
 
 
+def accepted_as_gone(serials: Sequence[str], known: Collection[str],
+                     template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
+    """Return the acknowledgements of missing drives, and a sentence for each serial number that no drive had.
+
+    known: those in the history; without any, all are accepted.
+    """
+    new = [template._replace(serial=serial, metric=GONE) for serial in serials if not known or serial in known]
+    return new, [f'{serial}: the history has no drive with this serial number; to list them, run: '
+                 f'check_smart_attributes history' for serial in serials if known and serial not in known]
+
+
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.state is not None:
         return 'the drive itself reports this state, which cannot be acknowledged'
@@ -132,8 +151,9 @@ def _who() -> str:
 def line(accepted: Acknowledgement) -> str:
     """Return one acknowledgement as a line of text."""
     ended = ', expired' if accepted.until and accepted.until < today() else ''
-    value = amount(accepted.value, '') + acknowledgements.given_by(accepted, ', ') + ended
-    return f'{clean(accepted.serial)} {accepted.metric} {value}: {clean(accepted.why, 200)}'
+    value = '' if accepted.metric == GONE else f' {amount(accepted.value, "")}'
+    value += acknowledgements.given_by(accepted, ', ') + ended
+    return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
 
 
 # --- the file -------------------------------------------------------------------------

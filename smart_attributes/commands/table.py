@@ -98,7 +98,6 @@ COMMANDS = (
         'check', 'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
         '[-d ADDRESS | --scan | --report FILE] [options]', f'''\
 example: {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
-
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', _CHECK, (),
         values.CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run=_module('check')),
     Command(
@@ -209,10 +208,11 @@ exit status: 0 everything was converted, 1 a part was not, 3 nothing was''', _SU
         values.MigrateOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('migrate')),
     Command(
         'acknowledge', 'Acknowledge known values of single drives: no alert until they get worse.',
-        '(-d ADDRESS | --report FILE) METRIC [METRIC ...] --why WHY [options]', f'''\
+        '[-d ADDRESS | --report FILE] [METRIC ...] [--gone SERIAL] --why WHY [options]', f'''\
 example:
   {PROGRAM} acknowledge -d /dev/sda reallocated --why "stable since 2024" --until 2027-01-31
   {PROGRAM} acknowledge --all --why "as found"
+  {PROGRAM} acknowledge --gone EXAMPLE0001
   {PROGRAM} acknowledge --withdraw EXAMPLE0001:reallocated
 
 Run it as root: it writes to acknowledged.json in the configuration directory, which every check reads. The other
@@ -233,6 +233,8 @@ exit status: 0 done, 1 a part was refused, 3 everything was refused''', _SURVEYE
             option('--why', default='', metavar='WHY',
                    help='give the reason, 8 characters or more; shown with -v, by triage and by explain'),
             option('--until', default='', metavar='DAY', help='set the last day, such as 2027-01-31 (default: no end)'),
+            option('--gone', dest='removed', action='append', default=[], metavar='SERIAL',
+                   help='acknowledge that this drive is missing, until it has been back; may be repeated'),
             option('--list', dest='shown', action='store_true',
                    help='list acknowledgements with user, date and reason'),
             option('--withdraw', action='append', default=[], metavar='SERIAL[:METRIC]',

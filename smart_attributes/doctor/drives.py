@@ -39,7 +39,8 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
     lines += [Finding(CHECK, False, *halves(sentence)) for sentence in (*faults, *remarks)]
-    return [*lines, *_gone(survey.history.gone(hide_serial)), *([] if pairs else [_nobody(*survey.nobody)])]
+    gone = [said for _, said in survey.demands if said.code == 'drive-gone']
+    return [*lines, *_gone(gone), *([] if pairs else [_nobody(*survey.nobody)])]
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:

@@ -1,9 +1,10 @@
 """Checksums of the database content, since SQLite itself only protects the content of its log. Pure.
 
-They form a tree: each series has a checksum of its points, each drive one of its series, and a single one over all
-facts, drives and places includes those of the drives. A changed number is detected, and so is a missing row. CRC-32
-detects accidental damage only. It does not detect changes by the owner of the file, whose history is not trusted by
-checks of other users (see store).
+They form a tree: each series has a checksum of its points, and each drive one of its series. A seal over the latter,
+the row of the drive and its places shows for each drive alone whether it is intact, and one checksum over all facts
+and seals shows a missing drive. A changed number is detected, and so is a missing row. CRC-32 detects accidental damage
+only. It does not detect changes by the owner of the file, whose history is not trusted by checks of other users (see
+store).
 """
 from __future__ import annotations
 
@@ -41,3 +42,6 @@ def of_points(points: Sequence[Point], before: int = 0) -> int:
 def of_rows(*tables: Sequence[tuple[object, ...]]) -> int:
     """Return the checksum of rows as the database returns them. It is the same in every version of Python."""
     return crc32(ascii(tables).encode())
+
+
+NO_SERIES = of_rows([])   # checksum of a drive that has no number to store

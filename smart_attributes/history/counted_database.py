@@ -5,7 +5,7 @@ from ..constants import DAY
 from ..typed import TYPE_CHECKING
 from . import commits, rows
 from .clock import moment
-from .database import Database
+from .database import VERSION, Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +20,7 @@ class CountedDatabase(Database):
     """A Database that counts its commits. is_urgent: sync() must put the last commit on the disk."""
 
     is_urgent = False
+    head = rows.Head()    # facts, drives and places as the last commit has written them
     _sequence = 0
 
     def commit(self, now: int, work: Callable[[], T]) -> T:
@@ -34,12 +35,12 @@ class CountedDatabase(Database):
         if not (self.commits and self.commits.is_open):
             commits.opened(self.folder)
         result = self.transaction(counted)
-        self.commits = commits.committed(self.folder, self._sequence, now, self.tables)
+        self.commits = commits.committed(self.folder, self._sequence, now, VERSION)
         return result
 
     def count(self, now: int) -> None:
         """Number the current transaction. Call this last in it."""
-        self._sequence = rows.count(self, self.commits.sequence if self.commits else 0, now)
+        self._sequence, self.head = rows.count(self, self.commits.sequence if self.commits else 0, now)
 
     def sync(self, now: int) -> None:
         """Sync the commits to the disk if they are urgent or a day has passed since the last sync."""

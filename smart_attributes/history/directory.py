@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 NAME = 'history'
 FILE = 'history.sqlite'
-FORMER, FORMER_FILE = 'memory', 'memory.sqlite'   # their names in snapshots of version 2.0
 ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk
+DAMAGED = f'{FILE}.damaged'   # its name until all that is left of it is copied
 LOCK = f'{FILE}.lock'
 NOT_WRITTEN = 'not-written'
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
+MOST_LOG = 64 << 20        # bytes of the log of a database that was set aside
 PATIENCE = 0.1             # seconds to wait for another check
+_VERSION_AT = 60           # bytes before the version of the tables. Source: SQLite, "Database File Format"
 _MODE = 0o644              # others may read; the permissions of the folder limit access
 _REFUSALS = {
     errno.ELOOP: ' is a link; to start a new history, remove it',
@@ -48,6 +50,11 @@ class HistoryFolder(NamedTuple):
         """The path of the old database that was set aside when the history restarted."""
         return os.path.join(self.path, ASIDE)
 
+    @property
+    def damaged(self) -> str:
+        """The path of a damaged database of which not everything has been copied."""
+        return os.path.join(self.path, DAMAGED)
+
 
 def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
     """Return the history folder; if it is missing and *is_made*, create it. The caller does not act as its owner.
@@ -57,33 +64,11 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
     path = os.path.join(state.path, NAME)
     with refusals(path):
         if is_made:
-            with state:
-                _rename_former(os.path.join(state.path, FORMER), path)
             state_directory.below(state, NAME)
         fault = trust.fault(path, state.user)
     if fault:
         raise HistoryUnusable(f'{fault}; make it writable only for the owner of {state.path}')
     return HistoryFolder(state, path)
-
-
-def _rename_former(former: str, path: str) -> None:
-    """Rename the directory of an earlier snapshot and its files to their current names. Raises OSError.
-
-    The directory is renamed last, so that the next check continues if this one is killed.
-    """
-    if os.path.lexists(path) or os.path.islink(former) or not os.path.isdir(former):
-        return
-    opened = os.open(former, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX)
-        if os.path.lexists(path):   # another check has renamed it
-            return
-        for name in sorted(os.listdir(opened), reverse=True):   # the database itself last: SQLite reads its log with it
-            if name.startswith(FORMER_FILE):
-                os.rename(name, FILE + name[len(FORMER_FILE):], src_dir_fd=opened, dst_dir_fd=opened)
-        os.rename(former, path)
-    finally:
-        os.close(opened)
 
 
 @contextmanager
@@ -105,10 +90,11 @@ def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
         os.close(lock)
 
 
-def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
-    """Return the inode of the database; if it is missing and *is_made*, create it empty.
+def which_file(folder: HistoryFolder, is_made: bool = True) -> tuple[int, int]:
+    """Return the inode of the database and the version of its tables; if it is missing and *is_made*, create it empty.
 
-    Raises HistoryUnusable if it is missing, a link, not a regular file, or owned by another user.
+    The version is the one in the file without its log. Raises HistoryUnusable if the file is missing, a link, not a
+    regular file, or owned by another user.
     """
     flags = (os.O_RDWR | os.O_CREAT if is_made else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with refusals(folder.file):
@@ -118,28 +104,48 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
             status = os.fstat(descriptor)
             if is_made and status.st_size == 0 and status.st_uid == os.geteuid():
                 os.fchmod(descriptor, _MODE)  # whatever umask root had
+            is_ours = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == folder.state.user
+            version = os.pread(descriptor, 4, _VERSION_AT) if is_ours else b''
         finally:
             os.close(descriptor)
-    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != folder.state.user:
+    if not is_ours:
         raise HistoryUnusable(f'{folder.file} is a link, or does not belong to the owner of its directory; '
                               'to start a new history, move it away')
-    return status.st_ino
+    return status.st_ino, int.from_bytes(version, 'big')
 
 
-def set_aside(folder: HistoryFolder) -> None:
-    """Rename the database to FOLDER/history.sqlite.aside; raise HistoryUnusable if that fails.
+def set_aside(folder: HistoryFolder, name: str) -> None:
+    """Rename the database and its log to *name*; raise HistoryUnusable if that fails.
 
-    Its index and log go first, since SQLite would apply them to the next database.
+    Its index and log go first, since SQLite would apply them to the next database. A log of more than MOST_LOG bytes is
+    removed: the file itself has nearly all of its content.
     """
+    if name == folder.damaged and os.path.lexists(name):   # an earlier one has not been copied yet
+        name = folder.aside
     with refusals(folder.file):
         _remove(folder.file + '-shm')
-        for tail in ('-wal', ''):
-            try:
-                os.replace(folder.file + tail, folder.aside + tail)
-            except FileNotFoundError:
-                _remove(folder.aside + tail)
+        with suppress(FileNotFoundError):
+            if os.path.getsize(folder.file + '-wal') > MOST_LOG:
+                _remove(folder.file + '-wal')
+        _rename(folder.file, name)
         # After a power cut, the old log must not be applied to the next database.
         files.flush(folder.path)
+
+
+def put_aside(folder: HistoryFolder) -> None:
+    """Give a damaged database, of which everything is copied, the name under which it is kept."""
+    with refusals(folder.file):
+        if os.path.lexists(folder.damaged):
+            _remove(folder.damaged + '-shm')
+            _rename(folder.damaged, folder.aside)
+
+
+def _rename(file: str, name: str) -> None:
+    for tail in ('-wal', ''):
+        try:
+            os.replace(file + tail, name + tail)
+        except FileNotFoundError:
+            _remove(name + tail)
 
 
 def _remove(path: str) -> None:

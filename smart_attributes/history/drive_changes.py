@@ -2,7 +2,7 @@
 
 A place is an address with the drive that was found there. A run closes only places within its scope, so two services
 that check the same drive at different addresses do not move it back and forth. No decision is stored: a change is
-reported for a day because a place began, or was first found left, within that day.
+reported for a day because a place began, or was first found left, within that day; a missing drive, until it is back.
 """
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ class DrivePlace(NamedTuple):
     first: int                # seconds since 1970: first found here
     gone: int = 0             # when a check first found the drive gone; 0: it is here
     is_scanned: bool = False  # a scan has found it here
+    slot: str = ''            # name below /dev/disk/by-path, which depends on the socket alone; '' if unknown
+
+    @property
+    def is_removable(self) -> bool:
+        """Return whether people remove drives here every day: USB."""
+        return '-usb-' in self.slot
 
 
 class Scope(NamedTuple):
@@ -47,13 +53,16 @@ class Change(NamedTuple):
     since: int                   # seconds since 1970: when a check found out
     now_at: str = ''             # "moved": its new address
     successor: int | None = None  # "replaced": the drive in its place
+    is_removable: bool = False   # the place was one that drives leave every day: USB
+    first: int = 0               # when the drive came to that address
 
 
-def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope,
-            now: int) -> list[DrivePlace]:
+def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope, now: int,
+            slots: Mapping[str, str] | None = None) -> list[DrivePlace]:
     """Return all places as they are after a run, changed or not.
 
     drive_at: each occupied address -> its drive; None: in standby, unreadable or indistinguishable from another drive.
+    slots: address -> slot, as far as they are known.
     """
     after = {}
     for place in places:
@@ -63,24 +72,25 @@ def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], sc
     for address, drive in drive_at.items():
         if drive is not None:
             before = after.get((address, drive))
-            after[address, drive] = (
-                before._replace(is_scanned=before.is_scanned or scope.is_scan) if before and not before.gone
-                else DrivePlace(address, drive, now, is_scanned=scope.is_scan))
+            if before is None or before.gone:
+                before = DrivePlace(address, drive, now)
+            after[address, drive] = before._replace(is_scanned=before.is_scanned or scope.is_scan,
+                                                    slot=(slots or {}).get(address) or before.slot)
     return list(after.values())
 
 
 def recent(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
            within: int = DAY) -> list[Change]:
     """Return the changes of the last *within* seconds at the places that this run covers."""
-    return [change for change in changes(places, records, scope) if now - change.since < within]
+    return [change for change in changes(places, records, scope, now) if now - change.since < within]
 
 
-def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
-    """Return the known drives that are at no address, no matter for how long. --expect-known makes them CRITICAL."""
-    return [change for change in changes(places, records, scope) if change.kind == 'missing']
+def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
+    """Return the known drives that are at no address, no matter for how long."""
+    return [change for change in changes(places, records, scope, now) if change.kind == 'missing']
 
 
-def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
+def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
     """Return a change for each drive that has left a place that this run covers, oldest first.
 
     places: the result of updated().
@@ -88,7 +98,7 @@ def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: 
     here = _present(places)
     gone = sorted((place for place in places if place.gone and scope.covers(place)), key=attrgetter('gone'))
     left = {place.drive: place for place in gone}
-    became = (_change(place, here, records) for place in left.values())
+    became = (_change(place, here, records, now) for place in left.values())
     return sorted((change for change in became if change), key=attrgetter('since', 'address'))
 
 
@@ -107,17 +117,27 @@ def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
     return {place.drive: place for place in sorted(places, key=attrgetter('first')) if not place.gone}
 
 
-def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record]) -> Change | None:
+def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record],
+            now: int) -> Change | None:
     """Return the change of the drive that has left a place; None if the drive was at its other place all the time."""
     now_at = here.get(place.drive)
-    if now_at:
-        is_newer = now_at.first >= place.gone
-        return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address) if is_newer else None
-    # Only a drive that is new to the history counts as a replacement. A known one has moved there, and this drive is
-    # missing.
-    successor = next((other.drive for other in here.values() if other.address == place.address
-                      and records[other.drive].first_read >= place.gone), None)
-    return Change('replaced' if successor else 'missing', place.address, place.drive, place.gone, successor=successor)
+    if now_at and now_at.first >= place.gone:
+        return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
+    # Another service has the drive at its other place, unless nobody has read it there for a day.
+    if now_at and now - records[place.drive].last_read < DAY:
+        return None
+    successor = next((other.drive for other in here.values() if _replaces(other, place, records)), None)
+    return Change('replaced' if successor else 'missing', place.address, place.drive, place.gone, successor=successor,
+                  is_removable=place.is_removable, first=place.first)
+
+
+def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
+    """Return whether another drive stands in the slot or at the address that a drive has left.
+
+    At the address, only a drive that is new to the history counts: a known one is there because names have shifted.
+    """
+    return (place.slot != '' and other.slot == place.slot) or (
+        other.address == place.address and records[other.drive].first_read >= place.gone)
 
 
 def unread(record: Record, now: int, longest: int) -> int:

@@ -3,7 +3,7 @@
 No alert is stored. A rise is reported for a week because of its point, which states when the new number was first seen
 and how long before that the old one was last seen. So no later check and no manual run ends an alert. A rise between
 two checks starts its alert period when it is detected. A number that falls (a counter that wraps or is reset) has not
-grown.
+grown. For numbers that go up and down, see levels.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GrowthRule(NamedTuple):
 
 
 class Rise(NamedTuple):
-    """A number that was higher than before, or lower if lower is worse."""
+    """A number that was higher than before."""
 
     noticed: int       # seconds since 1970
     since: int         # when the number before it was last seen
@@ -43,8 +43,8 @@ class Rise(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The difference, always positive."""
-        return abs(self.after - self.before)
+        """The difference."""
+        return self.after - self.before
 
 
 class Growth(NamedTuple):
@@ -57,6 +57,7 @@ class Growth(NamedTuple):
     since: int
     noticed: int
     rule: GrowthRule
+    is_level: bool = False   # the ends of the period are compared, see levels
 
 
 class Wear(NamedTuple):
@@ -101,25 +102,24 @@ def _number(text: object, name: str, where: str) -> float:
 
 # --- growth -------------------------------------------------------------------------------
 
-def growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool = False) -> Growth | None:
+def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | None:
     """Return the worst growth that is an alert now, the newest of several equal ones; None without one.
 
-    history: includes the reading of this check (see series.with_reading). falls: lower is worse, such as spare blocks.
-    now: seconds since 1970.
+    history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
     """
     if len(history.points) < 2:
         return None  # nearly all series of nearly all drives
     alerts = [each for rule in rules
-              for each in _alerts(rises(_recent(history, rule, now), falls, rule.stands), rule, now)]
+              for each in _alerts(rises(_recent(history, rule, now), rule.stands), rule, now)]
     return max(alerts, key=lambda each: (each.state.urgency, each.noticed, each.size), default=None)
 
 
-def lately(history: History, within: int, now: int, falls: bool = False) -> Growth | None:
+def lately(history: History, within: int, now: int) -> Growth | None:
     """Return the total growth of a series in the last *within* seconds, alert or not; None if it has not grown.
 
     The period that it states is never longer than the history of the series.
     """
-    recent = [rise for rise in rises(history, falls) if now - rise.noticed < within]
+    recent = [rise for rise in rises(history) if now - rise.noticed < within]
     if not recent:
         return None
     rule = GrowthRule(min(within, now - history.points[0].time), within)
@@ -128,20 +128,19 @@ def lately(history: History, within: int, now: int, falls: bool = False) -> Grow
                   rule)
 
 
-def rises(history: History, falls: bool, stands: int = 0) -> list[Rise]:
+def rises(history: History, stands: int = 0) -> list[Rise]:
     """Return all rises of a series that have lasted for at least so many seconds, oldest first."""
     return [Rise(point.time + stands, point.time - point.gap, before.number, point.number)
             for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1)
-            if (point.number < before.number if falls else point.number > before.number)
-            and (not stands or _lasted(history, place, falls) >= stands)]
+            if point.number > before.number and (not stands or _lasted(history, place) >= stands)]
 
 
-def quiet(history: History, now: int, falls: bool = False) -> tuple[int, bool]:
+def quiet(history: History, now: int) -> tuple[int, bool]:
     """Return for how many seconds a series has not grown, and whether the history includes its last growth.
 
     If it does not, the last growth was before the history began, so the actual time is longer.
     """
-    all_rises = rises(history, falls)
+    all_rises = rises(history)
     if all_rises:
         return now - all_rises[-1].noticed, True
     return (now - history.points[0].time if history.points else 0), False
@@ -155,11 +154,11 @@ def _recent(history: History, rule: GrowthRule, now: int) -> History:
     return history._replace(points=history.points[-older - 1:])
 
 
-def _lasted(history: History, place: int, falls: bool) -> int:
+def _lasted(history: History, place: int) -> int:
     """Return for how many seconds the number has stayed at the value of the point at *place*, or worse."""
     start = history.points[place]
     for later in history.points[place + 1:]:
-        if later.number > start.number if falls else later.number < start.number:
+        if later.number < start.number:
             return later.time - later.gap - start.time
     return history.last_read - start.time
 
@@ -173,11 +172,16 @@ def _alerts(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Iterator[G
         if now < last.noticed + rule.held:
             added = all_rises[first:place + 1]
             size = sum(rise.size for rise in added)
-            state = (State.CRITICAL if rule.critical is not None and size > rule.critical else
-                     State.WARNING if rule.warning is not None and size > rule.warning else State.OK)
+            state = state_of(rule, size)
             if state is not State.OK:
                 yield Growth(state, size, added[0].before, last.after, min(rise.since for rise in added), last.noticed,
                              rule)
+
+
+def state_of(rule: GrowthRule, size: float) -> State:
+    """Return the state of growth by *size*."""
+    return (State.CRITICAL if rule.critical is not None and size > rule.critical else
+            State.WARNING if rule.warning is not None and size > rule.warning else State.OK)
 
 
 # --- wear ---------------------------------------------------------------------------------
@@ -208,14 +212,20 @@ def is_hasty(wear: Wear, used: float, power_on_seconds: float, times: float, gon
 # --- messages -----------------------------------------------------------------------------
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
-    """Return "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"."""
+    """Return "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane".
+
+    Of a level: "capacitor_health fell from 160 % to 135 % in 90 d".
+    """
     is_reset = abs(grown.after - grown.before) != grown.size
-    verb = 'grew' if is_reset or grown.after > grown.before else 'fell'
-    span = max(grown.noticed - grown.since, grown.rule.within)
+    verb = 'rose' if grown.is_level and grown.after > grown.before else 'fell' if grown.is_level else 'grew'
+    span = duration(max(grown.noticed - grown.since, grown.rule.within))
     ago = f', {duration(now - grown.noticed)} ago' if now - grown.noticed >= _AGO_FROM else ''
-    numbers = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}{", reset in between" if is_reset else ""}'
     advice = f': {grown.rule.advice}' if grown.rule.advice else ''
-    return f'{metric} {verb} by {amount(grown.size, unit)} in {duration(span)} ({numbers}){ago}{advice}'
+    ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'
+    if grown.is_level:
+        return f'{metric} {verb} from {ends} in {span}{ago}{advice}'
+    return (f'{metric} {verb} by {amount(grown.size, unit)} in {span} '
+            f'({ends}{", reset in between" if is_reset else ""}){ago}{advice}')
 
 
 def duration(seconds: int) -> str:

@@ -8,7 +8,7 @@ from ..constants import DAY
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import amount, plain
-from . import growth, hysteresis, series
+from . import growth, hysteresis, levels, series
 from .series import Key, Observation
 
 if TYPE_CHECKING:
@@ -90,16 +90,16 @@ def history(past: Past, reading: Reading) -> History | None:
     return series.with_reading(known, reading.number, past.now) if known and reading.number is not None else None
 
 
-def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
+def quieted(past: Past, reading: Reading) -> Reading:
     """Return a reading with the time since it last grew, in seconds.
 
     The time that the drive's log states is kept unless the history shows more recent growth. A number of zero has no
-    age and is not changed. falls: lower is worse.
+    age and is not changed.
     """
     known = history(past, reading) if reading.number and reading.state is None else None
     if known is None:
         return reading
-    seconds, is_seen = growth.quiet(known, past.now, falls)
+    seconds, is_seen = growth.quiet(known, past.now)
     if not is_seen and seconds < DAY:
         return reading  # a history younger than a day cannot date anything
     if reading.quiet is None:
@@ -119,8 +119,9 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
     known = history(past, reading)
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
-    grown = growth.growth(known, [_rule(each) for each in rules if _is_hasty(each, known, past.now, age)], past.now,
-                          falls)
+    given = [_rule(each) for each in rules if _is_hasty(each, known, past.now, age)]
+    grown = (levels.worst(known, given, past.now, falls) if _is_level(reading, falls) else
+             growth.growth(known, given, past.now))
     if grown is None:
         return None
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
@@ -132,7 +133,15 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
 def lately(past: Past, reading: Reading, within: int, falls: bool) -> Growth | None:
     """Return the growth of a reading in the last *within* seconds; None if it has not grown or has no history."""
     known = history(past, reading) if series.pace(reading.metric) == series.CHANGE else None
-    return growth.lately(known, within, past.now, falls) if known else None
+    if known is None:
+        return None
+    return (levels.lately(known, within, past.now, falls) if _is_level(reading, falls) else
+            growth.lately(known, within, past.now))
+
+
+def _is_level(reading: Reading, falls: bool) -> bool:
+    """Return whether a number goes up and down: what must not fall, and temperatures."""
+    return falls or reading.unit == 'C'
 
 
 def _is_hasty(rule: Json, known: History, now: int, age: float | None) -> bool:

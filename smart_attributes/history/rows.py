@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from .database import Database
+    from .database import Connection
     from .series import Observation
 
     AllStored = Mapping[Key, 'Stored']
@@ -33,10 +33,11 @@ _SERIES = ('SELECT number, drive, CAST(metric AS TEXT), CAST(definition AS TEXT)
            'CAST(absent AS INTEGER), settled, sum FROM series WHERE drive IN ({})')
 _POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CAST(p.gap AS INTEGER) FROM series AS s '
            'JOIN point AS p ON p.series = s.number WHERE s.drive IN ({}) AND {} ORDER BY p.series, p.time')
-# All that is read at each opening, in the order of the checksum.
-_HEAD = ("SELECT name, value FROM fact WHERE name <> 'sum' ORDER BY name",
-         'SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn, sum FROM drive ORDER BY number',
-         'SELECT address, drive, first, gone, scanned FROM place ORDER BY address, drive')
+# All that is read at each opening.
+_FACTS = "SELECT name, value FROM fact WHERE name <> 'sum' ORDER BY name"
+_SUM = "SELECT value FROM fact WHERE name = 'sum'"
+_DRIVES = 'SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn, sum, seal FROM drive'
+_PLACES = 'SELECT address, drive, first, gone, scanned, slot FROM place'
 
 
 class Stored(NamedTuple):
@@ -60,21 +61,71 @@ class Head(NamedTuple):
 
 # --- reading ---------------------------------------------------------------------------
 
-def head(database: Database) -> Head:
+def head(database: Connection) -> Head:
     """Return facts, drives and places. Raises ValueError if they have changed since they were written."""
-    facts, drives, places = tables = [database.run(statement) for statement in _HEAD]
-    if database.run("SELECT value FROM fact WHERE name = 'sum'") != [(str(checksums.of_rows(*tables)),)]:
+    facts, drives = sealed(database)
+    places = _places(database)
+    found = [_drive(row, places.pop(row[0], ())) for row in drives]
+    if places:
+        raise ValueError('the place of an unknown drive')
+    return Head(facts, tuple(record for record, _ in found), tuple(chain.from_iterable(at for _, at in found)))
+
+
+def sealed(database: Connection) -> tuple[dict[str, str], Sequence[tuple[Any, ...]]]:
+    """Return the facts and the rows of the drives, whose seals are not compared with their content.
+
+    Raises ValueError if the facts or the list of drives have changed since they were written.
+    """
+    facts, drives = _facts(database), database.run(f'{_DRIVES} ORDER BY number')
+    if database.run(_SUM) != [(_sum(facts, drives),)]:
         raise ValueError('a wrong checksum')
-    numbers = {number for number, *_ in drives}
-    records = tuple(Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
-                           moment(first), moment(last), int(total))
-                    for number, first, last, protocol, model, firmware, serial, wwn, total in drives)
-    return Head({str(name): str(value) for name, value in facts}, records, tuple(
-        DrivePlace(str(address), int(drive), moment(first), moment(gone), bool(scanned))
-        for address, drive, first, gone, scanned in places if drive in numbers))
+    return facts, drives
 
 
-def stored(database: Database, drives: Sequence[Record], points: Sequence[str]) -> dict[int, dict[Key, Stored]]:
+def _facts(database: Connection) -> dict[str, str]:
+    return {str(name): str(value) for name, value in database.run(_FACTS)}
+
+
+def drive(database: Connection, number: int) -> tuple[Record, tuple[DrivePlace, ...]]:
+    """Return the record and the places of one drive. Raises ValueError if they have changed since they were written."""
+    row, = database.run(f'{_DRIVES} WHERE number = ?', number)
+    return _drive(row, _places(database, 'WHERE drive = ?', number).get(number, ()))
+
+
+def numbers(database: Connection) -> list[int]:
+    """Return the numbers of all drives."""
+    return [int(number) for number, in database.run('SELECT number FROM drive')]
+
+
+def _places(database: Connection, condition: str = '', *values: object) -> dict[int, list[tuple[Any, ...]]]:
+    """Return the rows of places, by drive number."""
+    by_drive: dict[int, list[tuple[Any, ...]]] = {}
+    for row in database.run(f'{_PLACES} {condition} ORDER BY address, drive', *values):
+        by_drive.setdefault(row[1], []).append(row)
+    return by_drive
+
+
+def _drive(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Record, tuple[DrivePlace, ...]]:
+    """Return a drive and its places, of which the rows are given. Raises ValueError for a wrong seal."""
+    if row[-1] != _seal(row, places):
+        raise ValueError('a wrong seal')
+    number, first, last, protocol, model, firmware, serial, wwn, total, _ = row
+    return (Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
+                   moment(first), moment(last), int(total)),
+            tuple(DrivePlace(str(address), int(drive), moment(first), moment(gone), bool(scanned), str(slot))
+                  for address, drive, first, gone, scanned, slot in places))
+
+
+def _seal(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> int:
+    """Return the checksum of the row of a drive, without its seal, and of those of its places."""
+    return checksums.of_rows([row[:-1]], places)
+
+
+def _sum(facts: Mapping[str, str], drives: Sequence[tuple[Any, ...]]) -> str:
+    return str(checksums.of_rows(sorted(facts.items()), [(row[0], row[-1]) for row in drives]))
+
+
+def stored(database: Connection, drives: Sequence[Record], points: Sequence[str]) -> dict[int, dict[Key, Stored]]:
     """Return the series of drives, by drive number. points: RECENT or EVERY.
 
     Raises ValueError if they have changed since they were written, or have values that no check writes.
@@ -115,7 +166,7 @@ def _listed(numbers: Collection[int]) -> str:
     return ','.join(f'{number:d}' for number in numbers)
 
 
-def _by_drive(database: Database, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
+def _by_drive(database: Connection, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
     """Return the rows of series, by drive number."""
     by_drive: dict[int, list[tuple[Any, ...]]] = {number: [] for number in drives}
     for row in database.run(_SERIES.format(_listed(drives))):
@@ -127,15 +178,30 @@ def _by_drive(database: Database, drives: Collection[int]) -> dict[int, list[tup
 
 # --- writing ---------------------------------------------------------------------------
 
-def new_drive(database: Database, identity: Identity, now: int) -> Record:
+def new_drive(database: Connection, identity: Identity, now: int) -> Record:
     """Create and return the record of a drive that is new to the history."""
-    database.run('INSERT INTO drive (protocol, model, firmware, serial, wwn, first_read, last_read) '
-                 'VALUES (?, ?, ?, ?, ?, ?, ?)',
-                 identity.protocol, identity.model, identity.firmware, identity.serial, identity.wwn, now, now)
-    return Record(database.value('SELECT last_insert_rowid()'), identity, now, now)
+    return write_drive(database, Record(0, identity, now, now))
 
 
-def read_again(database: Database, read: Sequence[tuple[Record, Identity]], now: int) -> None:
+def write_drive(database: Connection, record: Record) -> Record:
+    """Write the record of a drive without series; return it with its number, which is a new one if it is 0."""
+    who = record.identity
+    database.run('INSERT INTO drive (number, protocol, model, firmware, serial, wwn, first_read, last_read, sum) '
+                 'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', record.number or None, who.protocol, who.model, who.firmware,
+                 who.serial, who.wwn, record.first_read, record.last_read, checksums.NO_SERIES)
+    return record._replace(number=database.value('SELECT last_insert_rowid()'), sum=checksums.NO_SERIES)
+
+
+def write_stored(database: Connection, drive: int, known: AllStored) -> None:
+    """Write series with all their points, as stored() has returned them, and the checksum of their drive."""
+    database.run_all('INSERT INTO series VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
+        (row.number, drive, *key, row.pace, row.absent, row.settled, row.sum) for key, row in known.items()])
+    database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [
+        (row.number, *point) for row in known.values() for point in row.history.points])
+    sum_series(database, [drive])
+
+
+def read_again(database: Connection, read: Sequence[tuple[Record, Identity]], now: int) -> None:
     """Update when drives were read, their firmware, and missing parts of identities: cut models, hidden WWNs."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
@@ -143,7 +209,7 @@ def read_again(database: Database, read: Sequence[tuple[Record, Identity]], now:
         for record, identity in read])
 
 
-def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored,
+def write_readings(database: Connection, record: Record, observations: Sequence[Observation], known: AllStored,
                    now: int) -> tuple[bool, bool]:
     """Write the new numbers of a drive.
 
@@ -160,9 +226,9 @@ def write_readings(database: Database, record: Record, observations: Sequence[Ob
         point = series.next_point(pace, row.history, number, now)
         if point:
             point = point._replace(gap=gap or point.gap)
-            points.append((row.number, *point))
             is_urgent = is_urgent or pace == series.CHANGE
             row = _with(row, point) if pace != series.LATELY else _shortened(database, row, point, now)
+            points += [(row.number, *each) for each in (row.history.points if pace == series.LATELY else [point])]
         if point or row.pace != pace or row.absent:
             updates.append((pace, row.settled, row.sum, row.number))
     database.run_all('INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?)', points)
@@ -179,27 +245,28 @@ def _with(row: Stored, point: Point) -> Stored:
     return row._replace(settled=settled, sum=checksums.of_points([point], settled))
 
 
-def _shortened(database: Database, row: Stored, point: Point, now: int) -> Stored:
-    """Delete points that hysteresis no longer needs; return the series with its checksums including the new point."""
+def _shortened(database: Connection, row: Stored, point: Point, now: int) -> Stored:
+    """Delete all points of a series; return it with the points that hysteresis needs and their checksums."""
     grown = row.history._replace(points=(*row.history.points, point))
-    rest = series.latest(grown, now, hysteresis.SPAN) or grown.points
-    database.run('DELETE FROM point WHERE series = ? AND time < ?', row.number, rest[0].time)
-    return row._replace(settled=checksums.of_points(rest[:-1]), sum=checksums.of_points(rest))
+    rest = series.peaks(series.latest(grown, now, hysteresis.SPAN) or grown.points)
+    database.run('DELETE FROM point WHERE series = ?', row.number)
+    return row._replace(history=History(tuple(rest)), settled=checksums.of_points(rest[:-1]),
+                        sum=checksums.of_points(rest))
 
 
-def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
+def _new_series(database: Connection, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
     database.run('INSERT INTO series (drive, metric, definition, pace, absent) VALUES (?, ?, ?, ?, ?)', drive, *key,
                  pace, absent)
     return Stored(database.value('SELECT last_insert_rowid()'), pace, 0, History())
 
 
-def sum_series(database: Database, drives: Collection[int]) -> None:
+def sum_series(database: Connection, drives: Collection[int]) -> None:
     """Recalculate the checksums of drives from those of their series."""
     database.run_all('UPDATE drive SET sum = ? WHERE number = ?', [
         (checksums.of_rows(rows), number) for number, rows in _by_drive(database, drives).items()])
 
 
-def sum_points(database: Database, drives: Collection[int]) -> None:
+def sum_points(database: Connection, drives: Collection[int]) -> None:
     """Recalculate the checksums of all series of drives from their points, and then those of the drives."""
     by_series: dict[int, list[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
     for number, *point in database.run(_POINTS.format(_listed(drives), *EVERY)):
@@ -210,24 +277,30 @@ def sum_points(database: Database, drives: Collection[int]) -> None:
     sum_series(database, drives)
 
 
-def count(database: Database, least: int, now: int) -> int:
-    """Write the next commit number and the checksum over everything; return the number.
+def count(database: Connection, least: int, now: int) -> tuple[int, Head]:
+    """Write the next commit number, and the seals and the checksum over everything; return the number and all that.
 
     least: the largest number so far, from the commit record. Call this last before COMMIT.
     """
     before = database.run("SELECT CAST(value AS INTEGER) FROM fact WHERE name = 'sequence'")
     sequence: int = max(least, *(number for number, in before), 0) + 1
     write_facts(database, sequence=sequence, written=now)
-    write_facts(database, sum=checksums.of_rows(*(database.run(statement) for statement in _HEAD)))
-    return sequence
+    places = _places(database)
+    drives = [(*row[:-1], _seal(row, places.get(row[0], ()))) for row in database.run(f'{_DRIVES} ORDER BY number')]
+    database.run_all('UPDATE drive SET seal = ? WHERE number = ?', [(row[-1], row[0]) for row in drives])
+    facts = _facts(database)
+    write_facts(database, sum=_sum(facts, drives))
+    found = [_drive(row, places.get(row[0], ())) for row in drives]
+    return sequence, Head(facts, tuple(record for record, _ in found),
+                          tuple(chain.from_iterable(at for _, at in found)))
 
 
-def write_facts(database: Database, **facts: object) -> None:
+def write_facts(database: Connection, **facts: object) -> None:
     """Write facts about the history itself."""
     database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', [(name, str(fact)) for name, fact in facts.items()])
 
 
-def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int,
+def write_past(database: Connection, record: Record, known: AllStored, key: Key, pace: int,
                points: Sequence[Point]) -> int:
     """Write points older than the first one of a series; return how many. The caller must update the checksums."""
     row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
@@ -242,19 +315,19 @@ def write_past(database: Database, record: Record, known: AllStored, key: Key, p
     return len(older)
 
 
-def write_places(database: Database, changed: Collection[DrivePlace]) -> None:
+def write_places(database: Connection, changed: Collection[DrivePlace]) -> None:
     """Write places that are new or have changed."""
-    database.run_all('INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)', tuple(changed))
+    database.run_all('INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, ?)', tuple(changed))
 
 
-def remove(database: Database, drive: int) -> None:
+def remove(database: Connection, drive: int) -> None:
     """Delete all data of a drive. drive: number of its record."""
     database.run('DELETE FROM point WHERE series IN (SELECT number FROM series WHERE drive = ?)', drive)
     for table, column in (('series', 'drive'), ('place', 'drive'), ('drive', 'number')):
         database.run(f'DELETE FROM {table} WHERE {column} = ?', drive)  # noqa: S608
 
 
-def thin(database: Database, until: int, now: int) -> None:
+def thin(database: Connection, until: int, now: int) -> None:
     """Thin points before *until* to one a month, and older points of constantly changing series to one a day."""
     counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')

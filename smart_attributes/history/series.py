@@ -21,7 +21,7 @@ MANY = 500               # a series with more points counts as one that changes 
 CHANGE = 0    # at each change of its number: judged counters, states
 DAILY = 1     # the first number of each day: constantly changing numbers
 HIGHEST = 2   # the highest number of each day
-LATELY = 3    # at each change of its number, stored for an hour: only for hysteresis
+LATELY = 3    # at each change of its number, stored for a day: only for hysteresis
 # Numbers that change at every check. Stored at each change, six metrics of 24 drives would take 144 MB a year or more.
 PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
@@ -91,6 +91,20 @@ def latest(history: History, now: int, span: int) -> list[Point]:
     """Return the points of the last *span* seconds and the one before them; [] if the history is shorter than that."""
     begins = [place for place, point in enumerate(history.points) if point.time <= now - span]
     return list(history.points[begins[-1]:]) if begins else []
+
+
+def peaks(points: Sequence[Point]) -> list[Point]:
+    """Return the points without those that a later one equals or exceeds; that one then begins where they began.
+
+    The highest number of any span that ends now stays the same, or was seen a little earlier.
+    """
+    kept: list[Point] = []
+    for point in points:
+        begins = point.time
+        while kept and kept[-1].number <= point.number:
+            begins = kept.pop().time
+        kept.append(point._replace(time=begins))
+    return kept
 
 
 def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point]:

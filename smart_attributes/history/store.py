@@ -5,14 +5,12 @@ writes everything in one transaction: simultaneous or killed checks leave nothin
 """
 from __future__ import annotations
 
-import time
-
 from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import clock, commits, directory, drive_matching, rows, series
+from . import clock, commits, directory, drive_matching, known_drives, losses, rows, salvage, series
 from .counted_database import CountedDatabase
-from .database import BUDGET, CLONED, DAMAGED, GONE, SET_ASIDE
+from .database import BUDGET, CLONED, DAMAGED, GONE, OldFile
 from .drive_changes import updated
 from .series import LATELY
 
@@ -30,12 +28,11 @@ if TYPE_CHECKING:
     T = TypeVar('T')
 
 MOST_DRIVES = 1000     # a drive that reports a new serial number at each check must not fill the disk
-LOSS_SHOWN = 7 * DAY
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when a log of another program about it was imported
-# Numeric facts about the history, nearly all times. missing: when missing readings were detected; uncounted: 1 if their
-# number is unknown.
-MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until', 'written', 'missing', 'missing_since',
+# Numeric facts about the history, nearly all times. lost: when it restarted last, and lost_before that. missing: when
+# missing readings were detected; uncounted: 1 if their number is unknown.
+MOMENTS = ('begun', 'lost', 'lost_before', 'behind', 'thinned', 'thinned_until', 'written', 'missing', 'missing_since',
            'missing_until', 'uncounted')
 EXAMINED = 20.0        # seconds of CPU for examine()
 _NOT_READ = (0, 0)
@@ -47,6 +44,7 @@ class Sighting(NamedTuple):
     address: str
     identity: Identity | None = None   # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
+    slot: str = ''                     # see DrivePlace
 
 
 class DriveHistory(NamedTuple):
@@ -81,10 +79,8 @@ class HistoryStore:
         self._database = CountedDatabase(self.folder, writes, self._fill)
         self.not_written = ''   # a message why earlier checks could not write
         self.restarted = ''     # a message about readings that a power cut may have lost
-        self.records: tuple[Record, ...] = ()     # all drives in the history
-        self.places: tuple[DrivePlace, ...] = ()  # their current and former places; see drive_changes
-        self._facts: Mapping[str, str] = {}     # about the history itself; see database.STEPS
-        self._moments: Mapping[str, int] = {}   # those of them that are times
+        self._head = rows.Head()
+        self._moments: Mapping[str, int] = {}   # those of its facts that are times
         self._version = _NOT_READ               # changes once another process has written
         self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
         self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_matching.name()
@@ -96,40 +92,43 @@ class HistoryStore:
         return self._moments.get('begun', self.now)
 
     @property
+    def records(self) -> tuple[Record, ...]:
+        """All drives in the history."""
+        return self._head.records
+
+    @property
+    def places(self) -> tuple[DrivePlace, ...]:
+        """Their current and former places; see drive_changes."""
+        return self._head.places
+
+    @property
     def is_own(self) -> bool:
         """Return whether only root and this user could have written the history."""
         return self.folder.state.is_own
 
     @property
     def loss(self) -> str:
-        """Return a message if the history was restarted within the last seven days; else ''."""
-        lost, why = self._moments.get('lost', 0), self._facts.get('why', '')
-        if not lost or self.now - lost > LOSS_SHOWN:
-            return ''
-        why = why if why in (DAMAGED, GONE, SET_ASIDE, CLONED) else DAMAGED   # other text is not quoted
-        return (f'restarted on {_day(lost)}, because {why}; earlier increases cannot be detected '
-                f'(the old file: {self.folder.aside})')
+        """Return a message if readings were lost within the last seven days because the file could not be used."""
+        return losses.lost(self._head, self.folder, self.now)
+
+    @property
+    def recurring_loss(self) -> str:
+        """Return a message if the file could not be used twice within a day, the last time within the last day."""
+        return losses.recurring(self._head, self.folder, self.now)
 
     @property
     def missing(self) -> str:
-        """Return a message if a loss of readings was detected within the last seven days; else ''."""
-        noticed, since, until = (self._moments.get(name, 0) for name in ('missing', 'missing_since', 'missing_until'))
-        if not noticed or self.now - noticed > LOSS_SHOWN:
-            return ''
-        loss, cause = (('may be missing', f'{commits.FILE} was damaged or removed')
-                       if self._moments.get('uncounted') else
-                       ('were lost', 'a file of the history was damaged or removed, or the system lost power'))
-        return (f'readings from {_day(since)} to {_day(until)} {loss}, because {cause}; earlier readings still count; '
-                f'if there was no power failure, check the disk: dmesg -T | tail -50')
+        """Return a message if a loss of readings was detected within the last seven days."""
+        return losses.missing(self._head, self.now)
 
     def knows_since(self, record: Record) -> int:
         """Return since when the history has a drive, in seconds since 1970; 0: a log about the drive was imported."""
-        return 0 if f'{TAKEN}{record.number}' in self._facts else record.first_read
+        return 0 if f'{TAKEN}{record.number}' in self._head.facts else record.first_read
 
     @property
     def has_taken(self) -> bool:
         """Return whether a log of another program was imported for any drive."""
-        return any(name.startswith(TAKEN) for name in self._facts)
+        return any(name.startswith(TAKEN) for name in self._head.facts)
 
     def recall(self, identities: Sequence[Identity]) -> list[DriveHistory]:
         """Return the histories of the drives of this run, in their order."""
@@ -170,6 +169,7 @@ class HistoryStore:
             with self.folder.state:
                 directory.remove_mark(self.folder)
                 self._database.sync(self.now)
+            self._database.guarded(self._database.shorten_log)
             return notes
         except HistoryUnusable as error:
             with self.folder.state:
@@ -194,6 +194,8 @@ class HistoryStore:
     def _writing(self, work: Callable[[], T]) -> T:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
         self._version = _NOT_READ   # data_version does not show writes of this process itself
+        with self.folder.state:
+            known_drives.write(self.folder, known_drives.of(self._database.head))
         return result
 
     # --- opening -----------------------------------------------------------------------
@@ -202,7 +204,7 @@ class HistoryStore:
         """Open and read the database; check the machine ID, the commits, the clock and whether it can be written."""
         self._database.open()
         self._read()
-        owner = self._facts.get('machine', '')
+        owner = self._head.facts.get('machine', '')
         if self._writes and self._machine and owner and owner != self._machine:
             self._database.begin_anew(CLONED)
             self._read()
@@ -211,25 +213,36 @@ class HistoryStore:
         if self._writes:
             self._try_to_write()
 
-    def _fill(self, is_new: bool, why: str) -> None:
-        """Write the facts of new tables, or the missing checksums of tables of an older version."""
-        if is_new:
-            self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
-        else:
-            rows.sum_points(self._database, [number for number, in self._database.run('SELECT number FROM drive')])
+    def _fill(self, why: str) -> None:
+        """Write the facts of new tables, and what is left of the old ones. why: they are new; '': there were none."""
+        self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
+        if why in (DAMAGED, GONE):
+            self._salvage(why)
         self._database.count(self.now)
+
+    def _salvage(self, why: str) -> None:
+        """Copy what is left of a damaged history; the list of known drives at least."""
+        known, written = known_drives.read(self.folder), self._database.commits
+        old = OldFile(self.folder)
+        facts = salvage.facts(old)
+        losers = salvage.copy(old, self._database, known, written.time if written else 0)
+        old.close()
+        begun = min((record.first_read for record in known.drives), default=self.now)
+        self._set(**{'begun': begun, **facts, 'lost_before': facts.get('lost', known.lost), 'lost': self.now,
+                     'why': why, 'losers': ' '.join(str(record.number) for record in losers)})
 
     def _count_commits(self) -> None:
         """Check whether commits are missing, or may be missing after a power cut."""
-        missing, unsynced = self._database.missing(self._facts, self.now), self._database.unsynced_since()
+        missing, unsynced = self._database.missing(self._head.facts, self.now), self._database.unsynced_since()
         if missing:
             if self._writes:
                 self._database.commit(self.now, lambda: self._set(**missing))
                 self._read()
-            self._moments = {**self._moments, **missing}
+            told = {name: str(fact) for name, fact in missing.items()}
+            self._head = self._head._replace(facts={**self._head.facts, **told})
         elif unsynced is not None:
             self.restarted = (f'the system has restarted since the last check; if it lost power, readings since '
-                              f'{_day(unsynced or self.begun)} may be missing; earlier readings still count')
+                              f'{losses.day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
         """Correct the dates of points from a wrong clock. Raises HistoryUnusable while it is unknown which is right."""
@@ -260,7 +273,7 @@ class HistoryStore:
         """Check, before the output is printed, whether the history can be written after it."""
         since, why = directory.mark(self.folder)
         if since:
-            self.not_written = f'nothing could be written since {_day(since)}' + (f': {why}' if why else '')
+            self.not_written = f'nothing could be written since {losses.day(since)}' + (f': {why}' if why else '')
         self._database.transaction(tuple)
 
     # --- reading -----------------------------------------------------------------------
@@ -269,8 +282,9 @@ class HistoryStore:
         self._database.transaction(self._all, is_writing=False)
 
     def _all(self) -> None:
-        self._facts, self.records, self.places = rows.head(self._database)
-        self._moments = {name: clock.moment(self._facts[name]) for name in MOMENTS if name in self._facts}
+        self._head = rows.head(self._database)
+        facts = self._head.facts
+        self._moments = {name: clock.moment(facts[name]) for name in MOMENTS if name in facts}
         self._version, self._last, self._expected = self._database.version(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
@@ -311,7 +325,7 @@ class HistoryStore:
         histories = iter(self._recalled(identities))
         drive_at: dict[str, int | None] = {}
         notes, again, changed = [], [], []
-        for address, identity, observations in sightings:
+        for address, identity, observations, _ in sightings:
             drive_at.setdefault(address, None)
             if identity is None:
                 continue
@@ -329,12 +343,12 @@ class HistoryStore:
                 again.append((record, identity))
         rows.read_again(self._database, again, self.now)
         rows.sum_series(self._database, changed)
-        self._keep_places(drive_at, scope)
+        self._keep_places(drive_at, scope, {sighting.address: sighting.slot for sighting in sightings})
         self._thin()
         return notes
 
-    def _keep_places(self, drive_at: Mapping[str, int | None], scope: Scope) -> None:
-        moved = set(updated(self.places, drive_at, scope, self.now)) - set(self.places)
+    def _keep_places(self, drive_at: Mapping[str, int | None], scope: Scope, slots: Mapping[str, str]) -> None:
+        moved = set(updated(self.places, drive_at, scope, self.now, slots)) - set(self.places)
         rows.write_places(self._database, moved)
         self._database.is_urgent |= bool(moved)
 
@@ -376,7 +390,3 @@ class HistoryStore:
 
     def _set(self, **facts: object) -> None:
         rows.write_facts(self._database, **facts)
-
-
-def _day(moment: int) -> str:
-    return time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))

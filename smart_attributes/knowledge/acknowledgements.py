@@ -22,6 +22,7 @@ _FORM = 'SERIAL:METRIC=VALUE[:UNTIL[:WHY]]'
 _WORD = (r'(?P<serial>.+?):(?P<metric>[A-Za-z][^:=]*)=(?P<value>[^:]+)'
          r'(?::(?P<until>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?::(?P<why>.*))?)?')
 _NUMBER = r'-?[0-9]{1,30}(?:\.[0-9]{1,30})?'
+GONE = 'gone'     # in place of a metric: the drive may be missing
 _NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
 
 
@@ -73,6 +74,8 @@ def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Ac
     """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
     for override in overrides:
         serial, notes = override['for'].get('serial'), {note: override.get(note, '') for note in _NOTES}
+        if serial and override.get('gone'):
+            yield Acknowledgement(serial, GONE, 0, origin=origin, **notes)
         for metric, limits in override.get('metrics', {}).items():
             if serial and 'acknowledged' in limits:
                 yield Acknowledgement(serial, metric, float(limits['acknowledged']), origin=origin, **notes)
@@ -81,8 +84,9 @@ def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Ac
 def override(accepted: Acknowledgement) -> Json:
     """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
     notes = {note: getattr(accepted, note) for note in _NOTES if getattr(accepted, note)}
-    return {'for': {'serial': accepted.serial}, **notes,
-            'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
+    what = {'gone': True} if accepted.metric == GONE else {
+        'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
+    return {'for': {'serial': accepted.serial}, **notes, **what}
 
 
 def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str) -> Acknowledgement | None:

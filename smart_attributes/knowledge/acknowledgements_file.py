@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import data_file, site_file
-from .acknowledgements import FILE, from_overrides, override
+from .acknowledgements import FILE, GONE, from_overrides, override
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
 # Keys of an override that holds only acknowledgements.
-_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics'))
+_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', GONE))
 
 
 class AcknowledgementsFile(NamedTuple):
@@ -53,16 +53,19 @@ def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     """Return the rest of an override, which may be invalid; None if nothing is left."""
-    device, metrics = override.get('for'), override.get('metrics')
+    device, metrics = override.get('for'), override.get('metrics', {})
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):
         return override
+    kept: MutableJson = {key: value for key, value in override.items() if key != GONE or (serial, GONE) not in names}
     rest = {}
     for metric, limits in metrics.items():
         is_ended = (serial, metric) in names and isinstance(limits, dict) and 'acknowledged' in limits
         others = {key: value for key, value in limits.items() if key != 'acknowledged'} if is_ended else limits
         if not is_ended or set(others) - {'why'}:  # a reason is removed with its acknowledgement
             rest[metric] = others
-    if rest == metrics:
+    if rest == metrics and kept == override:
         return override
-    return {**override, 'metrics': rest} if rest or set(override) - _OURS else None
+    if 'metrics' in kept:
+        kept['metrics'] = rest
+    return kept if rest or GONE in kept or set(kept) - _OURS else None

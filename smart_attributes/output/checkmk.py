@@ -34,8 +34,9 @@ def render(verdicts: Iterable[Verdict], face: Face, whole: Whole) -> str:
     is not overlooked. No limits are printed: Checkmk ignores them on lines with a fixed state.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
-    state, reason = plugin.state_and_reason(ordered, whole)
-    first, text = plugin.first_line(ordered, reason, whole.nobody[1]), plugin.lines(ordered, face, whole)
+    state, reason, milder = plugin.state_and_reasons(ordered, whole)
+    first = plugin.first_line(ordered, reason, whole.nobody[1], milder=milder)
+    text = plugin.lines(ordered, face, whole)
     lines = [_line(state, NAME, NO_METRICS, [first, *text.checks, *text.notes])]
     return ''.join(f'{line}\n' for line in (*lines, *(_drive(verdict, face) for verdict in ordered)))
 

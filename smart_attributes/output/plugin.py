@@ -48,21 +48,22 @@ class Outcome(NamedTuple):
     state: State
 
 
-def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0) -> str:
+def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0, milder: str = '') -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
-    verdicts: in order of severity. extra: a more severe message about the check as a whole. nobody: the message if
-    *verdicts* is empty. most: limit in characters for each of the two parts; 0 means unlimited.
+    verdicts: in order of severity. extra, milder: messages about the check as a whole, those that determine its state
+    and less severe ones. nobody: the message if *verdicts* is empty. most: limit in characters for each part; 0 means
+    unlimited.
     """
     nobody = coded(nobody)
     if most:
-        extra, nobody = sentence(extra, most), sentence(nobody, most)
+        extra, nobody, milder = (each and sentence(each, most) for each in (extra, nobody, milder))
     if not verdicts:
-        return extra or nobody
+        return '; '.join(filter(None, (extra or nobody, milder)))
     first = verdicts[0]
     told = most_telling(verdicts) if first.state is State.OK else _worst(first)
     told = sentence(told, most) if most else told
-    return '; '.join(part for part in (extra, told, plugin_lines.count(verdicts)) if part)
+    return '; '.join(part for part in (extra, told, milder, plugin_lines.count(verdicts)) if part)
 
 
 def _worst(verdict: Verdict) -> str:
@@ -79,15 +80,15 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
     transcript: lines of smartctl's output. With a transcript nothing is omitted, because a person reads it.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
-    state, extra = state_and_reason(ordered, whole)
-    first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1]))
+    state, extra, milder = state_and_reasons(ordered, whole)
+    first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
     text, values = lines(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
     values += perfdata.old_values(ordered, values)
     if transcript:
         return _outcome(state, [first, *(line for part in text for line in part), *transcript], values)
     most = budget.share(face.max_output)
     if budget.size(first) > most:
-        first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1], most // 3))
+        first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1], most // 4, milder))
     kept = budget.metrics(budget.needed(ordered, values, metrics, face.all_perfdata), metrics, face.max_output)
     printed = [value for value in values if value.metric in kept]
     missing = budget.in_order({value.metric for value in values} - kept, metrics)
@@ -95,16 +96,17 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
                     printed)
 
 
-def state_and_reason(ordered: Sequence[Verdict], whole: Whole) -> Tuple[State, str]:
-    """Return the state of the check, and the messages about the check as a whole that determine it.
+def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> Tuple[State, str, str]:
+    """Return the state of the check, the messages about the check as a whole that determine it, and less severe ones.
 
     ordered: verdicts in order of severity.
     """
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
-    return state, '; '.join([
-        *whole.failures,
-        *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has its own line
-        *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)])
+    worse = [*whole.failures,
+             *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has its own line
+             *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)]
+    milder = [coded(said) for demanded, said in whole.demands if demanded not in (state, State.OK)]
+    return state, '; '.join(worse), '; '.join(milder)
 
 
 def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:

@@ -1,4 +1,4 @@
-"""Names in /dev/disk/by-id, which udev derives from the identity of a drive, not from its position."""
+"""Names in /dev/disk: by-id, which udev derives from the identity of a drive, and by-path, from its socket."""
 from __future__ import annotations
 
 import os
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER = '/dev/disk/by-id'
+SLOTS = '/dev/disk/by-path'
 _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
 
 

@@ -24,9 +24,9 @@ STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds'
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Options that change neither drives nor command lines, with and without a value:
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
-            '--expect', '--no-drives', '--history-required', '--asleep-max-age', '--since', '--selftest-max-age',
-            '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric', '--ignore-attribute',
-            '--attributes', '-dbj', '--dbjson', '--vendor-logs', '--format')
+            '--expect', '--no-drives', '--history-required', '--gone', '--asleep-max-age', '--since',
+            '--selftest-max-age', '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric',
+            '--ignore-attribute', '--attributes', '-dbj', '--dbjson', '--vendor-logs', '--format')
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
                   '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--expect-known', '--hide-serial',
                   '--json')
