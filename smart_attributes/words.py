@@ -62,6 +62,14 @@ def sentence(text: str, limit: int) -> str:
     return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
 
 
+def argument(name: str, placeholder: str) -> str:
+    """Return a name that others chose, as a word of a command that admins paste; *placeholder* if it is not harmless.
+
+    Names are not quoted instead: a daemon removes quotes from its notifications, and long sentences lose their end.
+    """
+    return name if re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name) else placeholder
+
+
 def visible(text: str) -> str:
     """Return *text* as one line, without escape sequences and with a blank for each invisible character.
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.words import LIMIT, clean, sentence, visible
+from smart_attributes.words import LIMIT, argument, clean, sentence, visible
 
 HOSTILE = [
     pytest.param('INTEL SSDSC2BB240G4', 'INTEL SSDSC2BB240G4', id='ok-usual-model'),
@@ -35,6 +35,18 @@ HOSTILE = [
 def test_a_string_becomes_one_harmless_line(text, expected):
     """The daemon splits at | ' = and line breaks, a terminal obeys escape sequences."""
     assert clean(text) == expected
+
+
+@pytest.mark.parametrize('name', ['tank', '/srv/data-1', 'vg0/lv_home', '/media/a@b:c%d+e', 'x' * 80])
+def test_a_harmless_name_is_a_word_of_a_command(name):
+    assert argument(name, 'POOL') == name
+
+
+@pytest.mark.parametrize('name', ['', 'a b', '$(reboot)', '`reboot`', 'a;reboot', 'a\nreboot', 'a\n', '-f', "it's",
+                                  'a"b', 'a|b', 'a&b', '~', '*', 'größe', 'x' * 81])
+def test_any_other_name_is_replaced_in_a_command(name):
+    """Quotes would not be enough: a daemon removes them from its notifications."""
+    assert argument(name, 'POOL') == 'POOL'
 
 
 def test_every_other_sign_of_ascii_stays():

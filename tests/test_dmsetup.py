@@ -86,6 +86,16 @@ def test_a_volume_is_completed_by_place(members, status, level, states, unknown)
     assert (made.activity, made.progress) == (status.activity, status.progress)
 
 
+@pytest.mark.parametrize('name, shown', [
+    ('vg/lv', 'vg/lv'), ('vg/l v', 'VOLUME'), ('vg/$(reboot)', 'VOLUME'), ('vg/a;reboot', 'VOLUME'),
+    ('vg/a\nreboot', 'VOLUME')])
+def test_a_command_contains_no_hostile_name_of_a_volume(name, shown):
+    group = volume(image(0), image(1))._replace(name=name)
+
+    [doubt] = dmsetup.with_status(group, Status('raid1', 'AA', has_mismatches=True)).doubts
+    assert doubt.endswith(f'; run: lvchange --syncaction repair {shown}')
+
+
 def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path):
     """Their names for the device mapper are in /sys."""
     (tmp_path / 'block/dm-4/dm').mkdir(parents=True)

@@ -253,6 +253,15 @@ def test_names_with_blanks_states_and_escapes_are_names():
     assert shown(found['zfs a b:c/mirror-0']) == ('mirror', 'AA', '')
 
 
+@pytest.mark.parametrize('name', ['a b', '$(reboot)', 'a;reboot', "a'b", '-f', 'a\nreboot'])
+def test_a_command_contains_no_hostile_name_of_a_pool(name):
+    text = table([(1, 'mirror-0'), (2, '/dev/a'), (2, '/dev/b')], name).replace('No known data errors', '1 data errors')
+    commands = [doubt.partition('; run: ')[2] for group in groups_of(text).values() for doubt in group.doubts]
+
+    assert commands in ([], ['zpool scrub POOL, and if it repairs everything: zpool clear POOL'])
+    assert commands or '\n' in name  # a line break makes it an output that is not understood
+
+
 def test_ten_thousand_devices_and_megabytes_take_less_than_seconds():
     rows = [row for number in range(10_000) for row in
             ((1, f'mirror-{number}'), (2, f'/dev/a{number}'), (2, f'/dev/b{number}'))]

@@ -9,7 +9,7 @@ import re
 
 from ..model import Group, Member
 from ..typed import TYPE_CHECKING
-from ..words import clean
+from ..words import argument, clean
 from .block_devices import MEMBERS, NAME, names_in, text_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     level, unknown = _level(_profiles(folder), bool(entries) and all(map(_has_counters, entries)))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:NAME] or (used[0] if used else uuid)
-    doubts = (_DOUBT.format(used[0] if used else 'MOUNTPOINT'),) if is_doubtful else ()
+    doubts = (_DOUBT.format(argument(used[0] if used else '', 'MOUNTPOINT')),) if is_doubtful else ()
     # A device that was pulled out is already counted as a member.
     missing = max(gone - sum(member.state == 'missing' for member in members), 0)
     return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',

@@ -9,6 +9,7 @@ import re
 from ..coded import Coded
 from ..model import Member
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import argument
 from . import system_command
 from .block_devices import LINUX, text_of
 
@@ -83,7 +84,7 @@ def with_status(group: Group, status: Status) -> Group:
                     for place, character in enumerate(status.health))
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
                           progress=status.progress, unknown='',
-                          doubts=(_DOUBT.format(group.name),) * status.has_mismatches)
+                          doubts=(_DOUBT.format(argument(group.name, 'VOLUME')),) * status.has_mismatches)
 
 
 def _member(member: Member, state: str) -> Member:

@@ -10,7 +10,7 @@ import re
 from ..coded import Coded
 from ..model import Group, Member
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import clean
+from ..words import argument, clean
 from . import system_command, zpool_status
 from .block_devices import LINUX
 from .zpool_status import Pool, Scan, Vdev
@@ -114,9 +114,9 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
                       if scan.function == 'resilver')
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *pool.others) for leaf in _leaves(vdev))
-    name = clean(pool.name, _LONGEST)
+    name, remedy = clean(pool.name, _LONGEST), _REMEDY.format(argument(pool.name, 'POOL'))
     view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of,
-                 pool.doubt and pool.doubt + _REMEDY.format(name))
+                 pool.doubt and pool.doubt + remedy)
     members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
                       (_id(f'zfs {name}', vdev),)) for place, vdev in enumerate(vdevs)]
     spares = [_member(vdev, None, disks_of)._replace(state='spare') for vdev in pool.spares if vdev.state == 'AVAIL']
@@ -127,7 +127,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     for vdev in vdevs:
         for group in _groups_of_vdev(vdev, f'zfs {name}', view):
             yield _doubted(group._replace(level='', unknown=unknown) if unknown else group, bad,
-                           'has errors, so it may lack data' + _REMEDY.format(name))
+                           'has errors, so it may lack data' + remedy)
 
 
 def _doubted(group: Group, bad: Collection[str], why: str) -> Group:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING
-from ..words import clean, listed, plural, sentence
+from ..words import argument, clean, listed, plural, sentence
 from .levels import TOLERANCE
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def only_swap() -> Coded:
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
     """Return a reason with the commands that end the use of swap space on a drive. swaps: its partitions."""
-    told = ''.join(f'; before that, run: swapoff /dev/{clean(name, limit=40)}' for name in swaps)
+    told = ''.join(f'; before that, run: swapoff {argument(f"/dev/{name}", "DEVICE")}' for name in swaps)
     return Coded(why.code, why + told, **why.fields) if swaps else why
 
 
