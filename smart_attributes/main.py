@@ -187,7 +187,15 @@ def _is_of_installation(error: BaseException) -> bool:
 
 
 def _cannot_start(error: BaseException) -> str:
-    from .files import repair
-    command = repair() or f'chmod -R a+rX {os.path.dirname(__file__)}'
     return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it, complete and '
-            f'readable for every user; as root, run: {command}')
+            f'readable for every user; as root, run: {_repair()}')
+
+
+def _repair() -> str:
+    """Return the command that repairs this installation, also if the module that knows a better one is damaged."""
+    otherwise = f'chmod -R a+rX {os.path.dirname(__file__)}'
+    try:
+        from .files import repair
+        return repair() or otherwise
+    except Exception:
+        return otherwise

@@ -181,6 +181,23 @@ def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launche
         assert '--json' in arguments or done.stdout.startswith(first)
 
 
+@pytest.mark.parametrize('repair', ['', 'def repair():\n    return 1 / 0\n'], ids=['absent', 'broken'])
+@pytest.mark.parametrize('other', ['words.py', 'check/survey.py'])
+def test_a_damage_of_the_module_that_knows_the_repair_is_told_too(tmp_path, repair, other):
+    """The output was empty: the error of the fallback itself was lost."""
+    program = install(tmp_path, 'check_smart_attributes')
+    modules = tmp_path / 'modules/smart_attributes'
+    whole = (modules / 'files.py').read_text()
+    (modules / 'files.py').write_text(re.sub(r'def repair\(.*?\n\n\n', repair, whole, flags=re.DOTALL))
+    (modules / other).unlink()
+
+    done = subprocess.run([sys.executable, '-B', str(program), '--report', REPORT], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (3, '')
+    assert re.fullmatch(rf'SMART UNKNOWN - \[plugin-damaged\] check_smart_attributes cannot start: .*; as root, run: '
+                        rf'chmod -R a\+rX {modules}\n', done.stdout)
+
+
 @pytest.mark.parametrize('damage', ['missing', 'damaged'])
 def test_a_damaged_single_file_is_unknown_and_says_why(tmp_path, damage):
     """A download that lost bytes, where Python still finds the start of the program."""
