@@ -122,10 +122,11 @@ class HistoryUnusable(SmartError):
     code = 'history-unusable'
 
 
-def inside(error: BaseException, what: str) -> DriveError:
+def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
     """Return the error of one drive for an exception that the code for it did not expect.
 
     what: what could not be done, such as "cannot be parsed". Other drives are not affected.
+    evidence: the command whose output belongs to a report of this bug.
     """
     if isinstance(error, ModuleNotFoundError) and error.name:
         return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
@@ -133,7 +134,7 @@ def inside(error: BaseException, what: str) -> DriveError:
         return DriveError(f'{what}: {type(error).__name__} in a file of check_smart_attributes; reinstall it',
                           'plugin-damaged')
     return DriveError(f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with the '
-                      f'output of: smartctl --json -x', 'internal-error')
+                      f'output of: {evidence}', 'internal-error')
 
 
 def not_installed(module: str) -> str:

@@ -10,6 +10,7 @@ from conftest import ROOT
 
 from smart_attributes import main
 from smart_attributes.check import history_access, judging
+from smart_attributes.commands import dependence
 from smart_attributes.model import Verdict
 from smart_attributes.output import (
     checkmk,
@@ -19,6 +20,7 @@ from smart_attributes.output import (
     metrics,
     metrics_document,
     plugin,
+    return_form,
     table_cells,
 )
 from smart_attributes.reading import text_report
@@ -77,7 +79,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
 @pytest.mark.parametrize('command, module, name', [
     ('check', plugin, 'drive_lines'), ('checkmk', checkmk, 'render'), ('triage', table_cells, '_row'),
     ('json', json_document, '_drive'), ('metrics', metrics, '_of_readings'), ('zabbix', metrics_document, '_drive'),
-    ('list', drive_list, 'as_text'), ('explain', explain, 'head')])
+    ('list', drive_list, 'as_text'), ('explain', explain, 'head'), ('rma', return_form, 'lines')])
 def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(command, module, name, folder, monkeypatch,
                                                                          capsys):
     """Its state is part of the output, and so is that of the failed drive beside it."""
@@ -98,6 +100,42 @@ def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(comman
     assert command in ('metrics', 'list') or f'cannot be shown: ZeroDivisionError {LINE}' in ' '.join(text.split())
     if command == 'check':
         assert text.startswith('SMART CRITICAL - bad smart_status: FAILED')
+
+
+def test_a_report_that_cannot_be_quoted_is_left_out_of_a_return_form(folder, monkeypatch, capsys):
+    quoted = return_form._quoted
+
+    def broken(said, attributes):
+        if 'EXAMPLE0001' in said:
+            raise ZeroDivisionError
+        return quoted(said, attributes)
+    monkeypatch.setattr(return_form, '_quoted', broken)
+
+    code, text = run('explain', '--rma', '--report', str(folder), capsys=capsys)
+
+    assert code == 0 and 'HGST HUS724020ALA640' in text and f'cannot be shown: ZeroDivisionError {LINE}' in text
+
+
+@pytest.mark.parametrize('command', ['check', 'checkmk', 'triage', 'json', 'explain', 'rma', 'metrics', 'zabbix'])
+@pytest.mark.parametrize('error, code, words', [
+    (ZeroDivisionError(), 'internal-error', f'ZeroDivisionError {LINE[:-len("smartctl --json -x")]}lsblk'),
+    (SyntaxError(), 'plugin-damaged', 'SyntaxError in a file of check_smart_attributes; reinstall it')], ids=str)
+def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(command, error, code, words, folder, monkeypatch, capsys):
+    """The groups only add to the verdicts, which stay as they are; a remark tells what is missing."""
+    def broken(*_):
+        raise error
+    monkeypatch.setattr(dependence, 'disks', broken)
+
+    status = main.run([*COMMANDS[command], '--report', str(folder)])
+    printed = capsys.readouterr()
+
+    assert status == (2 if command == 'check' else 0) and 'HGST HUS724020ALA640' in printed.out
+    said = ' '.join((printed.out + printed.err).split())
+    assert command in ('checkmk', 'rma') or f'cannot be examined: {words}' in said
+    if command == 'check':
+        assert printed.out.startswith('SMART CRITICAL - bad smart_status: FAILED')
+    if command in ('json', 'zabbix'):
+        assert json.loads(printed.out)['remarks'][0]['code'] == code
 
 
 @pytest.mark.parametrize('suffix, text', [

@@ -37,3 +37,11 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
         return work(verdict)
     except Exception as error:
         return failed(verdict, error, what)
+
+
+def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
+    """Show a drive by *work*; if that fails, show by it that it failed."""
+    try:
+        work(verdict)
+    except Exception as error:
+        work(failed(verdict, error, 'cannot be shown'))

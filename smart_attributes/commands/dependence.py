@@ -5,6 +5,8 @@ import os
 import time
 from importlib import import_module
 
+from ..coded import Coded
+from ..errors import inside
 from ..model import Group, Member
 from ..output import replacements
 from ..reading import device_types, groups
@@ -25,8 +27,16 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
     """Return a survey whose verdicts say what depends on each drive, and whether it may be replaced.
 
     only_alerting: read only the groups on drives that alert. asked: programs to ask, each a module of reading.
-    Recorded reports have no groups.
+    Recorded reports have no groups. After an exception, the survey has none either, but a remark on that.
     """
+    try:
+        return _with_groups(result, only_alerting, asked, system)
+    except Exception as error:
+        problem = inside(error, 'the use and the redundancy of the drives cannot be examined', 'lsblk')
+        return result._replace(remarks=(*result.remarks, Coded(problem.code, str(problem))))
+
+
+def _with_groups(result: Survey, only_alerting: bool, asked: Sequence[str], system: System) -> Survey:
     verdicts = [verdict._replace(place=verdict.place._replace(disks=disks(verdict.device, system)))
                 for verdict in result.verdicts]
     wanted = [name for verdict in verdicts if verdict.state for name in verdict.place.disks] if only_alerting else None

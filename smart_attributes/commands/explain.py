@@ -37,21 +37,26 @@ def _print_drive(found: Survey, verdict: Verdict, read: Read, options: Options) 
     def show(verdict: Verdict) -> None:
         explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial,
                             options.verbose > 0)
-    try:
-        show(verdict)
-    except Exception as error:
-        show(fence.failed(verdict, error, 'cannot be shown'))
+    fence.show(verdict, show)
 
 
 def _print_return_forms(found: Survey, hide_serial: bool) -> None:
     """Print the text for a vendor's return form for each drive, and nothing of other drives or of this machine."""
-    from ..output import return_form
     for verdict, read in zip(found.verdicts, found.reads):
-        said = nameless(_said(read)) if hide_serial else _said(read)
-        print('\n'.join(return_form.lines(verdict, said, day(time.time()), hide_serial)))
+        _print_return_form(verdict, read, hide_serial)
+
+
+def _print_return_form(verdict: Verdict, read: Read, hide_serial: bool) -> None:
+    from ..output import return_form
+
+    def show(shown: Verdict) -> None:
+        said = _said(read, hide_serial) if shown is verdict else ''  # what cannot be shown is not quoted
+        print('\n'.join(return_form.lines(shown, said, day(time.time()), hide_serial)))
         print()
+    fence.show(verdict, show)
 
 
-def _said(read: Read) -> str:
+def _said(read: Read, hide_serial: bool) -> str:
     """Return smartctl's call and output, or the recorded report."""
-    return files.text(read.device.path, files.LARGEST) if read.device.is_recorded else read.transcript
+    said = files.text(read.device.path, files.LARGEST) if read.device.is_recorded else read.transcript
+    return nameless(said) if hide_serial else said
