@@ -22,9 +22,11 @@ class SmartError(Exception):
     """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence.
 
     code: a name in codes.REASONS, or '' if the sentence itself gives the next step.
+    printed: the output of smartctl or sudo that the sentence is about, or ''.
     """
 
     code = ''
+    printed = ''
 
     def __init__(self, sentence: str, code: str = '') -> None:
         """Store the sentence. code: replaces the default code of this class."""

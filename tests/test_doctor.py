@@ -192,11 +192,28 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
 
 def test_it_is_looked_at_as_the_user_of_the_checks_really(installed):
     """A folder that root could read, and he not, is found out by trying."""
-    installed.site_file('{}').chmod(0o600)
+    path = installed.site_file('{}')
+    path.chmod(0o600)
 
     [told] = installed.to_do()
 
     assert told['subject'] == 'site files' and 'Permission denied' in told['words']
+    assert (told['cure'], told['command']) == ('let every user read it', f'chmod a+r {path}')
+
+
+@pytest.mark.parametrize('closed', ['history.sqlite'])
+def test_history_that_belongs_to_root_is_given_to_the_user(installed, closed):
+    """Doctor asks the file system for the reason, not the words of the message."""
+    installed.check()
+    path = installed.state / 'history' / closed
+    path.chmod(0o700)
+    shutil.chown(path, 'root', 'root')
+
+    [told] = installed.to_do()
+    installed.follow(told['command'])
+
+    assert installed.to_do() == []
+    assert (told['subject'], told['command']) == ('history', f'chown -hR {installed.user}: {installed.state}')
 
 
 def test_the_user_himself_is_told_the_same(installed):

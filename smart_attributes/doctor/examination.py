@@ -72,7 +72,7 @@ class Examiner:
         self._damage, self._missing = installed.damage(), installed.examine(self._path)
         self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._user = ''
-        self._unfound = ''       # why no devices were found
+        self._unfound: SmartError | None = None   # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()
@@ -126,7 +126,7 @@ class Examiner:
             now = time.monotonic()  # a scan may hang: half of the time remains for everything else
             return survey.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
         except SmartError as error:  # reported with the drives
-            self._unfound = str(error)
+            self._unfound = error
             return ()
 
     @property
@@ -164,10 +164,10 @@ class Examiner:
             return
         try:
             if self._unfound:
-                raise SmartError(self._unfound)  # once is enough: a scan that hangs uses its whole time limit
+                raise self._unfound  # once is enough: a scan that hangs uses its whole time limit
             survey_of_all = survey.survey(options, self._runner, complete=farm.completed)
         except SmartError as error:
-            yield self._unread(str(error))
+            yield self._unread(error)
             return
         more = _more(options)
         yield from drives.findings(survey_of_all, options.naming.hide_serial, [PROGRAM, *more])
@@ -187,13 +187,13 @@ class Examiner:
                                 self._deadline).devices
         return coverage.examine([*self._checks, *([coverage.Uses(used)] if used else [])], self._options, scan)
 
-    def _unread(self, sentence: str) -> Finding:
+    def _unread(self, error: SmartError) -> Finding:
         if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):
             return Finding(drives.CHECK, None, 'cannot be found, because sudo refuses the scan')
-        cause = sudo_refusals.reason(sentence, self._user, self._options.how_read.smartctl)
+        cause = sudo_refusals.reason(error.printed, self._user, self._options.how_read.smartctl)
         if cause:   # sudo -l, which the rule was tested with, does not fail for each of them
             return Finding(SUDO_RULE, False, cause.words, f'as root: {cause.cure}', cause.command)
-        return Finding(drives.CHECK, False, *halves(sentence))
+        return Finding(drives.CHECK, False, *halves(str(error)))
 
     @property
     def _timeout(self) -> float:

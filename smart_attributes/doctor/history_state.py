@@ -53,8 +53,15 @@ def history(options: Options, user: str) -> Finding:
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
-        command = f'chown -hR {user}: {shlex.quote(used)}' if 'Permission denied' in str(error) else ''
+        is_denied = _is_denied(os.path.join(used, directory.NAME))
+        command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
         return Finding(HISTORY, False, *halves(str(error)), command)
+
+
+def _is_denied(folder: str) -> bool:
+    """Return whether this user cannot read and write a folder, or a file in it."""
+    return os.path.isdir(folder) and not (os.access(folder, os.R_OK | os.W_OK | os.X_OK) and all(
+        os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)))
 
 
 def _mount(path: str) -> tuple[str, str, str]:

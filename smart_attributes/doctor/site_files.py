@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
 from ..devtools import validate
+from ..files import is_there
 from ..output.doctor_findings import Finding
 from ..words import plural
 from .sentences import halves
@@ -43,7 +44,7 @@ def _mistake(sentence: str, files: Sequence[str]) -> Finding:
     file = next((path for path in files if os.path.basename(path) in words), '')
     if not file:
         return Finding(SUBJECT, False, words, advice)
-    if 'Permission denied' in words:
+    if is_there(file) and not os.access(file, os.R_OK):
         return Finding(SUBJECT, False, words, 'let every user read it', f'chmod a+r {shlex.quote(file)}')
     ending = ' Correct it, then validate it' if advice.endswith('?') else ', then validate it'
     return Finding(SUBJECT, False, words, (advice or 'correct it') + ending,

@@ -45,7 +45,7 @@ _OWNER = Reason('sudo does not read {path}, because it does not belong to root',
 # Message of sudo or visudo -> the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
 REASONS: Sequence[tuple[str, Reason]] = (
-    (r'must have a tty|requires a terminal', Reason(
+    (r'must have a tty', Reason(
         'sudo requires a terminal (requiretty), but a check has none', 'exempt {user} and smartctl from requiretty',
         _APPENDED.replace("'%s'", "'Defaults:{user} !requiretty' 'Defaults!{program} !requiretty'"))),
     (r'account validation failure|[Aa]ccount expired', Reason(

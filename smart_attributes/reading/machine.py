@@ -76,8 +76,10 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     from .failure_reasons import diagnose
     reason = (diagnose((), answer.status, _text_of(answer)) or answer.reason
               or f'failed with exit status {answer.status}')
-    raise SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand',
-                     getattr(reason, 'code', 'scan-failed'))
+    error = SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand',
+                       getattr(reason, 'code', 'scan-failed'))
+    error.printed = _text_of(answer)
+    raise error
 
 
 def _is_refused(answer: Answer) -> bool:
