@@ -201,7 +201,7 @@ def test_it_is_looked_at_as_the_user_of_the_checks_really(installed):
     assert (told['cure'], told['command']) == ('let every user read it', f'chmod a+r {path}')
 
 
-@pytest.mark.parametrize('closed', ['history.sqlite'])
+@pytest.mark.parametrize('closed', ['', 'history.sqlite'])
 def test_history_that_belongs_to_root_is_given_to_the_user(installed, closed):
     """Doctor asks the file system for the reason, not the words of the message."""
     installed.check()

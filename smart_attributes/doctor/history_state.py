@@ -122,6 +122,8 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     """Return size and age of the stored history. Raises HistoryUnusable for anything that would break a check."""
     owner = name_of(state.user)
     place = directory.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, directory.NAME)) else None
+    if place and _is_denied(place.path):
+        raise HistoryUnusable(f'{place.path}: Permission denied; {directory.ADVICE}')
     if place is None or not os.path.lexists(place.file):
         return HistoryFiles(state.path, owner)
     opened = for_writing(options)
