@@ -112,12 +112,14 @@ class _Machine(NamedTuple):
 
     def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> Tuple[str, Coded]:
         """Return the label and the reason, but no "next" if the other members may not hold the data of this drive."""
-        doubt = next(self.stack.doubts(drive.disks, group), None) if label == NEXT else None
+        if label != NEXT:
+            return label, why
+        doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:
             return UNKNOWN, sentences.doubtful(*doubt)
         below = self.stack.disks(group.id)
         unchecked = [each.name for each in self.drives if not each.is_judged and each != drive and each.disks & below]
-        return (UNKNOWN, sentences.unchecked(group, unchecked)) if label == NEXT and unchecked else (label, why)
+        return (UNKNOWN, sentences.unchecked(group, unchecked)) if unchecked else (label, why)
 
     def _needed(self, drive: Drive, chain: Sequence[Group]) -> Tuple[str, Coded]:
         """Return the label and the reason for a drive whose loss would be that of the data."""
