@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 # smartctl complains near the top, in lines shorter than 200 characters. A drive can report any text, and the running
 # time of the expressions below grows with the cube of the line length.
-_MOST_FAILED = 50            # lines of a recorded call that failed
-_FIRST_LINE = r'^[ \t]*smartctl (?:version )?(?:pre-)?[0-9]'
 _LONGEST_LINE, _MOST_LINES, _EXAMINED = 300, 200, 8192
 _REASON = 160             # characters of smartctl's own reason that are quoted
+# A failed call prints few lines. A longer text without smartctl's first line may contain its words by chance.
+_MOST_FAILED = 50         # lines
+BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
 _SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
 _TYPE = 'give the type as TYPE@PATH, for example sat@/dev/sda'
@@ -205,9 +206,8 @@ def examined(text: str) -> str:
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
     """Return why *text* is not a report: a reason of smartctl or sudo, nothing printed, or another program's output."""
-    # A failed call prints few lines. A longer text without smartctl's first line may contain its words by chance.
     is_long = exit_status is None and text.count('\n') > _MOST_FAILED
-    is_foreign = is_long and not re.search(_FIRST_LINE, text, re.MULTILINE)
+    is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
     cause, is_empty = None if is_foreign else diagnose((), exit_status, text), not text.strip()
     if cause:
         return cause

@@ -8,12 +8,12 @@ from ..errors import DriveError
 from ..model import ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
 from . import farm, pysmart, report_common, text_completeness
 from .content import as_text, looks_like_json
-from .failure_reasons import Remains, diagnose, examined, no_report, without_data
+from .failure_reasons import BANNER, Remains, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
 from .pysmart import digits, leading
 from .text_lines import POWER_ON, Lines, lines_by_kind
 
-_BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
+_BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Blanks and apostrophes between groups of digits in some locales -> ASCII.
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
