@@ -1,4 +1,4 @@
-"""The fence around each drive: whatever its report makes of our code, its neighbors are reported as ever."""
+"""The fence around each drive: whatever its report makes of our code, its neighbors are reported as usual."""
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""Fence each drive: an exception in the code for one drive makes it UNKNOWN, and all other drives are reported as ever.
+"""Fence each drive: an exception in the code for one drive makes it UNKNOWN, and all others are reported as usual.
 
 Reading and judging one drive have their own fences, in reading/machine and in verdicts. Errors about the whole run,
 such as a missing Python package, are left to `main`.

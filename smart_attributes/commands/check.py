@@ -49,7 +49,8 @@ def _with_groups(result: Survey) -> Survey:
 def shown(found: Survey, show: Callable[[Survey], T]) -> tuple[T, Survey]:
     """Return the result of *show* for a survey, and the survey that it shows.
 
-    If it fails, each drive is shown alone to find those that cannot be shown. Raises the error if each of them can.
+    If it fails, each drive is shown alone to find those that cannot be shown. The error is raised if no single drive
+    causes it.
     """
     def alone(verdict: Verdict) -> Verdict:
         show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))
