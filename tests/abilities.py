@@ -65,11 +65,11 @@ def no_other_user() -> str:
 
 
 @lru_cache(maxsize=None)
-def no_system_python(*modules: str) -> str:
-    """Return why the system's Python cannot run this program as any user, '' if it can. modules: libraries it needs."""
+def no_system_python() -> str:
+    """Return why the system's Python cannot run this program as any user, '' if it can."""
     if not os.access('/usr/bin/python3', os.X_OK):
         return '/usr/bin/python3 is not installed'
-    missing = [module for module in modules or LIBRARIES if _fails('/usr/bin/python3', '-c', f'import {module}')]
+    missing = [module for module in LIBRARIES if _fails('/usr/bin/python3', '-c', f'import {module}')]
     return f'the system\'s Python lacks {" ".join(missing)}: apt-get install python3-nagiosplugin python3-jsonschema' \
         if missing else ''
 
