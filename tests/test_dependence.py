@@ -179,6 +179,18 @@ def test_no_drive_is_next_while_an_odd_file_of_md_casts_doubt_on_another_member(
     assert len(found) == 174
 
 
+@pytest.mark.parametrize('mode, label, code', [
+    ('write-through [write-back]', 'unknown', 'redundancy-doubtful'),
+    ('[write-back]', 'unknown', 'redundancy-doubtful'),
+    ('[write-through] write-back', 'next', 'member-not-used')])
+def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(machine, mode, label, code):
+    """With write-back, the write journal of RAID 5 has data that no other member has yet."""
+    raid5(machine, {**RAID5, 'sdd1': 'journal journal'}, raid_disks='3', journal_mode=mode)
+    survey = surveyed(machine, [drive(name, FAILED if name == 'sdd' else HEALTHY) for name in DEVICES])
+
+    assert labels(survey) == {'sdd': (label, code)}
+
+
 def pool(layout: str, rows: Sequence[str], more: str = '', errors: str = 'No known data errors') -> str:
     table = [('tank', FINE), (f'  {layout}', FINE), *((f'    /dev/{name}', row) for name, row in zip(DEVICES, rows))]
     return (f'  pool: tank\n state: ONLINE\n{more}config:\n\n\t{"NAME":<12}  STATE     READ WRITE CKSUM\n'
