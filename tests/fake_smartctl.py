@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import List, Sequence, Tuple, Union
 
 # A POSIX shell starts in a millisecond, Python in fifteen: benchmarks run this, too.
-# The script is made anew with each answer, so that it forks once, for `cat`.
+# It prints short answers itself, since each process that it starts takes another millisecond.
 _HEAD = """#!/bin/sh
 echo "$$ $*" >>{calls}
 case "$*" in
 """
 _CASE = """{arguments})
 {before}
-[ -s {output} ] && cat {output}
+{prints} {output}
 {after}
 exit {status};;
 """
@@ -30,6 +30,7 @@ _TAIL = """esac
 echo "fake smartctl has no answer to: $*" >&2
 exit 64
 """
+_SHORT = 65_536   # bytes
 
 # Misbehaviour, as shell words for `before` and `after`.
 HANGS = 'sleep 60'
@@ -56,9 +57,12 @@ class FakeSmartctl:
         """Let it answer *arguments*, and return the whole command line."""
         words = tuple(arguments.split()) if isinstance(arguments, str) else tuple(arguments)
         file = self.folder / f'output-{len(self._cases)}'
-        file.write_bytes(output.encode() if isinstance(output, str) else output)
+        content = output.encode() if isinstance(output, str) else output
+        is_short = len(content) <= _SHORT and b'\0' not in content
+        file.write_bytes(b"printf %s '" + content.replace(b"'", b"'\\''") + b"'" if is_short else content)
         self._cases.append(_CASE.format(arguments=shlex.quote(' '.join(words)), output=shlex.quote(str(file)),
-                                        before=before or ':', after=after or ':', status=status))
+                                        prints='.' if is_short else 'cat', before=before or ':', after=after or ':',
+                                        status=status))
         self._write()
         return (self.path, *words)
 
@@ -74,6 +78,7 @@ class FakeSmartctl:
         return self._calls.read_text().splitlines() if self._calls.exists() else []
 
     def _write(self) -> None:
-        script = Path(self.path)
+        script = self.folder / 'smartctl.new'   # a process that a killed check has left may be starting the old one
         script.write_text(_HEAD.format(calls=shlex.quote(str(self._calls))) + ''.join(self._cases) + _TAIL)
         script.chmod(0o755)
+        script.replace(self.path)
