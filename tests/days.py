@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from conftest import ROOT, Result
 from fake_smartctl import FakeSmartctl
@@ -54,6 +55,20 @@ def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '') 
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=60, check=False, env=environment())
     return Result(done.returncode, done.stdout.decode())
+
+
+def kill(process: subprocess.Popen[bytes], moment: Tuple[bool, float], typical: float) -> bytes:
+    """Kill a check at a moment, unless it has ended; return what was read of its answer.
+
+    moment: whether counted from its answer, when it writes the history, and the part of the time. typical: seconds of
+    a check.
+    """
+    is_after, part = moment
+    assert process.stdout is not None
+    first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
+    time.sleep(part * (0.005 if is_after else typical))
+    os.kill(process.pid, signal.SIGKILL)    # not by Popen, which waits for a process that has ended
+    return first
 
 
 def disk(serial: str = 'SERIAL01', **raw: int) -> Dict[str, Any]:
@@ -122,6 +137,6 @@ class Machine:
             'json_format_version': [1, 0],
             'smartctl': {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
             'devices': [
-                {'name': address, 'info_name': address, 'type': 'sat', 'protocol': 'ATA'}
-                for address in self._drives]}))
+                {'type': 'sat', 'protocol': 'ATA', **said.get('device', {}), 'name': address, 'info_name': address}
+                for address, said in self._drives.items()]}))
         return fake.path

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import power
-from days import START, command_at, disk, environment
+from days import START, command_at, disk, environment, kill
 from fake_smartctl import FakeSmartctl
 from power_cuts import Cutter
 
@@ -86,21 +85,12 @@ class Killer:
         began = time.monotonic()
         process = subprocess.Popen(self._command(number), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, env=environment())
-        first = self._killed(process, moment) if moment else b''
+        first = kill(process, moment, self._typical) if moment else b''
         text = (first + process.communicate(timeout=60)[0]).decode()
         if moment is None:
             self._typical = time.monotonic() - began
         with self._lock:
             self._looked_at(Ended(number, process.returncode, text, self._begun))
-
-    def _killed(self, process: subprocess.Popen[bytes], moment: Tuple[bool, float]) -> bytes:
-        """Kill a process at its moment, unless it has ended; return what was read of its answer."""
-        is_after, part = moment
-        assert process.stdout is not None
-        first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
-        time.sleep(part * (0.005 if is_after else self._typical))
-        process.send_signal(signal.SIGKILL)
-        return first
 
     # --- drives ------------------------------------------------------------------------
 
