@@ -83,8 +83,8 @@ kills: $(VENV)/.tools  ## kill checks and cut the power, then check the history:
 flips: $(VENV)/.tools  ## flip bits in the history and check that each loss is reported: make flips FLIPS=300 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/flips.py $(or $(FLIPS),300) $(SEED)
 
-year: $(VENV)/.tools  ## measure the size of the history after a year of 24 drives: make year MINUTES=5
-	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(MINUTES),5)
+year: $(VENV)/.tools  ## measure the size and cost of the history of 24 drives: make year CHECKS=10000 MINUTES=5 SEED=7
+	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(CHECKS),10000) $(or $(MINUTES),5) $(SEED)
 
 performance: $(VENV)/.tools  ## measure what a check costs, and write doc/explanation/performance.md (6 minutes)
 	@sh tools/compiler

@@ -1,100 +1,165 @@
-"""A year of 24 drives in history: how large it becomes, its log included, and what a check costs after it.
+"""The size and the cost of the history while 24 drives are checked, each check a process of its own as at a site.
 
-`make year` reads them every 5 minutes, as a daemon does, and takes long; bench.py, every 4 hours: what moves all the
-time gets a point a day, however often it is read, and counters move as often.
+`make year CHECKS=10000 MINUTES=5 SEED=7` runs so many checks, so many simulated minutes apart; test_year runs a few,
+and bench.py a year of one check a day. Meanwhile one drive is replaced, one vanishes, one moves and moves back, the
+clock jumps, and one of 100 checks is killed.
 """
 from __future__ import annotations
 
-import json
+import os
 import random
+import re
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
-from typing import Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from conftest import ROOT
-
-from smart_attributes import state_directory
-from smart_attributes.history.drive_changes import Scope
-from smart_attributes.history.past import observations
-from smart_attributes.history.series import CHANGE, DAY, HIGHEST, Observation
-from smart_attributes.history.store import HistoryStore, Sighting, machine_id
-from smart_attributes.knowledge import data_file, drive_database, readings
-from smart_attributes.model import Identity
-from smart_attributes.reading import json_report
-from smart_attributes.reading.identity import is_same_drive
+from days import DAY, START, Machine, command_at, environment, kill
+from year_drives import Drive
 
 DRIVES = 24
-DAYS = 365
-LIMIT = 5_000_000          # bytes
-# Real drives of each kind, one after the other in the slots.
-REPORTS = ('intel-s3500-healthy', 'hgst-failed', 'nvme-worn', 'intel-worn')
-RISES_A_YEAR = 12          # of each counter of each drive
-BUSY = 0                   # the drive with a counter that moves at every check
-Read = Tuple[Identity, Tuple[Observation, ...]]
+MOST_BYTES = 5_000_000     # of database and log
+MOST_GROWTH = 3.0          # ms of CPU that the history may cost the last checks more than the first
+COMPARED = 20              # of the first and of the last checks
+KILLED = 0.01              # of all checks
+REPLACED, MOVED = 1, 2     # drives
+JUMPS, JUMP_CHECKS = (-90 * DAY, 5 * DAY), 3    # of the clock; the seed chooses one
+REMARK = re.compile(r'(?:no )?history: .*')
 
 
-def address(slot: int) -> str:
-    return f'/dev/sd{chr(97 + slot)}'
+class Ended(NamedTuple):
+    """What became of one check; CPU is in ms."""
 
+    number: int
+    status: int           # exit status; negative: killed
+    text: str
+    own: float            # CPU of its process
+    whole: float          # and of smartctl
+    plain: float = 0.0    # CPU of the process of a check without history right after it; only of those compared
 
-def output(slot: int) -> bytes:
-    """Return what smartctl says of the drive in a slot: a real one under a name of its own."""
-    report = json.loads((ROOT / f'tests/reports/{REPORTS[slot % len(REPORTS)]}.json').read_bytes())
-    report['serial_number'] = f'EXAMPLE-Y{slot:02}'
-    report.pop('wwn', None)
-    return json.dumps(report).encode()
-
-
-def read(slot: int) -> Read:
-    """Return who the drive is, and the numbers that a check remembers of it."""
-    report = json_report.parse(output(slot))
-    database = drive_database.SpecDatabase(data_file.load(str(ROOT / 'attributes.json')))
-    spec = database.identify(report.identity, [row.id for row in report.attributes])
-    return report.identity, observations(readings.readings(report, spec, database.metrics))
+    @property
+    def of_history(self) -> float:
+        """How much CPU the history costs."""
+        return self.own - self.plain
 
 
 class Year:
-    """Drives that get older, and the history of those who read them."""
+    """A machine, its checks, and what went wrong with its history."""
 
-    def __init__(self, state: Path, end: int, step: int, seed: int = 7) -> None:
-        """end: seconds since 1970. step: seconds between two checks."""
-        self.largest, self.checks = 0, 0
-        self._folder, self._end, self._step, self._dice = state / 'history', end, step, random.Random(seed)
-        self._drives = [read(slot) for slot in range(DRIVES)]
-        self._history = HistoryStore(state_directory.ready(str(state)), end - DAYS * DAY, is_same_drive, machine_id())
+    def __init__(self, folder: Path, checks: int, step: int, seed: int = 7, drives: int = DRIVES) -> None:
+        """step: seconds between two checks."""
+        self.checks, self.step, self.start, self.is_eventful = checks, step, START, True
+        self.machine, self.drives = Machine(folder), [Drive(slot) for slot in range(drives)]
+        self.largest, self.sizes = 0, {}        # type: int, Dict[str, int]
+        self.states: Counter[int] = Counter()   # exit statuses
+        self.remarks: Dict[str, str] = {}       # about the history -> where each was first seen, and its cause
+        self.faults: List[str] = []
+        self._ended: List[Ended] = []           # those that were not killed
+        self._dice, self._typical, self._is_after_kill = random.Random(seed), 0.2, False
+        self._jump, self._jumps_at = self._dice.choice(JUMPS), checks * 6 // 10
 
-    def passes(self) -> None:
-        """Let each check write what it reads, and note how large history has been."""
-        for now in range(self._end - DAYS * DAY, self._end, self._step):
-            self._history.now = now
-            self._drives = [(identity, tuple(self._moved(slot, each) for each in found))
-                            for slot, (identity, found) in enumerate(self._drives)]
-            self._history.keep([Sighting(address(slot), *drive) for slot, drive in enumerate(self._drives)],
-                               Scope(is_scan=True))
-            self.largest = max(self.largest, sum(path.stat().st_size for path in self._folder.iterdir()))
-            self.checks += 1
+    def run(self) -> None:
+        """Run all checks, then compare what the history costs the first and the last of them."""
+        for number in range(self.checks):
+            self._happens(number)
+            self.machine.holds(**{drive.name: drive.report for drive in self.drives})
+            self._check(number)
+            self._weigh(number)
+            if (number + 1) % 500 == 0:
+                print(f'{number + 1} checks: {self.sizes}, {self.cost(True)}', file=sys.stderr, flush=True)
+        more = self._median('of_history', True) - self._median('of_history')
+        self.faults += [f'the history costs the last checks {more:.1f} ms more'] if more > MOST_GROWTH else []
 
-    def _moved(self, slot: int, found: Observation) -> Observation:
-        """Return a number as the next check reads it."""
-        if found.pace == HIGHEST:
-            return found._replace(number=self._dice.randrange(25, 45))
-        if found.pace == CHANGE and not (slot == BUSY and found.key.metric == 'crc_errors'):
-            return found._replace(number=found.number + (self._dice.random() < RISES_A_YEAR * self._step / DAYS / DAY))
-        return found._replace(number=found.number + self._step)
+    def cost(self, is_last: bool = False) -> str:
+        """Return what the first or the last checks cost, in words."""
+        own, whole, plain = (self._median(name, is_last) for name in ('own', 'whole', 'plain'))
+        return f'{own:.1f} ms of CPU, {whole:.1f} with smartctl' + (f', {plain:.1f} without history' if plain else '')
+
+    def _median(self, name: str, is_last: bool = False) -> float:
+        some = self._ended[-COMPARED:] if is_last else self._ended[:COMPARED]
+        return statistics.median(getattr(ended, name) for ended in some)
+
+    # --- one check -----------------------------------------------------------------------
+
+    def _happens(self, number: int) -> None:
+        """Let the drives get older; replace, remove or move one at its time."""
+        for drive in self.drives:
+            drive.ages(number * self.step, self.step, self._dice)
+        at = [self.checks * tenth // 10 if self.is_eventful else -1 for tenth in range(10)]
+        if number == at[2]:
+            self.drives[REPLACED].report['serial_number'] = 'EXAMPLE-NEW'
+        elif number == at[3]:
+            self.drives.pop()
+        elif number in (at[4], at[5]):
+            self.drives[MOVED].name = f'nvme{99 if number == at[4] else MOVED}'
+
+    def _check(self, number: int) -> None:
+        """Run one check, which may be killed, and look at what it says."""
+        moment = self._dice.random() < 0.5, self._dice.random()
+        is_killed, began = self.is_eventful and self._dice.random() < KILLED, time.monotonic()
+        ended = self._run(number, moment if is_killed else None)
+        self.states[ended.status] += 1
+        for remark in REMARK.findall(ended.text):
+            self._remarked(number, remark)
+        self._is_after_kill = ended.status < 0
+        if ended.status >= 0:
+            self._typical = time.monotonic() - began
+            is_compared = min(number, self.checks - 1 - number) < 2 * COMPARED
+            plain = self._run(number, None, '--no-history').own if is_compared else 0.0
+            self._ended.append(ended._replace(text='', plain=plain))
+
+    def _run(self, number: int, moment: Optional[Tuple[bool, float]], *options: str) -> Ended:
+        is_wrong = self.is_eventful and 0 <= number - self._jumps_at < JUMP_CHECKS
+        now = self.start + number * self.step + is_wrong * self._jump
+        command = command_at(now, *self.machine.words('--scan'), *options, logs=str(self.machine.logs))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   env=environment())
+        first = kill(process, moment, self._typical) if moment else b''
+        assert process.stdout is not None
+        with process.stdout:
+            text = (first + process.stdout.read()).decode()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        own = int(Path(f'/proc/{process.pid}/schedstat').read_text().split()[0]) / 1e6   # without its children
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return Ended(number, process.returncode, text, own, (usage.ru_utime + usage.ru_stime) * 1000)
+
+    def _remarked(self, number: int, remark: str) -> None:
+        """Note a remark, which must be caused by a kill or by the jump of the clock."""
+        since = (number - self._jumps_at) * self.step
+        is_jump = self.is_eventful and 0 <= since <= DAY + (JUMP_CHECKS + 1) * self.step
+        cause = 'after a kill' if self._is_after_kill else 'clock' if is_jump else 'unexplained'
+        if remark not in self.remarks and (cause == 'unexplained' or 'restarted on' in remark):
+            self.faults.append(f'check {number}: {remark}')
+        self.remarks.setdefault(remark, f'{number}, {cause}')
+
+    def _weigh(self, number: int) -> None:
+        """Note the size of each file of the history."""
+        files = sorted((self.machine.state / 'history').glob('history.sqlite*'))
+        self.sizes = {path.name[14:] or 'database': path.stat().st_size for path in files}
+        both = self.sizes.get('database', 0) + self.sizes.get('-wal', 0)
+        if both > MOST_BYTES >= self.largest:
+            self.faults.append(f'check {number}: database and log take {both} bytes')
+        self.largest = max(self.largest, both)
 
 
-def main(step: int) -> int:
-    """Let a year pass and print what is kept of it; 1 where that is too much."""
+def main(checks: int, minutes: int, seed: int) -> int:
+    """Run so many checks and print what became of the history; 1 where it is too large, too slow or restarted."""
+    print(f'{checks} checks of {DRIVES} drives, {minutes} minutes apart, seed {seed}', flush=True)
     with tempfile.TemporaryDirectory(prefix='check-smart-year-') as folder:
-        year, began = Year(Path(folder), int(time.time()), step), time.monotonic()
-        year.passes()
-        sizes = ', '.join(f'{path.name} {path.stat().st_size}' for path in sorted((Path(folder) / 'history').iterdir()))
-    print(f'{year.checks} checks of {DRIVES} drives in {time.monotonic() - began:.0f} s: at most {year.largest} bytes, '
-          f'in the end {sizes}; at most {LIMIT} are wanted')
-    return int(year.largest > LIMIT)
+        year, began = Year(Path(folder), checks, minutes * 60, seed), time.monotonic()
+        year.run()
+    print(f'{time.monotonic() - began:.0f} s; database and log: at most {year.largest} bytes; in the end: {year.sizes}',
+          f'first checks: {year.cost()}', f'last checks: {year.cost(True)}', f'exit statuses: {dict(year.states)}',
+          *(f'remark at check {first}: {remark}' for remark, first in year.remarks.items()),
+          *year.faults, f'{len(year.faults)} faults', sep='\n')
+    return 1 if year.faults else 0
 
 
 if __name__ == '__main__':
-    sys.exit(main(60 * int(sys.argv[1]) if len(sys.argv) > 1 else 300))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]),
+                  int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(10**6)))
