@@ -911,7 +911,7 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     """Spare blocks vanish, errors come."""
     reading = spare(90)
 
-    assert judging.weighed(Judgement(reading, State.OK), Limit(growth=(SPARE_GROWTH,)), grown(reading, before), None,
+    assert judging.weighed(Judgement(reading, State.OK), Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90), None,
                            is_floor).state is state
 
 
@@ -935,7 +935,7 @@ def test_where_less_is_worse_a_fall_stands_in_the_verdict(database):
     reading = judgement_of(judging.judge(SDA, nvme(available_spare=90), database, limits, judging.Rules()),
                            'spare_available').reading
 
-    verdict = judging.judge(SDA, nvme(available_spare=90), database, limits, judging.Rules(), grown(reading, 100))
+    verdict = judging.judge(SDA, nvme(available_spare=90), database, limits, judging.Rules(), grown(reading, 100, 90))
 
     assert judgement_of(verdict, 'spare_available').state is State.WARNING
 

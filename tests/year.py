@@ -133,7 +133,7 @@ class Year:
         since = (number - self._jumps_at) * self.step
         is_jump = self.is_eventful and 0 <= since <= DAY + (JUMP_CHECKS + 1) * self.step
         cause = 'after a kill' if self._is_after_kill else 'clock' if is_jump else 'unexplained'
-        if remark not in self.remarks and (cause == 'unexplained' or 'restarted on' in remark):
+        if remark not in self.remarks and (cause == 'unexplained' or re.search('(restarted|damaged) on', remark)):
             self.faults.append(f'check {number}: {remark}')
         self.remarks.setdefault(remark, f'{number}, {cause}')
 

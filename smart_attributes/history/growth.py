@@ -165,17 +165,17 @@ def _lasted(history: History, place: int) -> int:
 
 def _alerts(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Iterator[Growth]:
     """Yield the growth at each rise that is still an alert, including earlier rises within the rule's period."""
-    first = 0
-    for place, last in enumerate(all_rises):
+    first, size = 0, 0.0
+    for last in all_rises:
+        size += last.size
         while all_rises[first].noticed <= last.noticed - rule.within:
+            size -= all_rises[first].size
             first += 1
-        if now < last.noticed + rule.held:
-            added = all_rises[first:place + 1]
-            size = sum(rise.size for rise in added)
-            state = state_of(rule, size)
-            if state is not State.OK:
-                yield Growth(state, size, added[0].before, last.after, min(rise.since for rise in added), last.noticed,
-                             rule)
+        size = round(size, 6)   # without what adding and subtracting fractions leaves behind
+        state = state_of(rule, size) if now < last.noticed + rule.held else State.OK
+        if state is not State.OK:
+            begin = all_rises[first]
+            yield Growth(state, size, begin.before, last.after, begin.since, last.noticed, rule)
 
 
 def state_of(rule: GrowthRule, size: float) -> State:
