@@ -720,7 +720,7 @@ def crc(number):
 def grown(reading, *numbers, after=3600, later=60):
     """History of a reading that had these numbers, one a day, the last one *after* seconds before this check."""
     now = int(DAY_0)
-    points = [Point(now - after - DAY * (len(numbers) - 1 - place), number, DAY if place else 0)
+    points = [Point(now - after - DAY * (len(numbers) - 1 - place), number, DAY // 2 if place else 0)
               for place, number in enumerate(numbers)]
     return past.Past({past.key(reading): History(tuple(points), now - later)}, now)
 
@@ -911,8 +911,8 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     """Spare blocks vanish, errors come."""
     reading = spare(90)
 
-    assert judging.weighed(Judgement(reading, State.OK), Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90), None,
-                           is_floor).state is state
+    limit, history = Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90)
+    assert judging.weighed(Judgement(reading, State.OK), limit, history, None, is_floor).state is state
 
 
 @pytest.mark.parametrize(('number', 'state'), [(59, State.WARNING), (60, State.OK), (61, State.OK)])
