@@ -86,7 +86,7 @@ def reallocated_for(seconds, number, then=None):
 def test_history_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
     """The same rule, whoever knows since when nothing came."""
     reading, known = reallocated_for(days * 86400, number, then)
-    dated, limit = judging.aged(reading, limits.limit('reallocated', SDA, DISK, 'Seagate hard disk'), known, False)
+    dated, limit = judging.aged(reading, limits.limit('reallocated', SDA, DISK, 'Seagate hard disk'), known)
 
     assert judging.judge_reading(dated, limit, {}, {}).state is state
     assert said in statement(dated)
@@ -100,7 +100,7 @@ def test_history_that_another_user_could_have_written_silences_nothing(limits, i
     """Its log may: that is the drive's own."""
     reading, known = reallocated_for(15 * 86400, 41)
     limit = limits.limit('reallocated', SDA, DISK, 'Seagate hard disk')
-    dated, limit = judging.aged(reading._replace(quiet=log), limit, known._replace(is_own=is_own), False)
+    dated, limit = judging.aged(reading._replace(quiet=log), limit, known._replace(is_own=is_own))
 
     assert judging.judge_reading(dated, limit, {}, {}).state is state
 
@@ -109,12 +109,12 @@ def test_history_makes_what_a_log_dates_newer_and_never_older():
     """A counter may rise without an entry; a log that tells of an error yesterday is right, whatever a counter says."""
     reading, known = reallocated_for(86400, 40, 30)
 
-    assert past.quieted(known, reading._replace(quiet=1e9), False).quiet == 86400
-    assert past.quieted(known, reading._replace(quiet=5), False).quiet == 5
+    assert past.quieted(known, reading._replace(quiet=1e9)).quiet == 86400
+    assert past.quieted(known, reading._replace(quiet=5)).quiet == 5
     still, unmoved = reallocated_for(86400, 40)
-    assert past.quieted(unmoved, still._replace(quiet=5), False).quiet == 5
-    assert past.quieted(unmoved, still._replace(quiet=1e9), False).quiet == 1e9
-    assert past.quieted(unmoved, still._replace(number=0), False).quiet is None
+    assert past.quieted(unmoved, still._replace(quiet=5)).quiet == 5
+    assert past.quieted(unmoved, still._replace(quiet=1e9)).quiet == 1e9
+    assert past.quieted(unmoved, still._replace(number=0)).quiet is None
 
 
 @pytest.mark.parametrize(('metric', 'attribute', 'number', 'state'), [
@@ -167,7 +167,7 @@ def held(quiet_hours, *overrides, command_line=None, metrics=None):
     site = {'overrides': list(overrides), 'metrics': metrics or {}}
     given = Thresholds(default, [('site.json', site)], CommandLineLimits(command_line or {}, {}))
     reading = Reading('reported_uncorrect', 7, '', Source(attribute=187), quiet=quiet_hours and quiet_hours * 3600)
-    _, limit = judging.aged(reading, given.limit('reported_uncorrect', SDA, DISK, ''), None, False)
+    _, limit = judging.aged(reading, given.limit('reported_uncorrect', SDA, DISK, ''), None)
     return limit.warning, limit.critical, limit.warning_origin
 
 
@@ -242,7 +242,7 @@ def test_an_increase_after_the_self_test_makes_the_test_worthless(limits):
     """The history has seen a newer error than the drive's log."""
     reading, known = reallocated_for(86400, 40, 30)
 
-    dated = past.quieted(known, reading._replace(quiet=9 * 86400, is_tested=True), False)
+    dated = past.quieted(known, reading._replace(quiet=9 * 86400, is_tested=True))
 
     assert (dated.quiet, dated.is_tested) == (86400, False)
 

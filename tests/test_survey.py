@@ -6,7 +6,7 @@ import json
 import pytest
 from conftest import STATE_HOME, drive
 
-from smart_attributes.check import rulebook, survey
+from smart_attributes.check import rulebook, run_messages, survey
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.command_line.options import Naming, Options, Which
 from smart_attributes.commands import table
@@ -112,8 +112,8 @@ def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded
     """With a state where one is required, as a remark elsewhere."""
     given, history = options(*words), Remembered(trouble=trouble)
 
-    assert survey._said(history, given, ()) == said
-    assert survey._demanded(history, given) == demanded
+    assert run_messages.remarks(history, given, ()) == said
+    assert run_messages.demanded(history, given) == demanded
 
 
 def test_an_address_is_the_one_that_the_drive_was_reached_by():

@@ -115,7 +115,8 @@ class Remembered:
             return (Coded('history-unusable', words),) if self.trouble else ()
         known = self._history
         sentences = {'history-restarted': known.loss, 'readings-lost': known.missing,
-                     'system-restarted': known.restarted, 'history-not-written': known.not_written}
+                     'system-restarted': known.restarted, 'history-not-written': known.not_written,
+                     'clock-behind': known.doubt}
         return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
 
     def past(self, device: Device) -> Optional[Past]:

@@ -22,6 +22,7 @@ from .user import AS_HIM, group_of, is_person, name_of
 HISTORY, PROCESSES = 'history', 'processes'
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'   # a directory here survives a restart even if /var/lib does not
+LONG_LOG = 8 << 20   # bytes; a check leaves less than 1 MB
 ROOM = 4 << 20   # bytes that the history of a few drives needs over years
 
 
@@ -126,13 +127,18 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
         raise HistoryUnusable(f'{place.path}: Permission denied; {directory.ADVICE}')
     if place is None or not os.path.lexists(place.file):
         return HistoryFiles(state.path, owner)
+    log = _size(f'{place.file}-wal')
     opened = for_writing(options)
     opened.examine()
-    statuses = [os.stat(place.file + tail) for tail in ('', '-wal', '-shm') if os.path.exists(place.file + tail)]
-    return HistoryFiles(place.path, owner, sum(status.st_size for status in statuses),
-                        max(status.st_mtime for status in statuses),
-                        [each for each in (opened.missing, opened.not_written, opened.loss) if each],
-                        not (opened.missing or opened.not_written))
+    grown = f'its log had grown to {amount(log, "B")}; it is short again' if log > LONG_LOG else ''
+    bad = [each for each in (opened.recurring_loss, opened.missing, opened.not_written) if each]
+    return HistoryFiles(place.path, owner, sum(_size(place.file + tail) for tail in ('', '-wal', '-shm')),
+                        max((record.last_read for record in opened.records), default=0),
+                        [*bad, *(each for each in (opened.loss, grown) if each)], not bad)
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path) if os.path.exists(path) else 0
 
 
 def _room(path: str) -> int:

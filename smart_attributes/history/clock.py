@@ -2,7 +2,8 @@
 
 If the clock is slightly behind (set back by a minute or an hour), nothing is written until it has caught up. If it is
 days behind, it is wrong now (an empty board battery at start-up) or was wrong before (a year ahead for an hour). These
-cases cannot be distinguished at once, so a clock that stays far behind for a day is considered right.
+cases cannot be distinguished at once, so a clock that stays far behind for a day is considered right. Meanwhile the
+readings are stored as if no time passed, so that no growth is lost.
 """
 
 from ..constants import DAY
@@ -23,7 +24,7 @@ def moment(value: object) -> int:
 
 
 def doubt(now: int, latest: int, behind_since: int) -> str:
-    """Return why the clock is in doubt, for an error message; '' if it is not. All times are in seconds since 1970.
+    """Return why the clock is in doubt, for a message; '' if it is not. All times are in seconds since 1970.
 
     latest: the latest time in the history. behind_since: when a clock far behind that was first seen; 0: never.
     """

@@ -117,7 +117,7 @@ class OldFile(Connection):
     """A damaged file that was set aside, of which each part is read alone."""
 
     def __init__(self, folder: HistoryFolder) -> None:
-        """Open the file. If there is none, no part of it can be read."""
+        """Open the file. If it is missing, no part of it can be read."""
         self._connection = sqlite3.connect(':memory:')
         if os.path.lexists(folder.damaged):
             self.part(lambda: self.connect(folder.damaged, 'mode=rw', SALVAGE))

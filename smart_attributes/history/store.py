@@ -79,6 +79,7 @@ class HistoryStore:
         self._database = CountedDatabase(self.folder, writes, self._fill)
         self.not_written = ''   # a message why earlier checks could not write
         self.restarted = ''     # a message about readings that a power cut may have lost
+        self.doubt = ''         # a message about a clock that is behind the history
         self._head = rows.Head()
         self._moments: Mapping[str, int] = {}   # those of its facts that are times
         self._version = _NOT_READ               # changes once another process has written
@@ -161,6 +162,7 @@ class HistoryStore:
     def examine(self) -> None:
         """Read and verify the entire history, unlike a check. Damage is handled as in a check; `loss` reports it."""
         self._reading(self._examine, EXAMINED)
+        self._database.guarded(self._database.shorten_log)
 
     def keep(self, sightings: Sequence[Sighting], scope: Scope) -> list[str]:
         """Write the readings of this check; return a message for each drive that cannot be stored."""
@@ -245,16 +247,19 @@ class HistoryStore:
                               f'{losses.day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
-        """Correct the dates of points from a wrong clock. Raises HistoryUnusable while it is unknown which is right."""
+        """Correct the dates of points from a wrong clock.
+
+        While it is unknown which clock is right, readings are stored as if they were made a second after the newest.
+        """
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if self._writes and clock.is_settled(self.now, latest, since):
             self._database.commit(self.now, self._date_anew)
             return self._read()
-        doubt = clock.doubt(self.now, latest, since)
-        if self._writes and bool(doubt) != (since >= clock.EARLIEST):
-            self._database.commit(self.now, lambda: self._set(behind=self.now if doubt else 0))
-        if doubt:
-            raise HistoryUnusable(doubt)
+        self.doubt = clock.doubt(self.now, latest, since)
+        if self._writes and bool(self.doubt) != (since >= clock.EARLIEST):
+            self._database.commit(self.now, lambda: self._set(behind=self.now if self.doubt else 0))
+        if self.doubt:
+            self.now = latest + 1
         return None
 
     def _date_anew(self) -> None:
