@@ -132,7 +132,7 @@ def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[
 
 
 def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
-    """Return whether another drive stands in the slot or at the address that a drive has left.
+    """Return whether another drive is in the slot or at the address that a drive has left.
 
     At the address, only a drive that is new to the history counts: a known one is there because names have shifted.
     """
