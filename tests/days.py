@@ -29,6 +29,8 @@ from smart_attributes.history import smartd_log
 smartd_log.FOLDER = {logs!r}
 from smart_attributes.history import commits
 commits.BOOT_ID = {boot!r} or commits.BOOT_ID
+from smart_attributes.reading import by_id
+by_id.SLOTS = {slots!r}
 from smart_attributes.main import main
 main()
 """
@@ -36,12 +38,14 @@ ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrec
         197: 'Current_Pending_Sector', 198: 'Offline_Uncorrectable', 199: 'UDMA_CRC_Error_Count'}
 
 
-def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path = ROOT, boot: str = '') -> List[str]:
+def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path = ROOT, boot: str = '',
+               slots: str = '/nonexistent') -> List[str]:
     """Return the command line of the program at a time. logs: smartd's folder. root: that of the program.
 
-    boot: the file that names this run of the system, instead of the kernel's.
+    boot: the file that names this run of the system, instead of the kernel's. slots: the folder with udev's names of
+    sockets.
     """
-    return [sys.executable, '-I', '-c', _AT.format(root=str(root), now=now, logs=logs, boot=boot), *words]
+    return [sys.executable, '-I', '-c', _AT.format(root=str(root), now=now, logs=logs, boot=boot, slots=slots), *words]
 
 
 def environment() -> Dict[str, str]:
@@ -49,9 +53,9 @@ def environment() -> Dict[str, str]:
     return {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}
 
 
-def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '') -> Result:
-    """Run the program at a time, as a daemon does."""
-    command = command_at(now, *words, logs=logs, boot=boot)
+def run_at(now: float, *words: str, **more: str) -> Result:
+    """Run the program at a time, as a daemon does. more: as for command_at()."""
+    command = command_at(now, *words, **more)   # type: ignore[arg-type]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=60, check=False, env=environment())
     return Result(done.returncode, done.stdout.decode())
@@ -95,7 +99,16 @@ class Machine:
         self.logs.mkdir()
         self.config = folder / 'config'
         self.config.mkdir()
+        self.slots = folder / 'by-path'
+        self.slots.mkdir()
         self._drives: Dict[str, Dict[str, Any]] = {}
+
+    def has_slots(self, **slots: str) -> None:
+        """Name the sockets of drives as udev does: sda='pci-0000:00:1f.2-ata-1'."""
+        for link in self.slots.iterdir():
+            link.unlink()
+        for name, slot in slots.items():
+            (self.slots / slot).symlink_to(f'/dev/{name}')
 
     def holds(self, **drives: Dict[str, Any]) -> None:
         """Put drives at addresses: sda=disk()."""
@@ -122,7 +135,7 @@ class Machine:
             (self.folder / 'boot').write_text(boot)
             boot = str(self.folder / 'boot')
         command, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
-        return run_at(now, *command, *self.words(*words), logs=str(self.logs), boot=boot)
+        return run_at(now, *command, *self.words(*words), logs=str(self.logs), boot=boot, slots=str(self.slots))
 
     def words(self, *more: str) -> List[str]:
         """Return what the program must be told to find this machine."""
