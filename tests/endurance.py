@@ -145,6 +145,7 @@ def round_of(seed: str, folder: Path) -> Tuple[List[str], Counter[str]]:
     """Return what went wrong on one machine, and which faults it had."""
     drives = machine_of(random.Random(seed))
     machine = Machine(folder / 'machine')
+    (folder / 'state').mkdir()
     for drive in drives:
         machine.add(drive.address, drive.description, **drive.behaviour)
     began = time.monotonic()
@@ -153,6 +154,8 @@ def round_of(seed: str, folder: Path) -> Tuple[List[str], Counter[str]]:
     values = perfdata(result.text)
     wrong = [fault for drive in drives for fault in faults_of(drive, result, values)]
     wrong += [f'{taken:.1f} s were taken'] if taken > TIMEOUT + STARTING else []
+    again = _checked(machine, [drive for drive in drives if not drive.fault], folder)
+    wrong += [line for line in again.text.splitlines() if 'history:' in line]
     wrong += [f'the exit status is {result.code}'] if result.code != _worst(result) else []
     wrong += [f'{len(left)} processes are left' for left in [_processes(machine)] if left]
     return [f'seed {seed}: {fault}' for fault in wrong], Counter(drive.fault or 'no fault' for drive in drives)
