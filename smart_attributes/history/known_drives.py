@@ -59,7 +59,7 @@ def write(folder: HistoryFolder, known: Known) -> None:
     drives = [(record.number, record.first_read, *record.identity[:5]) for record in known.drives]
     text = json.dumps((known.lost, drives, known.places)).encode()
     new = f'{_path(folder)}.new'
-    with directory.refusals(_path(folder)):
+    with directory.refusals(_path(folder)), directory.locked(folder, alone=True):
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         with open(file, 'wb', 0) as opened:
             opened.write(_checksum(text) + b'\n' + text)

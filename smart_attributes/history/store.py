@@ -5,6 +5,8 @@ writes everything in one transaction: simultaneous or killed checks leave nothin
 """
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -196,7 +198,7 @@ class HistoryStore:
     def _writing(self, work: Callable[[], T]) -> T:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
         self._version = _NOT_READ   # data_version does not show writes of this process itself
-        with self.folder.state:
+        with self.folder.state, suppress(HistoryUnusable):   # the next check writes it
             known_drives.write(self.folder, known_drives.of(self._database.head))
         return result
 
