@@ -416,8 +416,6 @@ def seeds() -> Dict[str, List[bytes]]:
          'forecasts': {'endurance_used': {'left': 9, 'estimate': True}}, 'past': {'endurance_used': [[1, 2]]},
          'readings': [{'metric': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}],
         'notes': [{'code': 'drive-gone', 'text': 'x', 'serial': 'S'}]}
-    first = {**triage, 'version': 1, 'notes': ['x'], 'drives': [
-        {**triage['drives'][0], 'why': 'no answer; last seen there: M (serial T)', 'findings': ['y'], 'notes': ['z']}]}
     line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  endurance_used 9 %  S1  firmware F1'
     told = {'results': [{'name': 'host!smart', 'attrs': {'check_interval': 300, 'last_check_result': {
         'state': 0, 'output': line, 'execution_end': START,
@@ -446,7 +444,7 @@ def seeds() -> Dict[str, List[bytes]]:
             'entries': [json.dumps(each).encode() for each in entries],
             '1_6': [json.dumps(each).encode() for each in (old, users)],
             'limits': [json.dumps(limits).encode(), (ROOT / 'thresholds/example-site.json').read_bytes()],
-            'history': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(each).encode() for each in (triage, first)],
+            'history': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(each).encode() for each in (triage,)],
             'icinga': [json.dumps(told).encode()],
             'smartd_log': [b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
                            b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n'],

@@ -87,15 +87,6 @@ def test_a_drive_that_is_ok_is_ordered_when_its_date_has_come(days, action):
     assert told.why == ('endurance_used: used up 2027-02-20 (between 2027-01-06 and 2027-05-21)' if days == 90 else '')
 
 
-def test_a_document_of_an_earlier_version_is_understood():
-    """Hosts of a fleet are upgraded one after the other."""
-    given = {'version': 1, 'state': 'WARNING', 'drives': [
-        {'name': 'sda', 'state': 'WARNING', 'action': 'order within 90 days',
-         'forecasts': {'endurance_used': {'left': 192 * DAY}}}]}
-
-    assert of_document(given)['to_do'] == 'order a replacement by 2027-03-04'
-
-
 @pytest.mark.parametrize('left', [1e29, -1e29, 10 * YEAR + 1])
 def test_a_forecast_that_is_no_date_gives_none(left):
     """Documents of other hosts may hold any number."""

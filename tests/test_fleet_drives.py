@@ -7,6 +7,7 @@ import pytest
 from conftest import ROOT
 from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
+from smart_attributes.coded import Coded
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
@@ -60,8 +61,8 @@ def test_each_reading_has_its_state(reader, drives, request):
 
 
 @pytest.mark.parametrize('words, action', [
-    ('is not there: no such device; check the path', SEARCH), ('cannot be opened: Permission denied', READ),
-    ('is an empty slot, or its drive is dead: INQUIRY failed', SEARCH),
+    (Coded('no-such-device', 'is not there'), SEARCH), ('cannot be opened: Permission denied', READ),
+    (Coded('empty-slot', 'is an empty slot, or its drive is dead: INQUIRY failed'), SEARCH),
     ('is not there, or smartctl cannot detect its device type (no such device, a partition)', READ)])
 def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, action):
     """As the host itself says."""

@@ -119,16 +119,6 @@ def test_an_old_document_says_of_when_its_groups_are(tmp_path):
     assert 'tolerates no further loss, as of ' in run('fleet', str(tmp_path)).text
 
 
-@pytest.mark.parametrize('version', [1, 2])
-def test_a_document_of_a_build_without_groups_keeps_what_its_drives_carry(tmp_path, version):
-    drive = {'name': 'sda', 'state': 'CRITICAL', 'carries': ['md0 (raid1, /srv)', 7, None],
-             'action': 'check the array, then replace one drive at a time', 'findings': [], 'readings': []}
-    saved(tmp_path, 'db1', {'version': version, 'state': 'CRITICAL', 'made': round(NOW), 'drives': [drive]})
-    [told] = json.loads(run('fleet', '--json', str(tmp_path)).text)['drives']
-
-    assert (told['depends'], told['action']) == ([{'text': 'md0 (raid1, /srv)'}], advice.COPY)
-
-
 @pytest.mark.parametrize('wrong', WRONG, ids=repr)
 @pytest.mark.parametrize('key', ['groups', 'replace_order'])
 def test_groups_of_any_type_are_no_error(key, wrong):

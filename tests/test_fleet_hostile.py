@@ -253,11 +253,11 @@ def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypa
 # --- documents of other hosts -----------------------------------------------------------------------
 
 def document(host: str, *drives: Any) -> str:
-    return json.dumps({'version': 1, 'state': 'OK', 'host': host, 'made': time.time(), 'drives': drives})
+    return json.dumps({'version': 2, 'state': 'OK', 'host': host, 'made': time.time(), 'drives': drives})
 
 
 WELL = {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': 'OK'}
-FLOOD = '{"version": 1, "drives": ['
+FLOOD = '{"version": 2, "drives": ['
 
 
 @pytest.mark.parametrize('text, said', [

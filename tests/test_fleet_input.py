@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Dict
 
 import pytest
+import shorthand
 from conftest import ROOT, drive_path, run, texts
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
@@ -62,7 +63,7 @@ def fleet(*arguments: str) -> Dict[str, Any]:
 def written(folder: Path, *drives: Dict[str, Any], **facts: Any) -> str:
     """Write the document of a host and return its path."""
     path = folder / 'host.json'
-    path.write_text(json.dumps({'version': 1, 'state': 'OK', 'drives': list(drives), **FRESH, **facts}))
+    path.write_text(json.dumps(shorthand.document({'state': 'OK', 'drives': list(drives), **FRESH, **facts})))
     return str(path)
 
 
@@ -208,7 +209,8 @@ def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):
 def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     """triage tells it as a note as well."""
     words = 'cannot be opened: Permission denied'
-    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more']})
+    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more'],
+                              'action': advice.READ, 'code': 'no-permission'})
 
     row, = (line for line in run('fleet', path).text.splitlines() if words in line)
     assert row.endswith(f'  [no-permission] {words}; {causes.next_step(BY_NAME["no-permission"])}; and more')
@@ -231,8 +233,8 @@ def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remember
 def test_drives_that_are_gone_are_told_without_serial_numbers_where_none_are_wanted(tmp_path, face):
     """They stand in the words of the host."""
     path, page = tmp_path / 'web1.json', tmp_path / 'page.html'
-    path.write_text(json.dumps({'version': 1, 'state': 'CRITICAL', **FRESH, 'drives': [], 'notes': [
-        'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget EXAMPLE0001 retires it']}))
+    path.write_text(json.dumps(shorthand.document({'state': 'CRITICAL', **FRESH, 'drives': [], 'notes': [
+        'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget EXAMPLE0001 retires it']})))
 
     done = run('fleet', str(path), '--hide-serial', *[str(page) if word == 'PAGE' else word for word in face])
     told = done.text + (page.read_text() if page.exists() else '')
@@ -256,7 +258,7 @@ def test_an_old_document_is_as_of_its_day(tmp_path, document):
     """By its own word, or by the time of its file."""
     path = written(tmp_path, *document['drives'][:1], made=round(time.time()) - 5 * 86400)
     by_file = tmp_path / 'web9.json'
-    by_file.write_text(json.dumps({'version': 1, 'state': 'OK', 'drives': document['drives'][1:2]}))
+    by_file.write_text(json.dumps({'version': 2, 'state': 'OK', 'drives': document['drives'][1:2]}))
     os.utime(by_file, (time.time() - 40 * 86400,) * 2)
     found = fleet(path, str(by_file))
 
@@ -424,7 +426,7 @@ def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_
     words = 'no answer; EXAMPLE 1 was there'
     drive = {'name': 'sda', 'state': 'UNKNOWN', 'action': advice.READ, 'code': 'timeout', 'why': words,
              'notes': [{'code': 'timeout', 'text': words}], 'last_seen': {'model': 'ACME', 'serial': 'EXAMPLE 1'}}
-    path = written(tmp_path, drive, version=2)
+    path = written(tmp_path, drive)
 
     [found] = fleet(path, '--hide-serial')['drives']
     assert (found['why'], found['code'], found['notes'][0]['text']) == (

@@ -16,7 +16,7 @@ from same_verdicts import Comparison, NotCompared, is_same, pairs
 DISK = {'path': 'HDD/ACME/1', 'model': 'ACME 1', 'rotation': '7200 rpm', 'health': 'PASSED', 'attributes': [
     [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-', '7']]}
 ANSWER = {'report': 'a', 'check': [0, "SMART OK - 1 drive\nOK a\n| 'a_pending'=0;0;8;0;"],
-          'json': [0, json.dumps({'version': 1, 'state': 'OK', 'drives': [
+          'json': [0, json.dumps({'version': 2, 'state': 'OK', 'drives': [
               {'device': '/dev/sda', 'readings': [{'role': 'pending', 'value': 0}]}]})]}
 
 

@@ -1,7 +1,7 @@
 """The reasons why a check has no drives, or a drive no readings: outputs of other programs -> codes.
 
 Icinga, NRPE, SSH, Nagios and version 1.6 each have their own error messages, and all of them are in this table.
-Messages of this plugin have a code or are in fleet/legacy.py.
+Messages of this plugin have a code.
 Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4; checks.c of Nagios 4;
 check_by_ssh.c of the monitoring plugins.
 """
@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Mapping, Sequence, Tuple
 
 from ..output.codes import BY_NAME, CAUSES, Code
-from . import legacy
 
 LOOKED_AT = 4096       # characters of an output that are searched
 
@@ -56,7 +55,7 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 @lru_cache(maxsize=4096)
 def _shown_by(words: str) -> str:
     """Return the code that matches an output or a message, or '' if none matches."""
-    return next((code for code, pattern in _PATTERNS if pattern.search(words)), '') or legacy.code_of(words)
+    return next((code for code, pattern in _PATTERNS if pattern.search(words)), '')
 
 
 def of_output(output: str, status: int) -> Code:

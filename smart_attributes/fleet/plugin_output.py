@@ -20,7 +20,7 @@ from ..output.plugin_lines import Line
 from ..redundancy.replacement import STRICTEST
 from ..typed import Json
 from ..words import SPEAKS_FOR_ITSELF, since, visible
-from . import causes, legacy
+from . import causes
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
@@ -34,7 +34,9 @@ WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
 # Start of a finding that does not name a metric -> its metric.
 FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no entry for ': 'unknown_model'}
-GREW = re.compile(r'\w+ (?:grew|fell) by ')
+GREW = re.compile(r'\w+ (?:grew by|fell from|rose from) ')
+# Serial numbers in messages about drives that are missing or do not answer, even if the message was truncated.
+_SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 
@@ -55,6 +57,11 @@ class FleetDrive(NamedTuple):
         """Return the rank of a drive in the order of severity."""
         return severity.of_drive(State[self.facts['state']], self.weights, self.used, self.facts['name'],
                                  self.facts['host'])
+
+
+def serials_in(words: str) -> Tuple[str, ...]:
+    """Return the serial numbers of other drives that a message mentions."""
+    return tuple(found[1] or found[2] for found in _SERIALS.finditer(words))
 
 
 def dated(now: float, age: float) -> Tuple[Json, ...]:
@@ -133,7 +140,7 @@ class Reader:
         return FleetDrive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
                            'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
                            'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
-                     serials=serials or legacy.serials(why), read=origin.now - origin.elapsed)
+                     serials=serials or serials_in(why), read=origin.now - origin.elapsed)
 
     def readable(self, why: str) -> str:
         """Return a text with metric names written as words, such as "endurance used"."""
@@ -179,7 +186,7 @@ class Reader:
         facts.update(unread(causes.of_drive(line.findings)) if is_unread else {})
         weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
         return FleetDrive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
-                          legacy.serials(line.findings) if is_unread else (), origin.now - origin.elapsed,
+                          serials_in(line.findings) if is_unread else (), origin.now - origin.elapsed,
                           numbers.get(AGE))
 
     def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,

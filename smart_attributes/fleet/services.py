@@ -90,8 +90,8 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
                                BY_NAME['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
-        why = text.headline[:WHY]
-        rows.insert(0, reader.row(_name(service), text.state, why, origin, causes.of_check(why)))
+        cause = causes.of_check(text.headline)   # a part of it would lack its code
+        rows.insert(0, reader.row(_name(service), text.state, text.headline[:WHY], origin, cause))
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 

@@ -17,7 +17,7 @@ from ..output.packed_document import Packer
 from ..redundancy.replacement import LABELS
 from ..typed import Json
 from ..words import visible
-from . import bounded_json, causes, legacy
+from . import bounded_json, causes
 from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, unread
 from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_of, texts_of, whole_of
 
@@ -45,11 +45,6 @@ class Document(NamedTuple):
     content: Json
     made: float            # seconds since 1970
 
-    @property
-    def is_of_version_1(self) -> bool:
-        """Return whether the document has the format of version 1."""
-        return self.content.get('version') == legacy.VERSION
-
     def as_of(self, now: float) -> Tuple[Json, ...]:
         """Return the note that the document is out of date, if it is. now: seconds since 1970."""
         age = max(now - self.made, 0)
@@ -58,8 +53,7 @@ class Document(NamedTuple):
     @property
     def notes(self) -> Sequence[Json]:
         """Return the notes on the run as a whole that made its state worse than its drives."""
-        notes = self.content.get('notes')
-        return legacy.notes(notes) if self.is_of_version_1 else dicts_of(notes)
+        return dicts_of(self.content.get('notes'))
 
 
 class Damaged(SmartError):
@@ -122,15 +116,15 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
         yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
     for each in listed[:MOST_DRIVES]:
         if isinstance(each, dict):
-            yield _drive(legacy.drive(each) if document.is_of_version_1 else each, reader, packer, origin)
+            yield _drive(each, reader, packer, origin)
 
 
 def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> FleetDrive:
-    state, action = state_of(given.get('state')), text_of(legacy.action(given.get('action'))) or ''
+    state, action = state_of(given.get('state')), text_of(given.get('action')) or ''
     notes, seen = dicts_of(given.get('notes')), given.get('last_seen')
     facts: Dict[str, Any] = {
         'host': origin.host, **{key: text_of(given.get(key)) for key in TEXTS},
-        'depends': list(map(_dependence, dicts_of(legacy.depends(given)))), **_replacement(given.get('replacement')),
+        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement(given.get('replacement')),
         'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
         'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
         'action': action if action in ORDER_OF_ACTIONS else NOTHING if state is State.OK else READ}

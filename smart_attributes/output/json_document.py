@@ -1,7 +1,7 @@
 """The JSON document of verdicts that `triage --json` prints, the HTML page shows and the fleet report reads.
 
 Policy: within a version of the document, keys may be added, but none is removed or changes its meaning. A reader
-ignores unknown keys. fleet/legacy.py reads version 1, in which findings and notes were sentences without a code.
+ignores unknown keys.
 """
 from __future__ import annotations
 
