@@ -1,8 +1,8 @@
 """JSON of other hosts is parsed in bounded memory and time."""
 import pytest
 
-from smart_attributes.fleet import bounded_json
-from smart_attributes.fleet.bounded_json import COSTS, LONGEST, PLAIN, WIDE, cost, parse
+from smart_attributes.fleet import untrusted
+from smart_attributes.fleet.untrusted import COSTS, LONGEST, PLAIN, WIDE, cost, parse
 
 
 @pytest.mark.parametrize('text, expected', [
@@ -16,14 +16,14 @@ def test_the_cost_of_a_text_is_that_of_its_bytes_and_tokens(text, expected):
 
 @pytest.mark.parametrize('memory, is_parsed', [(99, False), (100, True), (101, True)])
 def test_a_text_is_parsed_up_to_the_memory_that_it_may_use(memory, is_parsed, monkeypatch):
-    monkeypatch.setattr(bounded_json, 'MEMORY', memory)
+    monkeypatch.setattr('MEMORY', memory)
     text = b'1' + b' ' * 49
     assert cost(text) == 100
 
     if is_parsed:
         assert parse(text) == 1
     else:
-        with pytest.raises(bounded_json.JsonTooLarge):
+        with pytest.raises(untrusted.JsonTooLarge):
             parse(text)
 
 

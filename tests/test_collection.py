@@ -5,6 +5,7 @@ import gzip
 import json
 
 import pytest
+from measure import followed
 
 from smart_attributes.devtools import collection
 from smart_attributes.errors import DataError
@@ -46,7 +47,7 @@ def test_logs_become_those_of_the_report():
     logs = {'errors_logged': [[20, 'ICRC, ABRT'], [10, None]],
             'self_tests': [['Short offline', 'Completed: read failure', 5], ['Offline', 'Aborted by host', None]]}
 
-    report = collection.with_logs(collection.report_of({'errors': '7'}), logs)
+    report = followed.with_logs(collection.report_of({'errors': '7'}), logs)
 
     assert report.errors == (ErrorEntry(7, ('ICRC', 'ABRT'), 20), ErrorEntry(6, (), 10))
     assert report.self_tests == (SelfTest('Short offline', 'Completed: read failure', False, 5),
@@ -57,7 +58,7 @@ def test_logs_become_those_of_the_report():
                                            ([], [['Short offline', 'x', '5']])])
 def test_logs_of_another_shape_are_refused(errors, tests):
     with pytest.raises(collection.NOT_A_DRIVE):
-        collection.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
+        followed.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
 
 
 @pytest.mark.parametrize('digits, is_a_number', [(30, True), (31, False)])
@@ -105,7 +106,7 @@ def test_a_drive_that_was_seen_several_times_has_all_its_reports(tmp_path):
     file = tmp_path / 'seen.jsonl'
     lines = {'path': 'SSD/1', 'seen': [{'facts': DISK}, {'facts': NVME}]}, {'seen': []}, {}
     file.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
-    drives = collection.read_followed(str(file))
+    drives = followed.read_followed(str(file))
 
     assert next(drives) == ('SSD/1', (REPORTS['disk'][1], REPORTS['nvme'][1]))
     assert next(drives) == ('2', ())

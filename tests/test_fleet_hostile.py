@@ -17,7 +17,7 @@ from conftest import SOON, run, texts
 from fleet_bed import Cost, measured
 from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
-from smart_attributes.fleet import bounded_json, icinga
+from smart_attributes.fleet import icinga, untrusted
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.worst_drives import Kept
 from smart_attributes.output import perfdata
@@ -173,7 +173,7 @@ def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed(
     text = told(*[one] * icinga.BATCH)
 
     assert len(text) * 2 < icinga.ONE + icinga.EACH * (icinga.BATCH - 1)
-    assert bounded_json.cost(text) * 4 < bounded_json.MEMORY
+    assert untrusted.cost(text) * 4 < untrusted.MEMORY
 
 
 @pytest.mark.parametrize('text', [
@@ -182,15 +182,15 @@ def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed(
     '["{}"]'.format('\U0001f600' * 6_000_000).encode()], ids=['lists', 'nested', 'nested-objects', 'wide', 'emoji'])
 def test_what_would_take_more_history_than_allowed_is_not_parsed(text):
     """The bound is on history, whatever the text is made of; too deep is ValueError, as no JSON."""
-    with pytest.raises((bounded_json.JsonTooLarge, ValueError)):
-        bounded_json.parse(text)
+    with pytest.raises((untrusted.JsonTooLarge, ValueError)):
+        untrusted.parse(text)
 
 
 def test_a_number_of_a_million_digits_is_parsed_at_once():
     """int() takes half a minute before Python 3.11, and refuses after."""
     began = time.monotonic()
 
-    assert bounded_json.parse(b'[' + b'9' * 1_000_000 + b', 12]') == [float('inf'), 12]
+    assert untrusted.parse(b'[' + b'9' * 1_000_000 + b', 12]') == [float('inf'), 12]
     assert time.monotonic() - began < SOON
 
 

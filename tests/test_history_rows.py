@@ -179,12 +179,12 @@ def test_old_points_are_thinned_to_one_a_month_and_many_to_one_a_day(database, r
     fill(database, other, CRC, CHANGE, [Point(until + 600 * number, number) for number in range(501)])
     rows.write_places(database, [DrivePlace('/dev/sda', 1, old, until), DrivePlace('/dev/sdb', 1, old, until + 1),
                                  DrivePlace('/dev/sdc', 1, old)])
-    rows.thin(database, until, until + 5 * DAY)
+    rows.thin(database, until, until + 4 * DAY)
 
     assert stored(database)[Key('young', '')].history.points == tuple(young)
     assert [point.number for point in stored(database)[CRC].history.points] == [47]
     assert [point.number for point in stored(database, 2)[HEAT].history.points] == [50]
-    assert [point.number for point in stored(database, 2)[CRC].history.points] == [143, 287, 431, *range(432, 501)]
+    assert [point.number for point in stored(database, 2)[CRC].history.points] == [143, 287, 425, *range(426, 501)]
     assert [place.address for place in rows.head(database).places] == ['/dev/sdb', '/dev/sdc']
 
 

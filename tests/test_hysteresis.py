@@ -10,7 +10,7 @@ import pytest
 from days import START, Machine, disk
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
-from smart_attributes.history import hysteresis, series
+from smart_attributes.history import series
 from smart_attributes.history.series import CHANGE, History, next_point
 
 MARGIN, LIMIT = 3, 60
@@ -35,8 +35,8 @@ def reduced(samples: Iterable[Sample]) -> List[float]:
         now = minute * MINUTE
         point = next_point(CHANGE, known, number, now)
         known = History((*known.points, point) if point else known.points, now)
-        known = known._replace(points=tuple(series.peaks(series.latest(known, now, hysteresis.SPAN) or known.points)))
-        level = number if level is None else hysteresis.level(MARGIN, number, level, known, now)
+        known = known._replace(points=tuple(series.peaks(series.latest(known, now, series.SPAN) or known.points)))
+        level = number if level is None else series.level(MARGIN, number, level, known, now)
         levels.append(level)
     return levels
 
@@ -132,4 +132,4 @@ def test_warm_drives_change_state_twice_a_month_at_most(interval):
 @pytest.mark.parametrize('before, counts', [(200, 200), (201, 40)])
 def test_a_level_that_no_drive_has_had_is_not_believed(before, counts):
     """Somebody changed the history."""
-    assert hysteresis.level(MARGIN, 40, before, History(), START) == counts
+    assert series.level(MARGIN, 40, before, History(), START) == counts

@@ -20,7 +20,7 @@ from smart_attributes import VERSION, files
 from smart_attributes.commands import install
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import SmartError, UsageError
-from smart_attributes.installation import changes, disk, host, manifest, modules, parts
+from smart_attributes.installation import changes, disk, host, modules, parts
 from smart_attributes.installation.changes import DIRECTORY, FILE, LINK, TREE, Change, Found, Item
 from smart_attributes.model import HowRead
 from smart_attributes.reading.processes import Runner
@@ -508,7 +508,7 @@ def test_a_file_that_cannot_be_installed_safely_is_refused(site, item, words):
 @pytest.mark.parametrize('text', ['', '{', '[]', '{}', '{"written": []}', '{"written": {"/a": 1}}', '[' * 100_000])
 def test_a_damaged_list_is_named(text):
     with pytest.raises(SmartError, match='is damaged; delete it') as refused:
-        manifest.parse(text)
+        changes.parse_list(text)
 
     assert refused.value.code == 'install-refused'
 
@@ -564,6 +564,6 @@ def test_the_data_files_are_in_the_wheel():
 
 
 def test_the_list_of_installed_files_has_a_line_for_each():
-    assert manifest.document({'/b': '2', '/a': '1'}) == (
+    assert changes.list_document({'/b': '2', '/a': '1'}) == (
         '{\n "comment": "Written by check_smart_attributes install: the files that it wrote, each with its SHA-256.",\n'
         ' "written": {\n  "/a": "1",\n  "/b": "2"\n }\n}\n')

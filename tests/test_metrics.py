@@ -31,7 +31,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.output import metrics
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.redundancy.machine import Membership
+from smart_attributes.redundancy.replacement import Membership
 
 REPORTS = str(ROOT / 'tests/reports')
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics

@@ -11,8 +11,7 @@ import pytest
 
 from smart_attributes.model import Group, Member
 from smart_attributes.redundancy import levels, sentences
-from smart_attributes.redundancy.machine import machine
-from smart_attributes.redundancy.replacement import BUSY, COPY, LAST, NEXT, WAIT, Drive, Step, order
+from smart_attributes.redundancy.replacement import BUSY, COPY, LAST, NEXT, WAIT, Drive, Step, machine, order
 from smart_attributes.redundancy.survival import Stack
 
 PRIME = 257          # of the field in which the oracle computes parity

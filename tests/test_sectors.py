@@ -1,5 +1,5 @@
 """How large the sectors of a model are, told by its counts."""
-from smart_attributes.devtools.sectors import Sizes
+from smart_attributes.devtools.collection import Sizes
 
 
 def sizes(*drives):

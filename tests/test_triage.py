@@ -17,7 +17,7 @@ from picture import plain
 
 from smart_attributes.model import Forecast
 from smart_attributes.output import forecast_dates, table_cells, triage_table
-from smart_attributes.output.progress import FORGET
+from smart_attributes.output.terminal import FORGET
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')

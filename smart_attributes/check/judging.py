@@ -144,7 +144,7 @@ def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Rea
 
 def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
           past: Optional[Past]) -> Judgement:
-    """Return a judgement, in its earlier and worse state while hysteresis applies. See history.hysteresis."""
+    """Return a judgement, in its earlier and worse state while hysteresis applies. See history.series."""
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level

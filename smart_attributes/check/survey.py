@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..command_line.options import Before
     from ..history.past import Past
     from ..model import Answer
-    from ..redundancy.machine import Machine
+    from ..redundancy.replacement import Machine
     from .log_pages import LogPages
 
     Address = Tuple[str, str]  # path and type; naming for the output does not change them

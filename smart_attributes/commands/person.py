@@ -7,7 +7,7 @@ from ..check import farm, fence
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
-from ..output.progress import ProgressLine
+from ..output.terminal import ProgressLine
 from ..reading import by_id
 from ..reading.location import place
 from ..reading.processes import Runner

@@ -18,7 +18,7 @@ from ..knowledge.thresholds import Thresholds
 from ..model import Device, State, Verdict
 from ..typed import Json
 from .collection import CollectedDrive, read
-from .evidence import USUAL, Evidence
+from .sources import EVIDENCE, Evidence
 from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
 POINTS, SHARE = 2, 0.06   # agreement: within 2 points, or 6 % of the statistic
@@ -269,7 +269,7 @@ def main(path: str, is_written: bool, write: Print = print) -> int:
     measured = measure(read(path), SpecDatabase(data), thresholds)
     report(measured, documented_families(data), wear_sets(data), write)
     if is_written:
-        path = os.path.join(os.path.dirname(database_path), USUAL)
+        path = os.path.join(os.path.dirname(database_path), EVIDENCE)
         with open(path, 'w', encoding='utf-8') as file:
             file.write(formatting.evidence(evidence_for([entry['family'] for entry in data['entries']], measured)))
         write(f'{path}: evidence written')

@@ -14,7 +14,6 @@ from ..knowledge import data_file
 from ..knowledge.drive_database import SpecDatabase
 from ..words import plural
 from . import drive_rules, entry_rules, limit_rules, samples, sources
-from .evidence import evidence_of
 from .sources import Context, EntriesFile, beside
 
 ENTRIES = 'entries'
@@ -132,7 +131,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     models_path = beside(all_files[0], models_path, os.path.join('tests', 'models.csv'))
     drives, of_samples = sources.read_samples(all_files, samples_path)
     models, of_models = samples.measured(models_path) if models_path else ([], [])
-    evidence, of_evidence = evidence_of(all_files[0])
+    evidence, of_evidence = sources.evidence_of(all_files[0])
     context = sources.context_of(all_files, evidence)
     claims = drive_rules.claims_of([*drives, *models], context.database)
     faults = [sentence for source in validated for sentence in entry_rules.file_problems(source, context)]

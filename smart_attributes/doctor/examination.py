@@ -16,7 +16,7 @@ from ..files import CONFIG
 from ..installation.parts import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from ..model import Device
 from ..output import budget
-from ..output.doctor_findings import Examination, Finding, Paste
+from ..output.doctor_findings import Examination, Finding, Paste, halves
 from ..reading import machine, processes, smartctl_calls
 from . import (
     configuration_lines,
@@ -33,7 +33,6 @@ from . import (
     sudo_refusals,
     user,
 )
-from .sentences import halves
 from .sudo_refusals import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded

@@ -13,10 +13,9 @@ from ..command_line.options import Options
 from ..errors import HistoryUnusable
 from ..history import directory
 from ..history.growth import duration
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, halves
 from ..reading.drive_locks import MOST, Earlier, Waiting
 from ..words import amount, clean, plural
-from .sentences import halves
 from .user import AS_HIM, group_of, is_person, name_of
 
 HISTORY, PROCESSES = 'history', 'processes'

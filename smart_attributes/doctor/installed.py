@@ -15,7 +15,7 @@ from ..installation.disk import Disk
 from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
 from ..output.doctor_findings import Finding
 from . import daemons
-from .system import installer
+from .program import installer
 
 ROOT = '/'   # the folder that is taken for /
 START, PLUGIN, COMMAND, DAMAGE = 'start-up', 'plugin', 'CheckCommand', 'program files'

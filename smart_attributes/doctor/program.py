@@ -2,23 +2,42 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+from typing import NamedTuple
 
-from .. import trust
+from .. import files, trust
 from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..model import HowRead
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, halves
 from ..reading import processes, smartctl_calls
 from ..reading.sudoers import FIRST_WITH_JSON
-from .sentences import halves
-from .system import installer
 
 SUBJECT = 'smartctl'
 REMAINS = '/usr/sbin/smartd'   # where the package is installed, but its smartctl was deleted
 # Paths that distributions and local builds install it to, the usual one first.
 PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
           '/opt/smartmontools/sbin/smartctl')
+
+ROOT = '/'   # the folder that is taken for /
+
+
+class Installer(NamedTuple):
+    """The words before the names of packages."""
+
+    install: str
+    reinstall: str
+
+
+# By a word of ID or ID_LIKE in os-release(5); the first that fits. Another system gets the words of Debian.
+INSTALLERS = {
+    'debian': Installer('apt install', 'apt install --reinstall'),
+    'suse': Installer('zypper install', 'zypper install --force'),
+    'rhel': Installer('dnf install', 'dnf reinstall'),
+    'fedora': Installer('dnf install', 'dnf reinstall'),
+    'arch': Installer('pacman -S', 'pacman -S'),
+    'freebsd': Installer('pkg install', 'pkg install --force')}
 
 
 def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
@@ -80,3 +99,10 @@ def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
         return Finding(SUBJECT, False, f'{path} does not identify itself as smartctl', *_again(path))
     more = ', read as text; 7.0 and later report more' if version < FIRST_WITH_JSON else ''
     return Finding(SUBJECT, True, f'{path}, version {".".join(map(str, version))}, only root can change it{more}')
+
+
+def installer() -> Installer:
+    """Return the commands of this system."""
+    release = files.text(f'{ROOT}/etc/os-release', files.LARGEST)
+    words = ' '.join(re.findall(r'^ID(?:_LIKE)?=["\']?([a-z0-9._ -]*)', release, re.MULTILINE)).split()
+    return next((each for name, each in INSTALLERS.items() if name in words), INSTALLERS['debian'])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..command_line.options import PROGRAM, Options
 from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, halves
 from ..reading import controllers, processes, smartctl_calls
 from ..reading.block_devices import System
 from ..reading.block_devices import text_of as file_text
@@ -27,7 +27,6 @@ from ..typed import Json
 from ..words import clean, plural
 from .coverage import allowed
 from .drives import KERNEL
-from .sentences import halves
 
 SUBJECT = 'RAID'
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')

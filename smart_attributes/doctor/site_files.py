@@ -9,9 +9,8 @@ from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
 from ..devtools import validate
 from ..files import is_there
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, halves
 from ..words import plural
-from .sentences import halves
 
 SUBJECT = 'site files'
 SHOWN = 3   # mistakes that get a finding each; the rest share one

@@ -11,13 +11,12 @@ from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..installation.parts import RULE
 from ..model import Answer, Device, HowRead
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, halves
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
 from ..words import plural
 from . import sudo_list, sudo_refusals
-from .sentences import halves
-from .system import installer
+from .program import installer
 from .user import AS_HIM, is_person
 
 SUBJECT, FILES = 'sudo rule', 'sudo files'

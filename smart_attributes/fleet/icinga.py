@@ -22,7 +22,7 @@ from .. import files, trust
 from ..errors import SmartError, UsageError
 from ..typed import Json
 from ..words import visible
-from . import bounded_json, certificates, results
+from . import certificates, results, untrusted
 from .results import Service
 
 PORT = 5665
@@ -256,8 +256,8 @@ def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
 def _objects(text: bytearray) -> List[Json]:
     """Return the objects of an answer. Raises Unreadable if the answer is invalid."""
     try:
-        found = bounded_json.parse(text)['results']
-    except bounded_json.JsonTooLarge:
+        found = untrusted.parse(text)['results']
+    except untrusted.JsonTooLarge:
         raise Unreadable(TOO_LARGE) from None
     except (ValueError, KeyError, TypeError):
         found = None

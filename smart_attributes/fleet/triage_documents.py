@@ -17,7 +17,7 @@ from ..output.packed_document import Packer
 from ..redundancy.replacement import LABELS
 from ..typed import Json
 from ..words import visible
-from . import bounded_json, causes
+from . import causes, untrusted
 from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, unread
 from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_of, texts_of, whole_of
 
@@ -68,8 +68,8 @@ def read(path: str) -> Optional[Document]:
     """
     text = files.content(path, LARGEST, trust.foreign_secret)
     try:
-        content = bounded_json.parse(text)
-    except bounded_json.JsonTooLarge:
+        content = untrusted.parse(text)
+    except untrusted.JsonTooLarge:
         raise Damaged('it is too large for the document of one host; check how it was created') from None
     except ValueError:
         if _BEGINNING.match(text):

@@ -155,8 +155,11 @@ class Database(Connection):
             if not is_old:
                 version = self._opened()
                 is_old = self._is_of_a_snapshot(version)
+        if is_old and not self._writes:
+            raise HistoryUnusable(f'{self.folder.file} is that of a snapshot before the release of 2.0.0; the next '
+                                  f'check starts a new history')
         if is_old:
-            self._leave_snapshot()
+            self.begin_anew(SNAPSHOT)
         elif not version:
             self._create()
         elif version > VERSION and not (self.commits and self.commits.version <= VERSION):
@@ -241,12 +244,6 @@ class Database(Connection):
     def _is_of_a_snapshot(self, version: int) -> bool:
         """Return whether a snapshot has written tables of this version; else it is a damaged number, or our own."""
         return 0 < version < VERSION and not (self.commits and self.commits.version >= VERSION)
-
-    def _leave_snapshot(self) -> None:
-        if not self._writes:
-            raise HistoryUnusable(f'{self.folder.file} is that of a snapshot before the release of 2.0.0; the next '
-                                  f'check starts a new history')
-        self.begin_anew(SNAPSHOT)
 
     def _create(self) -> None:
         if not self._writes:

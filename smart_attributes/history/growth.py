@@ -7,6 +7,8 @@ grown. For numbers that go up and down, see levels.
 """
 from __future__ import annotations
 
+from itertools import accumulate
+
 from ..constants import DAY, HOUR, LETTERS, MINUTE
 from ..errors import DataError
 from ..model import State
@@ -14,7 +16,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import amount, clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from .series import History
 
@@ -109,9 +111,8 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
     """
     if len(history.points) < 2:
         return None  # nearly all series of nearly all drives
-    alerts = [each for rule in rules
-              for each in _alerts(rises(_recent(history, rule, now), rule.stands), rule, now)]
-    return max(alerts, key=lambda each: (each.state.urgency, each.noticed, each.size), default=None)
+    alerts = (_newest(rises(_recent(history, rule, now), rule.stands), rule, now) for rule in rules)
+    return max(filter(None, alerts), key=lambda each: (each.state.urgency, each.noticed, each.size), default=None)
 
 
 def lately(history: History, within: int, now: int) -> Growth | None:
@@ -163,19 +164,27 @@ def _lasted(history: History, place: int) -> int:
     return history.last_read - start.time
 
 
-def _alerts(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Iterator[Growth]:
-    """Yield the growth at each rise that is still an alert, including earlier rises within the rule's period."""
-    first, size = 0, 0.0
-    for last in all_rises:
-        size += last.size
-        while all_rises[first].noticed <= last.noticed - rule.within:
-            size -= all_rises[first].size
-            first += 1
-        size = round(size, 6)   # without what adding and subtracting fractions leaves behind
-        state = state_of(rule, size) if now < last.noticed + rule.held else State.OK
-        if state is not State.OK:
+def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
+    """Return the newest growth that is an alert now, a CRITICAL one if there is any; None without one.
+
+    Growth is that of all rises within the rule's period before a rise. A counter that moves at every check has 1,000.
+    """
+    totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
+    found, first = None, len(all_rises)
+    for place in reversed(range(len(all_rises))):
+        last = all_rises[place]
+        if now >= last.noticed + rule.held:
+            break
+        while first and all_rises[first - 1].noticed > last.noticed - rule.within:
+            first -= 1
+        size = round(totals[place + 1] - totals[first], 6)   # without what adding fractions leaves behind
+        state = state_of(rule, size)
+        if state.urgency > (found.state if found else State.OK).urgency:
             begin = all_rises[first]
-            yield Growth(state, size, begin.before, last.after, begin.since, last.noticed, rule)
+            found = Growth(state, size, begin.before, last.after, begin.since, last.noticed, rule)
+        if found and (found.state is State.CRITICAL or rule.critical is None):
+            break
+    return found
 
 
 def state_of(rule: GrowthRule, size: float) -> State:

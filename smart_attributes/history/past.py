@@ -8,7 +8,7 @@ from ..constants import DAY
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import amount, plain
-from . import growth, hysteresis, levels, series
+from . import growth, levels, series
 from .series import Key, Observation
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
                and not reading.is_stored}
     result = [Observation(each, reading.number or 0, series.pace(reading.metric)) for each, reading in numbers.items()]
     for reading in numbers.values():
-        if past and reading.judged and reading.metric in hysteresis.MARGINS:
+        if past and reading.judged and reading.metric in series.MARGINS:
             result += [Observation(_beside(reading, _RECENT), reading.number or 0, series.LATELY),
                        Observation(_beside(reading, _HELD), held(past, reading), series.LATELY)]
     return tuple(result)
@@ -70,18 +70,18 @@ def _beside(reading: Reading, name: str) -> Key:
 def held(past: Past, reading: Reading) -> float:
     """Return the number to compare with limits: that of the reading, or a higher one while hysteresis applies."""
     number = reading.number or 0
-    if reading.metric not in hysteresis.MARGINS:
+    if reading.metric not in series.MARGINS:
         return number
     recent, before = (past.histories.get(_beside(reading, name)) for name in (_RECENT, _HELD))
     if not (recent and before and before.points):
         return number
-    return hysteresis.level(margin(reading), number, before.points[-1].number,
+    return series.level(margin(reading), number, before.points[-1].number,
                             series.with_reading(recent, number, past.now), past.now)
 
 
 def margin(reading: Reading) -> float:
     """Return how far below a limit a number must be to end hysteresis, in its unit."""
-    return hysteresis.MARGINS.get(reading.metric, 0)
+    return series.MARGINS.get(reading.metric, 0)
 
 
 def history(past: Past, reading: Reading) -> History | None:

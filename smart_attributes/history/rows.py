@@ -5,7 +5,7 @@ from itertools import chain
 
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import checksums, hysteresis, series
+from . import checksums, series
 from .clock import LATEST, moment
 from .drive_changes import DrivePlace
 from .drive_matching import Record
@@ -90,11 +90,6 @@ def drive(database: Connection, number: int) -> tuple[Record, tuple[DrivePlace, 
     """Return the record and the places of one drive. Raises ValueError if they have changed since they were written."""
     row, = database.run(f'{_DRIVES} WHERE number = ?', number)
     return _drive(row, _places(database, 'WHERE drive = ?', number).get(number, ()))
-
-
-def numbers(database: Connection) -> list[int]:
-    """Return the numbers of all drives."""
-    return [int(number) for number, in database.run('SELECT number FROM drive')]
 
 
 def _places(database: Connection, condition: str = '', *values: object) -> dict[int, list[tuple[Any, ...]]]:
@@ -248,7 +243,7 @@ def _with(row: Stored, point: Point) -> Stored:
 def _shortened(database: Connection, row: Stored, point: Point, now: int) -> Stored:
     """Delete all points of a series; return it with the points that hysteresis needs and their checksums."""
     grown = row.history._replace(points=(*row.history.points, point))
-    rest = series.peaks(series.latest(grown, now, hysteresis.SPAN) or grown.points)
+    rest = series.peaks(series.latest(grown, now, series.SPAN) or grown.points)
     database.run('DELETE FROM point WHERE series = ?', row.number)
     return row._replace(history=History(tuple(rest)), settled=checksums.of_points(rest[:-1]),
                         sum=checksums.of_points(rest))

@@ -7,15 +7,15 @@ an alert, follow from the points alone.
 """
 from __future__ import annotations
 
-from ..constants import DAY, MONTH
+from ..constants import DAY, HOUR, MONTH
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KEPT_DAILY = 400 * DAY   # older points are thinned to one a month
-KEPT_WHOLE = 2 * DAY     # of a series that changes at every check, older points are thinned to one a day
-MANY = 500               # a series with more points counts as one that changes at every check
+KEPT_WHOLE = 25 * HOUR   # of a series that changes at every check, older points are thinned to one a day
+MANY = 320               # a series with more points counts as one that changes at every check
 
 # How often a series gets a point.
 CHANGE = 0    # at each change of its number: judged counters, states
@@ -28,6 +28,16 @@ PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'ecc_corrected', 'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max',
     'capacitor_test_age', 'capacitor_test_count', 'capacitor_test_result', 'non_medium_errors', 'thermal_throttle',
     'over_temperature_time', 'temperature_max', 'error_log_count', 'hidden_power_on_time'), DAILY)}
+
+
+# --- hysteresis: a number beyond a limit keeps counting until it has been a margin below the limit for a day --------
+# A day, because drives are warmer at some time of each day: after an hour, a drive near its limit would change state
+# twice a day. The history only stores the level up to which limits still count as exceeded, and the peaks of that day.
+
+SPAN = DAY
+# Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.
+MARGINS: Mapping[str, float] = {'temperature': 3}
+MOST = 200    # no drive has had a higher level; a higher one means that the history was tampered with
 
 
 class Point(NamedTuple):
@@ -124,3 +134,14 @@ def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point
 def day_limit(count: int, now: int) -> int:
     """Return the time before which a series of *count* points is thinned to one a day; 0 if it rarely changes."""
     return now - KEPT_WHOLE if count > MANY else 0
+
+
+def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
+    """Return the number to compare with limits: that of this check, or a higher one from earlier checks.
+
+    margin: how far below a limit the number must be, in its unit. before: the result of this function at the previous
+    check. recent: the readings, including that of this check.
+    """
+    day = latest(recent, now, SPAN)
+    released = max(point.number for point in day) + margin if day else before
+    return max(number, min(before, released)) if before <= MOST else number

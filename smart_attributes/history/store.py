@@ -10,7 +10,7 @@ from contextlib import suppress
 from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import clock, commits, directory, drive_matching, known_drives, losses, rows, salvage, series
+from . import clock, commits, directory, drive_matching, losses, rows, salvage, series
 from .counted_database import CountedDatabase
 from .database import BUDGET, CLONED, DAMAGED, GONE, OldFile
 from .drive_changes import updated
@@ -199,7 +199,7 @@ class HistoryStore:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
         self._version = _NOT_READ   # data_version does not show writes of this process itself
         with self.folder.state, suppress(HistoryUnusable):   # the next check writes it
-            known_drives.write(self.folder, known_drives.of(self._database.head))
+            salvage.write_known(self.folder, salvage.known_of(self._database.head))
         return result
 
     # --- opening -----------------------------------------------------------------------
@@ -226,7 +226,7 @@ class HistoryStore:
 
     def _salvage(self, why: str) -> None:
         """Copy what is left of a damaged history; the list of known drives at least."""
-        known, written = known_drives.read(self.folder), self._database.commits
+        known, written = salvage.read_known(self.folder), self._database.commits
         old = OldFile(self.folder)
         facts = salvage.facts(old)
         losers = salvage.copy(old, self._database, known, written.time if written else 0)

@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
+from .. import files
+from ..errors import SmartError
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import visible
 
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
 
 FILE, DIRECTORY, LINK, TREE, OTHER = 'file', 'directory', 'link', 'program directory', 'other'
 ROOT = 'root'
+# The list of what this command has installed on this host, by which a later run knows files that nobody changed.
+LIST = f'{files.CONFIG}/installed.json'
+_COMMENT = 'Written by check_smart_attributes install: the files that it wrote, each with its SHA-256.'
 
 
 class Item(NamedTuple):
@@ -136,3 +142,22 @@ def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[s
 def count(changes: Iterable[Change]) -> int:
     """Return how many of these change anything."""
     return sum(change.action not in ('keep', 'forget') for change in changes)
+
+
+# --- the list of installed files -------------------------------------------------------------------
+
+def parse_list(text: str) -> dict[str, str]:
+    """Return the digest of each path that was installed. Raises SmartError if the list is damaged."""
+    try:
+        written = json.loads(text)['written']
+        if all(isinstance(word, str) for pair in written.items() for word in pair):
+            return dict(written)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise SmartError(f'{LIST} is damaged; delete it: files that this program installed then count as changed',
+                     'install-refused')
+
+
+def list_document(written: Mapping[str, str]) -> str:
+    """Return the text of the list."""
+    return json.dumps({'comment': _COMMENT, 'written': dict(sorted(written.items()))}, indent=1) + '\n'

@@ -13,7 +13,7 @@ from ..reading import system_command
 from ..state_directory import NAME
 from ..typed import TYPE_CHECKING
 from ..words import clean, visible
-from . import manifest
+from . import changes
 from .changes import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, Change, Found, Item, digest, tree_digest
 from .modules import CACHE, below
 from .parts import TREES
@@ -96,19 +96,19 @@ class Disk:
 
     def written(self) -> dict[str, str]:
         """Return what earlier runs installed. Raises SmartError if that cannot be known."""
-        self._require_trust(manifest.PATH)
+        self._require_trust(changes.LIST)
         try:
-            return manifest.parse(files.content(self.at(manifest.PATH), _LARGEST).decode('utf-8', 'replace'))
+            return changes.parse_list(files.content(self.at(changes.LIST), _LARGEST).decode('utf-8', 'replace'))
         except FileNotFoundError:
             return {}
 
     def record(self, written: Mapping[str, str]) -> None:
         """Write down what is installed now. Raises SmartError."""
-        path = self.at(manifest.PATH)
-        with _reporting(manifest.PATH):
+        path = self.at(changes.LIST)
+        with _reporting(changes.LIST):
             if written:
                 os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
-                files.replace(manifest.document(written), path)
+                files.replace(changes.list_document(written), path)
             elif os.path.lexists(path):
                 os.unlink(path)
 

@@ -45,6 +45,12 @@ class Examination(NamedTuple):
         return all(finding.is_good for finding in self.findings)
 
 
+def halves(sentence: str) -> tuple[str, str]:
+    """Return (problem, next step) of a message "place: problem; next step"; '' if it has no next step."""
+    words, _, advice = sentence.partition('; ')
+    return words, advice
+
+
 def as_text(examination: Examination) -> str:
     """Return the results as text for a terminal."""
     width = min(max(shutil.get_terminal_size((NARROWEST, 24)).columns, NARROWEST), WIDEST) - 1

@@ -8,7 +8,7 @@ from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
 from ..model import Judgement, Place, Reading, Report, State, Verdict
 from ..words import clean, coded, findings, headline, kind, quantity, sentence, visible
-from . import terminal_width
+from . import terminal
 from .advice import NOTHING, REPLACE, WATCH, Advice, advice
 from .forecast_dates import lasting
 
@@ -21,7 +21,7 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
     """Print the action, the alerts and the drive. is_verbose: also all readings, limits and unmapped attributes."""
     from rich.text import Text
 
-    console = terminal_width.console(WIDTH_WITHOUT_TERMINAL)
+    console = terminal.console(WIDTH_WITHOUT_TERMINAL)
     alerting = list(_alerts(verdict))
     blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []),
               [*details(verdict, hide_serial), *(_farm(report, database, hide_serial, is_verbose) if report else ())])

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Seq
 from ..errors import SmartError, installing
 from ..knowledge.drive_database import Metric
 from ..model import Forecast, Judgement, State, Verdict, worst
-from ..redundancy.machine import Membership
+from ..redundancy.replacement import Membership
 from ..words import clean, kind
 from .perfdata import is_graphed
 

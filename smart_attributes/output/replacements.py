@@ -3,8 +3,7 @@ from __future__ import annotations
 
 from ..knowledge import severity
 from ..model import Dependence, Replacement, State
-from ..redundancy.machine import machine
-from ..redundancy.replacement import Drive
+from ..redundancy.replacement import Drive, machine
 from ..redundancy.sentences import tolerance
 from ..typed import TYPE_CHECKING
 from ..words import clean, sentence
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from typing import Iterator, List, Sequence, Tuple
 
     from ..model import Group, Verdict
-    from ..redundancy.machine import Machine, Membership
-    from ..redundancy.replacement import Step
+    from ..redundancy.replacement import Machine, Membership, Step
     from ..typed import Json
 
 TEXT = 500  # characters

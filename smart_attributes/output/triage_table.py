@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from ..model import State
 from ..words import coded, sentence
-from . import terminal_width
+from . import terminal
 from .table_cells import BAR, DriveRow, bar, fitting
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def print_rows(shown: Sequence[DriveRow], told: Iterable[Tuple[State, str]] = ()
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
 
-    console = terminal_width.console(terminal_width.WIDEST)
+    console = terminal.console(terminal.WIDEST)
     for state, text in told:
         console.print(Text(sentence(coded(text), 500), COLOURS[state]))
     if not shown:

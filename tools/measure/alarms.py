@@ -19,7 +19,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, Report, State
 
-from . import dates, expected
+from . import dates, expected, followed
 from .data_rows import json_lines
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def drives(path: str) -> Iterator[collection.CollectedDrive]:
     beside = os.path.join(os.path.dirname(path), LOGS)
     logs = dict(json_lines(beside, _named_logs, SHAPE)) if os.path.exists(beside) else {}
     for drive in collection.read(path):
-        yield (drive._replace(report=collection.with_logs(drive.report, logs[drive.name])) if drive.name in logs
+        yield (drive._replace(report=followed.with_logs(drive.report, logs[drive.name])) if drive.name in logs
                else drive)
 
 
 def _named_logs(line: Json) -> tuple[str, Json]:
-    collection.with_logs(Report(Identity()), line)   # raises if they are no logs
+    followed.with_logs(Report(Identity()), line)   # raises if they are no logs
     return str(line['path']), line
 
 

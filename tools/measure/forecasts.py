@@ -24,6 +24,8 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Forecast, Reading, Verdict
 
+from .followed import FollowedDrive, read_followed
+
 SHORTEST = 60 * DAY      # of power-on time from a forecast to the last report; less tests little
 STOPPED = 99             # %; normalized values never show more
 LEAST_EXPECTED = 2       # percentage points by the estimate; below it, the speed is mostly rounding
@@ -72,7 +74,7 @@ class Results(NamedTuple):
     speeds: list[tuple[Seen, float]]            # first report, and real wear divided by its estimate
 
 
-def lives(drives: Iterable[collection.FollowedDrive], judged: Callable[[collection.CollectedDrive], Verdict]
+def lives(drives: Iterable[FollowedDrive], judged: Callable[[collection.CollectedDrive], Verdict]
           ) -> Iterator[Life]:
     """Yield the drives, without hard disks, that report wear and age twice, and neither of them ever falls.
 
@@ -188,5 +190,5 @@ def main(path: str, as_json: bool) -> None:
     """Print how the forecasts compare with the real wear of the drives of a file. Raises DataError."""
     database = SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
     thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
-    found = results(lives(collection.read_followed(path), lambda drive: measure.judged(drive, database, thresholds)))
+    found = results(lives(read_followed(path), lambda drive: measure.judged(drive, database, thresholds)))
     print(*([json.dumps(as_data(found), indent=1)] if as_json else lines(found)), sep='\n')

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from smart_attributes.devtools.sectors import PHYSICAL
+from smart_attributes.devtools.collection import PHYSICAL
 from smart_attributes.knowledge import ranges
 from smart_attributes.model import State
 

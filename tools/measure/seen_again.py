@@ -22,13 +22,13 @@ from typing import NamedTuple
 
 from smart_attributes.constants import DAY
 from smart_attributes.devtools import collection, measure
-from smart_attributes.devtools.collection import CollectedDrive
-from smart_attributes.devtools.sectors import ATTRIBUTES, Sizes
+from smart_attributes.devtools.collection import ATTRIBUTES, CollectedDrive, Sizes
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import error_log, standards
 from smart_attributes.model import Report, State, Verdict
 from smart_attributes.typed import Json
 
+from . import followed
 from .alarms import Alarm
 from .data_rows import Row, json_lines, show
 from .timelines import Mindful, percent
@@ -129,7 +129,7 @@ def read(path: str, judge: Mindful) -> Drives:
                                           if row.id in ATTRIBUTES})
 
     def look(seen: Json) -> Look:
-        report = collection.with_logs(collection.report_of(seen['facts']), seen)
+        report = followed.with_logs(collection.report_of(seen['facts']), seen)
         size = sizes.physical(report.identity.model)
         verdict = judge(report._replace(identity=report.identity._replace(physical_block_size=size)), None)
         counts = {j.reading.metric: j.reading.number for j in verdict.judgements

@@ -30,8 +30,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Optional
 
 from smart_attributes.constants import HOUR
-from smart_attributes.devtools.collection import LONGEST
-from smart_attributes.devtools.sectors import Sizes
+from smart_attributes.devtools.collection import LONGEST, Sizes
 from smart_attributes.errors import DataError
 from smart_attributes.history.past import Past, observations
 from smart_attributes.history.series import CHANGE, History, Key, Observation, next_point
