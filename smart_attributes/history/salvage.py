@@ -84,12 +84,6 @@ def _checksum(text: bytes) -> bytes:
 
 # --- copying -----------------------------------------------------------------------------
 
-def facts(old: OldFile) -> dict[str, str]:
-    """Return the facts of a damaged history; none if they or the list of its drives are damaged."""
-    found = old.part(lambda: rows.sealed(old))
-    return found[0] if found else {}
-
-
 def copy(old: OldFile, new: Connection, known: Known, last_read: int) -> list[Record]:
     """Copy all drives of a damaged history to a new one; return those whose readings are lost.
 

@@ -228,7 +228,7 @@ class HistoryStore:
         """Copy what is left of a damaged history; the list of known drives at least."""
         known, written = salvage.read_known(self.folder), self._database.commits
         old = OldFile(self.folder)
-        facts = salvage.facts(old)
+        facts = old.part(lambda: rows.sealed(old)[0]) or {}
         losers = salvage.copy(old, self._database, known, written.time if written else 0)
         old.close()
         begun = min((record.first_read for record in known.drives), default=self.now)
