@@ -21,12 +21,15 @@ class Bays(NamedTuple):
     slots: Dict[str, str]
 
 
+def failing(serial: str) -> Dict[str, Any]:
+    return {**disk(serial, a5=2000), 'smart_status': {'passed': False}}
+
+
 def some(dice: random.Random) -> Bays:
     """Return a machine with two to eight drives, some of them failing; udev names the sockets of every second one."""
     count = dice.randrange(2, 9)
     names = [f'sd{chr(97 + number)}' for number in range(count)]
-    drives = {name: disk(f'SERIAL{number:02}', a5=dice.choice([0, 0, 2000]), a199=dice.randrange(9))
-              for number, name in enumerate(names)}
+    drives = {name: dice.choice([disk, disk, failing])(f'SERIAL{number:02}') for number, name in enumerate(names)}
     return Bays(drives, {name: SLOT.format(number) for number, name in enumerate(names)} if dice.random() < .5 else {})
 
 
@@ -84,6 +87,28 @@ def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[
         is_told = GONE in told.first_line and f'{serial} is gone from /dev/{name}; ' in told.first_line
         assert (is_told, GONE in told.text) == (event is vanishes,) * 2, (seed, told.text)
         assert not is_told or told.code in (1, 2)
+
+
+def test_another_drive_in_the_slot_is_a_replacement_whatever_its_name(tmp_path: Path) -> None:
+    """A hot swap often gives the new drive the next free name."""
+    machine = Machine(tmp_path)
+    shows(machine, Bays({'sda': disk(), 'sdb': disk('SERIAL02')}, {'sda': SLOT.format(1), 'sdb': SLOT.format(2)}))
+    machine.check(START, '--scan')
+    shows(machine, Bays({'sda': disk(), 'sdz': disk('SERIAL03')}, {'sda': SLOT.format(1), 'sdz': SLOT.format(2)}))
+
+    assert state(machine, START + HOUR) == 0
+
+
+def test_a_drive_that_fails_stands_before_one_that_is_gone(tmp_path: Path) -> None:
+    """Both are in the first line, the worst one first."""
+    machine = Machine(tmp_path)
+    machine.holds(sda=failing('SERIAL01'), sdb=disk('SERIAL02'))
+    machine.check(START, '--scan')
+    machine.holds(sda=failing('SERIAL01'))
+
+    told = machine.check(START + HOUR, '--scan').first_line
+    assert told.startswith('SMART CRITICAL - sda smart_status: FAILED; '), told
+    assert 'SERIAL02 is gone from /dev/sdb' in told
 
 
 def test_a_removable_drive_raises_nothing(tmp_path: Path) -> None:
