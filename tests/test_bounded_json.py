@@ -16,7 +16,7 @@ def test_the_cost_of_a_text_is_that_of_its_bytes_and_tokens(text, expected):
 
 @pytest.mark.parametrize('memory, is_parsed', [(99, False), (100, True), (101, True)])
 def test_a_text_is_parsed_up_to_the_memory_that_it_may_use(memory, is_parsed, monkeypatch):
-    monkeypatch.setattr('MEMORY', memory)
+    monkeypatch.setattr(untrusted, 'MEMORY', memory)
     text = b'1' + b' ' * 49
     assert cost(text) == 100
 

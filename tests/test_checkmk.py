@@ -143,7 +143,7 @@ def test_the_program_exits_with_0_and_the_lines_have_the_states(fake):
 
     assert done.code == 0
     assert {name: service.state for name, service in found.items()} == {'SMART': 2, 'SMART sda': 1, 'SMART sdb': 3}
-    assert found['SMART'].summary.startswith('1 of 3 expected drives missing, 2 found; ')
+    assert found['SMART'].summary.startswith('[drives-missing] 1 of 3 expected drives missing, 2 found; ')
 
 
 @pytest.mark.parametrize('label', ['serial', 'device'])

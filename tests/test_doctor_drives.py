@@ -9,7 +9,7 @@ import pytest
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.survey import Survey
 from smart_attributes.coded import Coded
-from smart_attributes.doctor import drives, sentences
+from smart_attributes.doctor import drives
 from smart_attributes.errors import (
     ControllerElsewhere,
     DriveAbsent,
@@ -20,6 +20,7 @@ from smart_attributes.errors import (
     SudoRefused,
 )
 from smart_attributes.model import Device, Identity, Read, Report, State, Verdict
+from smart_attributes.output import doctor_findings
 from smart_attributes.output.doctor_findings import Finding
 
 X1 = Identity(model='ACME X1', serial='SERIAL1')
@@ -172,4 +173,4 @@ def test_a_check_watches_every_address_behind_which_a_drive_can_be():
 @pytest.mark.parametrize('sentence, halves', [
     ('what; next', ('what', 'next')), ('what', ('what', '')), ('what; next; then', ('what', 'next; then'))])
 def test_a_sentence_has_two_halves(sentence, halves):
-    assert sentences.halves(sentence) == halves
+    assert doctor_findings.halves(sentence) == halves

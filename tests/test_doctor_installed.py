@@ -7,7 +7,7 @@ from typing import List
 import pytest
 
 from smart_attributes import files
-from smart_attributes.doctor import installed, system
+from smart_attributes.doctor import installed, program
 from smart_attributes.installation import disk, parts
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
@@ -83,10 +83,10 @@ def test_a_part_of_a_package_comes_with_the_package(root):
     ('VERSION_ID=9\nPLATFORM_ID=rhel\nID=own\n', 'apt install'), ('', 'apt install')])
 def test_the_system_names_its_own_command_for_packages(root, monkeypatch, release, command):
     """Lines of os-release as these systems have them; none of them but Debian was tried."""
-    monkeypatch.setattr(system, 'ROOT', str(root))
+    monkeypatch.setattr(program, 'ROOT', str(root))
     put(root, '/etc/os-release', release)
 
-    assert system.installer().install == command
+    assert program.installer().install == command
 
 
 @pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', True), ('home', False)])

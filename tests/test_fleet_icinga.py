@@ -36,7 +36,7 @@ CASES = {
     'hidden': WELL._replace(text=WELL.text.replace('  EXAMPLE0001', '')),
     'stale': WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0003')),
     'no-numbers': WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0004'), values=()),
-    'too-few': Output(2, 'SMART CRITICAL - 1 of 2 expected drives missing; 1 drive: 1 ok\n'
+    'too-few': Output(2, 'SMART CRITICAL - [drives-missing] 1 of 2 expected drives missing; 1 drive: 1 ok\n'
                       + WELL.text.replace('EXAMPLE0001', 'EXAMPLE0005').partition('\n')[2], WELL.values),
     'no-drive': Output(3, 'SMART UNKNOWN - sudo does not let nagios run smartctl', ()),
     'mistake': Output(3, 'SMART UNKNOWN - site.json: no JSON; 1 drive: 1 ok\nUNKNOWN   (check)  site.json: no JSON\n'

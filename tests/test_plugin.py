@@ -216,7 +216,7 @@ def test_a_scan_without_drives_is_unknown(fake):
     ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),
     ('--expect=0', 0, 'SMART OK - no drives, as expected (--expect 0)'),
     ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
-    ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - 1 of 1 expected drives missing')])
+    ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - [drives-missing] 1 of 1 expected drives missing')])
 def test_a_machine_without_drives_may_be_well(fake, options, code, words):
     """One service for all machines; the virtual ones among them have no drives. What counts drives counts on."""
     fake.answers(SCAN, SCAN_OF_NOTHING)

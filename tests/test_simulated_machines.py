@@ -158,7 +158,7 @@ def test_a_missing_drive_behind_raid_is_critical_where_the_number_is_known(tmp_p
     result = check(machine, '-d', 'megaraid,[0-7]@/dev/bus/0', '--expect', '6', '-c', 'endurance_used=200')
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 1 of 6 expected drives missing, 5 found')
+    assert result.first_line.startswith('SMART CRITICAL - [drives-missing] 1 of 6 expected drives missing, 5 found')
 
 
 def test_a_failing_sata_drive_behind_raid_fails_by_its_attributes(machine):

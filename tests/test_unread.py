@@ -108,7 +108,7 @@ def test_an_unread_drive_under_three_names_is_one(machine):
     result = check(machine, *named, '--expect', '3', '-v')
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 2 of 3 expected drives missing, 1 found; ')
+    assert result.first_line.startswith('SMART CRITICAL - [drives-missing] 2 of 3 expected drives missing, 1 found; ')
     assert 'also reached as sat@/dev/sg0, which has SMART disabled' in result.text
 
 
@@ -179,7 +179,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 found; ')
+    assert result.first_line.startswith('SMART CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found; ')
     gone, = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
     assert gone['action'] == 'look for the drive'
 
@@ -320,7 +320,7 @@ def test_a_volume_does_not_stand_in_for_a_drive_that_has_gone(machine):
 
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
-    assert 'CRITICAL - 1 of 2 expected drives missing, 1 found' in result.first_line
+    assert 'CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found' in result.first_line
 
 
 # --- sudo ----------------------------------------------------------------------------------------

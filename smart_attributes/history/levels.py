@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .series import History
 
+_BEYOND = 1.2   # how much larger than its noise a change must be
 _OF = 3         # readings of which the median is taken
 _ENOUGH = 10    # numbers of a level that changes at nearly every reading, before which nothing is known about it
 
@@ -45,7 +46,7 @@ def _change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth
     for start, end in _periods(steady, rule, now):
         size = sign * (last - start[1])
         state = state_of(rule, min(size, sign * (end[1] - start[1])))
-        if size > noise and state is not State.OK:
+        if size > _BEYOND * noise and state is not State.OK:
             changes.append(Growth(state, size, start[1], last, start[0], end[0], rule, is_level=True))
     return max(changes, key=lambda each: (each.state.urgency, each.size, each.noticed), default=None)
 

@@ -102,7 +102,7 @@ def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> Tuple[State, 
     ordered: verdicts in order of severity.
     """
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
-    worse = [*whole.failures,
+    worse = [*map(coded, whole.failures),
              *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has its own line
              *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)]
     milder = [coded(said) for demanded, said in whole.demands if demanded not in (state, State.OK)]
