@@ -153,40 +153,64 @@ def test_a_percentage_that_cannot_be_is_damage_though_its_checksum_is_right(tmp_
     assert 'damaged' in later.loss
 
 
-def test_damage_that_recurs_within_a_day_is_a_finding(machine: Machine) -> None:
-    """A disk that flips bits; the state is that of --history-required, where it is given."""
+def damaged_twice(machine: Machine) -> None:
     machine.holds(sda=disk(a199=10))
     for hours in (0, 1):
         assert machine.check(NOW + hours * HOUR).code == 0
         for name in (STATE, f'history/{LOG}'):
             (machine.state / name).write_bytes(b'rubbish' * 1000)
+
+
+def test_damage_that_recurs_within_a_day_is_a_finding(machine: Machine) -> None:
+    """A disk that flips bits; the state is that of --history-required, where it is given."""
+    damaged_twice(machine)
     told = machine.check(NOW + 2 * HOUR)
 
     assert (told.code, '[history-restarts] history: damaged or lost on' in told.first_line) == (1, True), told.text
     assert [machine.check(NOW + 3 * HOUR, '--history-required', state).code for state in ('critical', 'ok')] == [2, 0]
-    doctor = ' '.join(machine.run(NOW + 3 * HOUR, 'doctor', '-d', '/dev/sda').text.split())
-    assert 'TO DO history' in doctor and 'and again on' in doctor, doctor
     assert machine.check(NOW + 27 * HOUR).code == 0
 
 
-def test_a_log_of_a_process_that_never_ended_is_shortened_and_named(machine: Machine) -> None:
-    """A check does it after its output, whatever has grown there; doctor says that it was long."""
-    machine.holds(sda=disk(a199=10))
-    for look in (lambda: machine.check(NOW), lambda: machine.run(NOW, 'doctor', '-d', '/dev/sda')):
-        child = os.fork()
-        if child == 0:
-            database = sqlite3.connect(machine.state / STATE, isolation_level=None)
-            for statement in ('PRAGMA wal_autocheckpoint = 0', 'PRAGMA synchronous = OFF', 'CREATE TABLE other (x)',
-                              'INSERT INTO other VALUES (zeroblob(9000000))', 'DROP TABLE other'):
-                database.execute(statement)
-            os._exit(0)
-        os.waitpid(child, 0)
-        assert (machine.state / 'history' / LOG).stat().st_size > 8 << 20
-        told = ' '.join(look().text.split())
+@abilities.disk
+def test_doctor_names_damage_that_recurs(machine: Machine) -> None:
+    damaged_twice(machine)
+    told = ' '.join(machine.run(NOW + 2 * HOUR, 'doctor', '-d', '/dev/sda').text.split())
 
-        assert 'note: history' not in told, told
-        assert (machine.state / 'history' / LOG).stat().st_size < 1 << 18
+    assert 'TO DO history' in told and 'and again on' in told, told
+
+
+def has_a_long_log(machine: Machine) -> Path:
+    """Write a log of 18 MB, by a process that ends without closing the file, and return it."""
+    child = os.fork()
+    if child == 0:
+        database = sqlite3.connect(machine.state / STATE, isolation_level=None)
+        for statement in ('PRAGMA wal_autocheckpoint = 0', 'PRAGMA synchronous = OFF', 'CREATE TABLE other (x)',
+                          'INSERT INTO other VALUES (zeroblob(9000000))', 'DROP TABLE other'):
+            database.execute(statement)
+        os._exit(0)
+    os.waitpid(child, 0)
+    log = machine.state / 'history' / LOG
+    assert log.stat().st_size > 8 << 20
+    return log
+
+
+def test_a_log_that_has_grown_is_shortened_by_the_next_check(machine: Machine) -> None:
+    """After its output, and nothing is lost."""
+    machine.holds(sda=disk(a199=10))
+    log = has_a_long_log(machine)
+    told = machine.check(NOW).text
+
+    assert 'note: history' not in told, told
+    assert log.stat().st_size < 1 << 18
+
+
+@abilities.disk
+def test_doctor_names_a_log_that_has_grown(machine: Machine) -> None:
+    log = has_a_long_log(machine)
+    told = ' '.join(machine.run(NOW, 'doctor', '-d', '/dev/sda').text.split())
+
     assert 'its log had grown to 18.1 MB -> it is short again' in told, told
+    assert log.stat().st_size < 1 << 18
 
 
 def test_a_restart_is_noted_once_and_only_after_commits_that_were_not_synced(machine: Machine) -> None:
