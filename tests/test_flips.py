@@ -209,7 +209,7 @@ def test_doctor_names_a_log_that_has_grown(machine: Machine) -> None:
     log = has_a_long_log(machine)
     told = ' '.join(machine.run(NOW, 'doctor', '-d', '/dev/sda').text.split())
 
-    assert 'its log had grown to 18.1 MB -> it is short again' in told, told
+    assert re.search(r'its log had grown to 18\.\d MB -> it is short again', told), told
     assert log.stat().st_size < 1 << 18
 
 
