@@ -326,7 +326,7 @@ def test_a_slot_that_is_empty_holds_nobody(history, outcome):
     known = Remembered(history(START))
     known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
 
-    assert known._there == {}
+    assert known._there == []
 
 
 LATELY = Lately(START)

@@ -13,6 +13,7 @@ import time
 import traceback
 from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Sequence, Tuple
+from zlib import crc32
 
 import abilities
 import pytest
@@ -391,6 +392,20 @@ def test_a_check_that_is_killed_before_it_has_copied_a_damaged_file_leaves_that_
     assert (tmp_path / 'history' / directory.ASIDE).exists() and not (tmp_path / 'history' / directory.DAMAGED).exists()
 
 
+def test_damage_after_a_copy_that_was_killed_at_its_end_loses_nothing_newer(tmp_path):
+    """Everything was copied, but the damaged file still has the name of one that was not."""
+    check(tmp_path, 1)
+    folder = directory.below(state_directory.ready(str(tmp_path)), is_made=False)
+    shutil.copy(folder.file, folder.damaged)
+    check(tmp_path, 2, START + STEP)
+    file = sqlite3.connect(folder.file)
+    file.execute("UPDATE fact SET value = 7 WHERE name = 'begun'")
+    file.commit()
+
+    assert 'no reading was lost' in history(tmp_path, START + 2 * STEP).loss
+    assert numbers(tmp_path) == [1, 2]
+
+
 DAMAGE = {
     'a-point': ("UPDATE point SET number = 7 WHERE series = 1", [1]), 'no-points': ('DELETE FROM point', [1, 2, 3]),
     'a-series': ('DELETE FROM series WHERE drive = 2', [2]),
@@ -448,7 +463,8 @@ def test_known_drives_outlast_their_history(tmp_path):
     assert opened.loss.startswith('restarted on ')
 
 
-@pytest.mark.parametrize('content', [b'', b'[', b'00000000\n[1, [], []]', b'\0' * 99])
+@pytest.mark.parametrize('content', [b'', b'[', b'00000000\n[1, [], []]', b'\0' * 99,
+                                     b'%08x\n' % crc32(b'[' * 99_999) + b'[' * 99_999])
 def test_a_damaged_list_of_known_drives_is_written_again(tmp_path, content):
     """The history itself is whole, so nothing is lost."""
     opened = check(tmp_path, 1)

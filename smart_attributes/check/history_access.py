@@ -46,7 +46,7 @@ class Remembered:
         self.trouble = trouble
         self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
         self._recalled: Dict[Address, DriveHistory] = {}
-        self._there: Dict[str, str] = {}    # occupied addresses, each with its slot
+        self._there: List[Device] = []      # at occupied addresses
         self._whereabouts: Optional[Whereabouts] = None
         self._scope: Tuple[Sequence[str], bool] = (), False
 
@@ -82,10 +82,7 @@ class Remembered:
         if self._history is None:
             return
         empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
-        from ..reading import by_id
-        sockets = by_id.links(by_id.SLOTS)
-        self._there = {device.address: by_id.name_of(device, sockets) for device in asked
-                       if device.address not in empty}
+        self._there = [device for device in asked if device.address not in empty]
         self._scope = () if is_scan else [device.address for device in asked], is_scan
         known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
         try:
@@ -97,9 +94,17 @@ class Remembered:
         from ..history.drive_changes import Scope
         from . import drive_tracking
         met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
-        self._whereabouts = drive_tracking.found(self._history.places, self._history.records, met, self._there,
-                                                 Scope(*self._scope),
-                                                 self._history.now)
+        here = {(place.address, place.drive) for place in self._history.places if not place.gone}
+        has_moved = any(not match.record or (address, match.record.number) not in here for address, _, match in met)
+        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else they are stored
+        self._whereabouts = drive_tracking.found(self._history.places, self._history.records, met, there,
+                                                 Scope(*self._scope), self._history.now)
+
+    def _slots(self) -> Dict[str, str]:
+        """Return the occupied addresses, each with the name of its slot; '' if that is unknown."""
+        from ..reading import by_id
+        sockets = by_id.links(by_id.SLOTS)
+        return {device.address: by_id.name_of(device, sockets) for device in self._there}
 
     @property
     def recurring_loss(self) -> Tuple[Coded, ...]:
@@ -223,8 +228,8 @@ class Remembered:
             with suppress(Exception):  # the numbers of one drive never keep those of others from being stored
                 address = verdict.device.address
                 read[address] = Sighting(address, verdict.identity, self._observed(verdict))
-        everything = [(read.get(address) or Sighting(address))._replace(slot=self._there.get(address, ''))
-                      for address in dict.fromkeys((*self._there, *read))]
+        everything = [(read.get(address) or Sighting(address))._replace(slot=slot)
+                      for address, slot in {**dict.fromkeys(read, ''), **self._slots()}.items()]
         with suppress(HistoryUnusable):
             self._history.keep(everything, Scope(*self._scope))
 

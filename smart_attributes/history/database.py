@@ -155,6 +155,8 @@ class Database(Connection):
             if not is_old:
                 version = self._opened()
                 is_old = self._is_of_a_snapshot(version)
+            if version == VERSION and self._writes:   # a check that was killed has copied everything
+                directory.put_aside(self.folder)
         if is_old and not self._writes:
             raise HistoryUnusable(f'{self.folder.file} is that of a snapshot before the release of 2.0.0; the next '
                                   f'check starts a new history')

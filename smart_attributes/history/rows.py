@@ -104,6 +104,10 @@ def _drive(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Rec
     """Return a drive and its places, of which the rows are given. Raises ValueError for a wrong seal."""
     if row[-1] != _seal(row, places):
         raise ValueError('a wrong seal')
+    return _values(row, places)
+
+
+def _values(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Record, tuple[DrivePlace, ...]]:
     number, first, last, protocol, model, firmware, serial, wwn, total, _ = row
     return (Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
                    moment(first), moment(last), int(total)),
@@ -285,7 +289,7 @@ def count(database: Connection, least: int, now: int) -> tuple[int, Head]:
     database.run_all('UPDATE drive SET seal = ? WHERE number = ?', [(row[-1], row[0]) for row in drives])
     facts = _facts(database)
     write_facts(database, sum=_sum(facts, drives))
-    found = [_drive(row, places.get(row[0], ())) for row in drives]
+    found = [_values(row, places.get(row[0], ())) for row in drives]
     return sequence, Head(facts, tuple(record for record, _ in found),
                           tuple(chain.from_iterable(at for _, at in found)))
 

@@ -19,8 +19,6 @@ from .drive_changes import DrivePlace
 from .drive_matching import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from .database import Connection, OldFile
     from .directory import HistoryFolder
     from .rows import Head
@@ -51,7 +49,7 @@ def read_known(folder: HistoryFolder) -> Known:
             lost, drives, places = json.loads(text)
             return Known(moment(lost), tuple(_record(*drive) for drive in drives),
                          tuple(DrivePlace(*place) for place in places))
-    except (OSError, TypeError, ValueError):
+    except (OSError, TypeError, ValueError, RecursionError):   # the owner can write anything there
         pass
     return Known()
 
@@ -62,12 +60,8 @@ def write_known(folder: HistoryFolder, known: Known) -> None:
         return
     drives = [(record.number, record.first_read, *record.identity[:5]) for record in known.drives]
     text = json.dumps((known.lost, drives, known.places)).encode()
-    new = f'{_path(folder)}.new'
-    with directory.refusals(_path(folder)), directory.locked(folder, alone=True):
-        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        with open(file, 'wb', 0) as opened:
-            opened.write(_checksum(text) + b'\n' + text)
-        os.replace(new, _path(folder))
+    with directory.refusals(_path(folder)):
+        files.replace(f'{_checksum(text).decode()}\n{text.decode()}', _path(folder))
 
 
 def _record(number: int, first: int, protocol: str, model: str, firmware: str, serial: str, wwn: str) -> Record:
@@ -89,24 +83,26 @@ def copy(old: OldFile, new: Connection, known: Known, last_read: int) -> list[Re
 
     known: drives that the history had, even if no part of it is left. last_read: when the last check read them.
     """
-    listed = {record.number: record for record in known.drives}
+    listed = {record.number: (record._replace(last_read=max(last_read, record.first_read)),
+                              tuple(place for place in known.places if place.drive == record.number))
+              for record in known.drives}
     numbers = old.part(lambda: [int(number) for number, in old.run('SELECT number FROM drive')]) or ()
-    return [record for number in sorted({*listed, *numbers})
-            for record in _copied(old, new, number, listed.get(number), known, last_read)]
+    lost = (_copied(old, new, number, listed.get(number)) for number in sorted({*listed, *numbers}))
+    return [record for record in lost if record]
 
 
-def _copied(old: OldFile, new: Connection, number: int, listed: Record | None, known: Known,
-            last_read: int) -> Collection[Record]:
+def _copied(old: OldFile, new: Connection, number: int,
+            listed: tuple[Record, tuple[DrivePlace, ...]] | None) -> Record | None:
     """Copy one drive; return it if its readings are lost. listed: as the list of known drives has it."""
-    found = old.part(lambda: rows.drive(old, number))
-    if found is None and listed is None:
-        return ()   # a row that is damaged, or that belongs to no drive
-    record, places = found or (listed._replace(last_read=max(last_read, listed.first_read)) if listed else None, [
-        place for place in known.places if place.drive == number])
-    assert record   # noqa: S101  one of the two is there
-    stored = old.part(lambda: rows.stored(old, [record], rows.EVERY)[number]) if found else None
+    intact = old.part(lambda: rows.drive(old, number))
+    found = intact or listed
+    if found is None:
+        return None   # a row that is damaged, or that belongs to no drive
+    record, places = found
+    stored = old.part(lambda: rows.stored(old, [record], rows.EVERY)[number]) if intact else None
     rows.write_drive(new, record)
     rows.write_places(new, places)
-    if stored is not None:
-        rows.write_stored(new, number, stored)
-    return [record] if stored is None else ()
+    if stored is None:
+        return record
+    rows.write_stored(new, number, stored)
+    return None
