@@ -5,7 +5,8 @@ first process starts, so it must be cheap: `signal` imports enum, which takes 5 
 """
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
+from .typed import TYPE_CHECKING
+
 if TYPE_CHECKING:
     import signal as _signal
     from collections.abc import Callable

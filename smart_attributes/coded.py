@@ -4,7 +4,8 @@ from __future__ import annotations
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from collections.abc import Mapping
+    from typing import Any
 
 
 class Coded(str):

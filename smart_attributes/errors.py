@@ -7,7 +7,6 @@ import sys
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Optional, Tuple
 
     from .drive_identity import Identity
 
@@ -55,8 +54,8 @@ class DriveError(SmartError):
     """
 
     code = 'drive-unreadable'
-    identity: Optional[Identity] = None
-    around_type: Tuple[str, ...] = ()
+    identity: Identity | None = None
+    around_type: tuple[str, ...] = ()
 
     def of(self, identity: Identity) -> DriveError:
         """Return this error with the identity of its drive."""

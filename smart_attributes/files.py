@@ -10,7 +10,8 @@ import stat
 import sys
 import time
 
-TYPE_CHECKING = False  # type checkers treat it as True; importing typing costs more than this whole module
+from .typed import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -9,8 +9,8 @@ import time
 
 from . import alarm
 from .reading import fast_path, processes
+from .typed import TYPE_CHECKING
 
-TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -14,7 +14,7 @@ from .errors import DriveError
 from .typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Iterable, Mapping, Optional, Tuple, Union
+    from collections.abc import Iterable, Mapping
 
 
 class State(IntEnum):
@@ -45,13 +45,13 @@ WHEN_FAILED: Mapping[str, str] = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', '
 class Answer(NamedTuple):
     """The result of one smartctl process, as unparsed bytes."""
 
-    command: Tuple[str, ...]
+    command: tuple[str, ...]
     # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed without end), "not
     # started", "too late" to start, "met" (another check reads the drive), "busy" (that other check hangs)
     outcome: str
     reason: str = ''              # why it is not "done": "no answer within 30 s"
-    status: Optional[int] = None  # exit status, eight bits; None unless the process exited by itself
-    signal: Optional[int] = None  # the signal that ended it, if this program did not send one
+    status: int | None = None  # exit status, eight bits; None unless the process exited by itself
+    signal: int | None = None  # the signal that ended it, if this program did not send one
     stdout: bytes = b''
     stderr: bytes = b''
     seconds: float = 0.0          # from its start
@@ -78,13 +78,13 @@ class AttributeRow(NamedTuple):
 
     id: int
     name: str                     # smartctl's name; it differs between versions, so never match by it
-    value: Optional[int]          # normalized; None if smartctl prints "---" or omits it
-    worst: Optional[int]
-    threshold: Optional[int]      # None if unknown; 0 never fails
-    prefail: Optional[bool]       # None if the flags were not printed
+    value: int | None          # normalized; None if smartctl prints "---" or omits it
+    worst: int | None
+    threshold: int | None      # None if unknown; 0 never fails
+    prefail: bool | None       # None if the flags were not printed
     when_failed: str              # '', 'now' or 'past'
     raw: str                      # RAW_VALUE as printed: "640 (409 5906)"
-    raw_number: Optional[int] = None  # smartctl's number of the raw bytes (JSON only)
+    raw_number: int | None = None  # smartctl's number of the raw bytes (JSON only)
 
 
 class Statistic(NamedTuple):
@@ -100,15 +100,15 @@ class SelfTest(NamedTuple):
 
     kind: str                     # "Short offline", "Extended", as printed
     status: str                   # "Completed: read failure", as printed
-    passed: Optional[bool]        # None: still running, aborted or interrupted, so without a result
-    hours: Optional[int]          # power-on hours when it ended (16 bits on ATA, wraps at 65536)
+    passed: bool | None        # None: still running, aborted or interrupted, so without a result
+    hours: int | None          # power-on hours when it ended (16 bits on ATA, wraps at 65536)
 
 
 class ErrorEntry(NamedTuple):
     """One entry of the ATA error log."""
 
     number: int                   # counts the errors of the drive's life
-    kind: Tuple[str, ...]         # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
+    kind: tuple[str, ...]         # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
     hours: int                    # power-on hours when it happened (16 bits, wraps at 65536)
 
 
@@ -125,8 +125,8 @@ class Farm(NamedTuple):
     """The Field Accessible Reliability Metrics log (FARM) of a Seagate disk, or why it could not be read."""
 
     serial: str = ''
-    hours: Optional[int] = None   # power-on time; None if not reported
-    heads: Tuple[Head, ...] = ()  # those with a count above 0
+    hours: int | None = None   # power-on time; None if not reported
+    heads: tuple[Head, ...] = ()  # those with a count above 0
     is_foreign: bool = False      # it names another serial number than the drive
     asked: int = 0                # when it was read, seconds since 1970; 0: with the report
     unread: str = ''              # why it could not be read, as a clause
@@ -145,23 +145,23 @@ class Report(NamedTuple):
     """Everything that smartctl reported about one drive, from JSON or text."""
 
     identity: Identity
-    smart_status: Optional[bool] = None   # SMART health status: True passed; None not reported
+    smart_status: bool | None = None   # SMART health status: True passed; None not reported
     smart_status_text: str = ''           # its text, if it has any beyond PASSED and FAILED
-    attributes: Tuple[AttributeRow, ...] = ()
-    statistics: Mapping[Tuple[int, int], Statistic] = {}  # (page, offset) -> entry
+    attributes: tuple[AttributeRow, ...] = ()
+    statistics: Mapping[tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
     scsi: Mapping[str, float] = {}        # see json_report._SCSI_PATHS; "read.total_uncorrected_errors"
-    self_tests: Tuple[SelfTest, ...] = ()  # newest first
+    self_tests: tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> percentage that smartctl itself derives; since 7.5
-    error_count: Optional[int] = None     # entries ever made in the ATA error log; None if not read
+    error_count: int | None = None     # entries ever made in the ATA error log; None if not read
     # entries of the ATA error log, newest first: five, or more if the extended log was read
-    errors: Tuple[ErrorEntry, ...] = ()
-    exit_status: Optional[int] = None     # smartctl's exit status, eight bits
-    messages: Tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
-    version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
-    gaps: Tuple[Coded, ...] = ()          # expected content that is missing or damaged
-    farm: Optional[Farm] = None           # only if it was read
-    vendor_log: Optional[LogPage] = None  # of NVMe, if this check has asked for it
+    errors: tuple[ErrorEntry, ...] = ()
+    exit_status: int | None = None     # smartctl's exit status, eight bits
+    messages: tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
+    version: tuple[int, ...] = ()         # smartctl's version: (7, 3)
+    gaps: tuple[Coded, ...] = ()          # expected content that is missing or damaged
+    farm: Farm | None = None           # only if it was read
+    vendor_log: LogPage | None = None  # of NVMe, if this check has asked for it
 
     def has_exit_bit(self, bits: int) -> bool:
         """Return whether smartctl's exit status has any of these bits; False after a signal."""
@@ -169,7 +169,7 @@ class Report(NamedTuple):
 
 
 if TYPE_CHECKING:
-    Outcome = Union[Report, DriveError]
+    Outcome = Report | DriveError
 
 OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
 # Output limit in bytes for programs that exit right after printing, such as check_nrpe and check_by_ssh: Nagios 4.4
@@ -198,7 +198,7 @@ class Read(NamedTuple):
     waited: float = 0.0           # seconds before that, for another check that was reading the drive
 
     @property
-    def identity(self) -> Optional[Identity]:
+    def identity(self) -> Identity | None:
         """Return the identity of the drive that answered, even without a verdict; None if none answered."""
         return self.outcome.identity
 
@@ -207,7 +207,7 @@ class Source(NamedTuple):
     """The source of a number: an attribute of the ATA table, or a log."""
 
     log: str = ''                 # a name in `standards`, or a document; '' if the source is an attribute
-    attribute: Optional[int] = None
+    attribute: int | None = None
     definition: str = ''          # how the attribute is read: "100 - value"; a new definition starts a new series
 
     def __str__(self) -> str:
@@ -227,21 +227,21 @@ class Reading(NamedTuple):
     """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
 
     metric: str
-    number: Optional[float]       # base unit; None: unknown, and `unknown` says why
+    number: float | None       # base unit; None: unknown, and `unknown` says why
     unit: str                     # "%", "s", "B", "C" or ""
     source: Source
     verdict: str = ''             # the drive's status as text: "passed", "read-only"
-    state: Optional[State] = None  # set for a text status; numbers are compared with limits
+    state: State | None = None  # set for a text status; numbers are compared with limits
     judged: bool = True           # False: only stored for comparison, or only shown
-    drive_limit: Optional[float] = None  # the drive's own limit for this metric, same unit
+    drive_limit: float | None = None  # the drive's own limit for this metric, same unit
     unknown: str = ''             # why the number is missing: "255 means no value"
     at_ceiling: bool = False      # the counter stops at this number; the true value may be higher
     # seconds since the newest event counted, if a log or the history reports it; power-on time if from a log
-    quiet: Optional[float] = None
+    quiet: float | None = None
     quiet_is_bound: bool = False  # it may be longer ago
     is_tested: bool = False       # an extended self-test has passed since, and no sector is pending
-    logical_sectors: Optional[int] = None  # the drive's own count, if the number counts physical sectors
-    forecast: Optional[Forecast] = None  # the forecast that the number was derived from, if the drive did not report it
+    logical_sectors: int | None = None  # the drive's own count, if the number counts physical sectors
+    forecast: Forecast | None = None  # the forecast that the number was derived from, if the drive did not report it
     has_remedy: bool = True  # False: a firmware defect without a known version that corrects it
     is_stored: bool = False  # an earlier check has read it; this one has not asked for it
 
@@ -280,11 +280,11 @@ class Member(NamedTuple):
     name: str                     # as the system calls it: "sda1"; '' for a slot without a member
     # "in_sync" (a full copy or part), "rebuilding", "spare", "faulty", "missing" or "unknown"
     state: str
-    slot: Optional[int] = None    # its place in the group; None: it has none, such as a spare
-    on: Tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
+    slot: int | None = None    # its place in the group; None: it has none, such as a spare
+    on: tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
     detail: str = ''              # the state as the system reports it, if that says more
     # why it may not hold all that it should although it is in sync; each with the command that removes the doubt
-    doubts: Tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 class Group(NamedTuple):
@@ -301,13 +301,13 @@ class Group(NamedTuple):
     level: str                    # a name in redundancy.levels: "raid1", "raidz2", "single"; '' if it is not known
     slots: int = 0                # number of places for members
     layout: int = 0               # of md raid10, as /sys/block/mdN/md/layout has it
-    members: Tuple[Member, ...] = ()
+    members: tuple[Member, ...] = ()
     activity: str = ''            # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
-    progress: Optional[float] = None  # of the activity, %
-    used_as: Tuple[str, ...] = ()  # mount points; "swap"
+    progress: float | None = None  # of the activity, %
+    used_as: tuple[str, ...] = ()  # mount points; "swap"
     missing: int = 0              # members known to be gone or stale, but not which ones
     unknown: str = ''             # why its redundancy is not known
-    doubts: Tuple[str, ...] = ()  # as of a member, if they concern all of its members
+    doubts: tuple[str, ...] = ()  # as of a member, if they concern all of its members
 
 
 class Place(NamedTuple):
@@ -315,7 +315,7 @@ class Place(NamedTuple):
 
     bay: str = ''                 # "slot 7"
     light: str = ''               # file of the locate LED; 1 switches it on, 0 off
-    disks: Tuple[str, ...] = ()   # kernel names of its block devices: "sda"; its address behind a RAID controller
+    disks: tuple[str, ...] = ()   # kernel names of its block devices: "sda"; its address behind a RAID controller
 
 
 class Dependence(NamedTuple):
@@ -324,7 +324,7 @@ class Dependence(NamedTuple):
     group: Group
     member: str                   # name of the member: "sda1"
     state: str                    # that of the member: "in_sync"
-    tolerates: Optional[int]      # members that may fail beside those that are failing; None: unknown
+    tolerates: int | None      # members that may fail beside those that are failing; None: unknown
     said: str                     # "md0 (raid1, /srv), tolerates no further loss"
 
 
@@ -350,11 +350,11 @@ class Lately(NamedTuple):
     """The changes in the history since the last time a person looked."""
 
     since: float              # seconds since 1970
-    grew: Tuple[Grown, ...] = ()
-    came: Tuple[Coded, ...] = ()  # drives that are new here
-    went: Tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
+    grew: tuple[Grown, ...] = ()
+    came: tuple[Coded, ...] = ()  # drives that are new here
+    went: tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
     unknown: str = ''         # the part of that time that is not recorded
-    fell: Tuple[Grown, ...] = ()  # counters that were set back
+    fell: tuple[Grown, ...] = ()  # counters that were set back
 
 
 class Verdict(NamedTuple):
@@ -363,16 +363,16 @@ class Verdict(NamedTuple):
     device: Device
     identity: Identity
     state: State
-    judgements: Tuple[Judgement, ...] = ()
-    notes: Tuple[Coded, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    notes: tuple[Coded, ...] = ()
     problem: str = ''             # why the drive could not be read; '' when it was
     code: str = ''                # the code of the problem, in codes.REASONS
-    last_seen: Optional[Identity] = None  # the drive last read at this address, if none answers now
-    entry: Optional[str] = None   # family of the database entry that was selected
+    last_seen: Identity | None = None  # the drive last read at this address, if none answers now
+    entry: str | None = None   # family of the database entry that was selected
     meaning: str = ''             # how many such drives failed in this state; '' if unknown
-    old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
+    old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
     place: Place = Place()        # looked up for interactive commands, not in a check
-    depends: Tuple[Dependence, ...] = ()  # the groups on the drive
-    replacement: Optional[Replacement] = None  # None: neither to replace nor the last copy of anything
+    depends: tuple[Dependence, ...] = ()  # the groups on the drive
+    replacement: Replacement | None = None  # None: neither to replace nor the last copy of anything
     forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
-    past: Mapping[str, Tuple[Tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), from the history
+    past: Mapping[str, tuple[tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), from the history

@@ -8,7 +8,8 @@ import errno
 import os
 import stat
 
-TYPE_CHECKING = False  # type checkers treat it as True; importing typing costs more than this whole module
+from .typed import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

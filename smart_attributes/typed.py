@@ -10,11 +10,12 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING
 if TYPE_CHECKING:
-    from typing import Any, Dict, Mapping
+    from collections.abc import Mapping
+    from typing import Any
     from typing import NamedTuple as NamedTuple  # noqa: PLC0414 (the second name makes it an export)
 
     Json = Mapping[str, Any]      # a JSON object for reading
-    MutableJson = Dict[str, Any]  # a JSON object for writing
+    MutableJson = dict[str, Any]  # a JSON object for writing
 else:
     Json = MutableJson = dict
     _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])

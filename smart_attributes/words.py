@@ -15,7 +15,7 @@ from .model import Forecast, Judgement, Reading, State, Verdict
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import List, Optional, Sequence, Tuple
+    from collections.abc import Sequence
 
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
@@ -119,7 +119,7 @@ def listed(names: Sequence[str], most: int) -> str:
     return ', '.join(names[:most]) + (f' and {len(names) - most} more' if len(names) > most else '')
 
 
-def amount(number: Optional[float], unit: str) -> str:
+def amount(number: float | None, unit: str) -> str:
     """Return a reading's number as text for people: "97 %", "21473 h", "12.3 TB", "unknown"."""
     if number is None:
         return 'unknown'
@@ -191,7 +191,7 @@ def finding(judgement: Judgement) -> str:
     return '; '.join(part for part in (f'{words}, {limit}' if limit else words, more) if part)
 
 
-def _told(judgement: Judgement) -> Tuple[str, str]:
+def _told(judgement: Judgement) -> tuple[str, str]:
     """Return ("endurance_used 97 %", "critical above 95"), or the growth that decided; no limit: ''."""
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
@@ -235,7 +235,7 @@ def findings(verdict: Verdict) -> str:
     return '; '.join([*wrong, *accepted, *(() if wrong else _well(verdict, bool(accepted)))])
 
 
-def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
+def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
     """Return the most informative readings of a drive that is OK, and the expected readings that are unknown.
 
     is_accepted: acknowledged findings are shown as well.
@@ -281,7 +281,7 @@ EXIT_STATUS_BITS = (
 """smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
 
 
-def exit_status_notes(status: Optional[int]) -> Tuple[Coded, ...]:
+def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
     Bit 2 (0x04) is only a note if the data is complete, because smartctl always

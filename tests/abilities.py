@@ -14,7 +14,6 @@ from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Optional
 
 import pytest
 
@@ -26,12 +25,12 @@ PATH = f'{os.environ.get("PATH", "")}:/usr/sbin:/usr/bin:/sbin:/bin'
 AS_NOBODY = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups')
 
 
-def path_of(program: str) -> Optional[str]:
+def path_of(program: str) -> str | None:
     """Return the path of a program, in PATH or where root finds it; None if it is not installed."""
     return shutil.which(program, path=PATH)
 
 
-def spec_of(module: str) -> Optional[ModuleSpec]:
+def spec_of(module: str) -> ModuleSpec | None:
     """Return where a Python package is; None if it is not installed."""
     return find_spec(module)
 

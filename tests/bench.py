@@ -15,8 +15,9 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Callable, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Callable, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
@@ -71,7 +72,7 @@ def resident(command: Sequence[str]) -> float:
     return int(done.stdout) / 1024
 
 
-def paired(first: Sequence[str], second: Sequence[str], runs: int = RUNS) -> Tuple[Cost, Cost, float]:
+def paired(first: Sequence[str], second: Sequence[str], runs: int = RUNS) -> tuple[Cost, Cost, float]:
     """Return the medians of both commands, and the median of wall(first) / wall(second)."""
     pairs = [(run(first), run(second)) for _ in range(runs + 2)][2:]
     ratio = statistics.median(one.wall / other.wall for one, other in pairs)
@@ -83,7 +84,7 @@ def median(costs: Sequence[Cost]) -> Cost:
     return Cost(*(statistics.median(column) for column in zip(*costs)))
 
 
-ROWS: List[Sequence[str]] = []  # what was measured so far: what, figure, wanted; a heading stands alone
+ROWS: list[Sequence[str]] = []  # what was measured so far: what, figure, wanted; a heading stands alone
 
 
 def line(what: str, figure: str, wanted: str) -> None:
@@ -229,7 +230,7 @@ def bench_reports(folder: Path) -> None:
     line('recorded reports, text', figure, performance.aim('at least 400 a second', count, least=400))
 
 
-def rate(folder: str, count: int) -> Tuple[str, float]:
+def rate(folder: str, count: int) -> tuple[str, float]:
     """Return the reports per second of one process in words and as a number.
 
     Start-up is included; the files are in memory, since disks differ.

@@ -6,8 +6,9 @@ A drive takes 0, 5 or 20 ms for each command. "Alone" is one smartctl with the p
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Callable, Iterable, List, Sequence, Tuple
+from typing import Callable
 
 import abilities
 import performance
@@ -20,11 +21,11 @@ LATENCIES = (0, 5, 20)  # ms a command; a hard disk needs 1 to 30 for most of th
 SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-healthy', 'micron-healthy')
 RAID = ('sas-seagate-healthy', 'samsung-healthy', 'sas-ssd-worn', 'wd-hdd-healthy')
 
-Address = Tuple[str, str]  # type and path
+Address = tuple[str, str]  # type and path
 # Those of bench.py: what, figure, wanted; and medians of (wall, cpu) of two commands with the ratio of their
 # walls.
 Line = Callable[[str, str, str], None]
-Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]
+Paired = Callable[..., tuple[Sequence[float], Sequence[float], float]]
 
 
 def bench_bed(folder: Path, line: Line, paired: Paired) -> None:
@@ -81,7 +82,7 @@ def aims(count: int, alone: float, ratio: float, own: float) -> str:
     return by_hand if count == 24 else ''
 
 
-def call(machine: Machine, address: Address) -> List[str]:
+def call(machine: Machine, address: Address) -> list[str]:
     """Return the command line that the plugin reads a drive with."""
     return [machine.smartctl, *smartctl_calls.read_arguments(address[1], address[0])]
 
@@ -94,6 +95,6 @@ def slowest(machine: Machine, drives: Sequence[Address], paired: Paired) -> floa
     return max(paired(call(machine, address), call(machine, address), 5)[0][0] for address in kinds)
 
 
-def together(calls: Iterable[Sequence[str]]) -> List[str]:
+def together(calls: Iterable[Sequence[str]]) -> list[str]:
     """Return a shell that starts all of these at once and waits for them."""
     return ['/bin/sh', '-c', f'{" & ".join(map(shlex.join, calls))} & wait']

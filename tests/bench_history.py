@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, List, Sequence
+from typing import Callable
 
 import performance
 import year
@@ -54,7 +55,7 @@ class Bed:
         for drive in drives:
             self._fake.answers(self._arguments(drive), json.dumps(drive.report))
 
-    def own_cpu(self, count: int, options: List[str]) -> float:
+    def own_cpu(self, count: int, options: list[str]) -> float:
         """Return the CPU time of a check of so many drives without their smartctl, ms."""
         words = [word for drive in self._drives[:count] for word in ('-d', f'/dev/{drive.name}')]
         check = [plugin(), '-p', self._fake.path, '--nosudo', *words, *options]

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Callable, Iterator, List, Sequence, Tuple
+from typing import Callable
 
 import abilities
 import original
@@ -21,7 +22,7 @@ REPORT = ROOT / 'tests/reports/intel-s3500-healthy.json'
 # Those of bench.py: what, figure, wanted; and medians of (wall, cpu) of two commands with the ratio of their
 # walls.
 Line = Callable[[str, str, str], None]
-Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]
+Paired = Callable[..., tuple[Sequence[float], Sequence[float], float]]
 
 
 def bench_others(folder: Path, line: Line, paired: Paired) -> None:
@@ -52,7 +53,7 @@ def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
 
 
 @contextmanager
-def user_with_rule(smartctl: str) -> Iterator[List[str]]:
+def user_with_rule(smartctl: str) -> Iterator[list[str]]:
     """Let a user run this smartctl by the rule that we ship; yield what makes a command his."""
     user = f'csa-bench-{os.getpid()}'
     rule = subprocess.run([plugin(), 'sudoers', '--user', user, '-p', smartctl], check=True, capture_output=True,

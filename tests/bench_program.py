@@ -4,9 +4,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 OF_THE_PACKAGE = '/usr/bin/python3'  # the distribution's: built with care, up to a fifth faster than one's own

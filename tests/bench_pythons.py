@@ -8,9 +8,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Callable, Iterator, List, Sequence, Tuple
+from typing import Callable
 
 import abilities
 import nagiosplugin
@@ -57,7 +58,7 @@ def is_kept(version: str) -> bool:
 
 
 @contextmanager
-def debian(version: str, shown: Path) -> Iterator[List[str]]:
+def debian(version: str, shown: Path) -> Iterator[list[str]]:
     """Yield the start of a command line that runs in the Debian with this Python. shown: a folder to show inside."""
     root = Path(tempfile.mkdtemp(prefix='check-smart-attributes-bench-'))
     places = {'/proc': root / 'proc', str(shown): Path(f'{root}{shown}')}
@@ -88,7 +89,7 @@ def bench(folder: Path, python: Sequence[str], suite: str, line: Line, run: Run)
          f'{bare - nothing:.0f} ms', '')
 
 
-def least(run: Run, command: Sequence[str]) -> Tuple[float, float]:
+def least(run: Run, command: Sequence[str]) -> tuple[float, float]:
     """Return the least wall and the least CPU time of RUNS runs, ms."""
     wall, cpu = zip(*(run(command) for _ in range(RUNS)))
     return min(wall), min(cpu)

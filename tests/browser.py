@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 import abilities
 import pytest
@@ -44,26 +44,26 @@ class Browser:
         """Run a function's body in the page and return what it returns."""
         return self.driver.execute_script(script, *arguments)
 
-    def column(self, title: str) -> List[str]:
+    def column(self, title: str) -> list[str]:
         """Return what stands in the cells of a column, from top to bottom."""
-        found: List[str] = self.run('return [...document.querySelectorAll("#rows > tr > [data-title=\'" + '
+        found: list[str] = self.run('return [...document.querySelectorAll("#rows > tr > [data-title=\'" + '
                                     'arguments[0] + "\']")]'
                                     '.map((cell) => cell.textContent)', title)
         return found
 
-    def said(self) -> List[str]:
+    def said(self) -> list[str]:
         """Return the messages of the console, breaches of the page's policy among them, since the page was opened."""
         return [entry['message'] for entry in self.driver.get_log('browser')]
 
-    def requests(self) -> List[str]:
+    def requests(self) -> list[str]:
         """Return the addresses that were asked for, and lie outside of the page, since it was opened."""
-        events: List[Dict[str, Any]] = [json.loads(entry['message'])['message']
+        events: list[dict[str, Any]] = [json.loads(entry['message'])['message']
                                         for entry in self.driver.get_log('performance')]
         urls = [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
         return [url for url in urls if not url.startswith(OWN)]
 
 
-def missing() -> Optional[str]:
+def missing() -> str | None:
     """Return the first program or library that a browser lacks here."""
     for program in ('chromium', 'chromedriver'):
         if not abilities.path_of(program):

@@ -6,9 +6,10 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Callable, Iterator, NamedTuple, Set
+from typing import Callable, NamedTuple
 
 from conftest import ROOT, drive
 from daemons import ABSENT, free_port
@@ -119,7 +120,7 @@ class Chroot(NamedTuple):
         (folder / 'sdd').write_text(ABSENT)
         (folder / 'scan').write_text(SCANNED)
 
-    def files(self) -> Set[str]:
+    def files(self) -> set[str]:
         """Return all that there is, but what changes whatever is installed."""
         found = self.does('find', '/', '-xdev').splitlines()
         return {path for path in found if not IGNORED.match(path)}

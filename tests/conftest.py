@@ -12,8 +12,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import pytest
 from fake_smartctl import FakeSmartctl
@@ -56,7 +57,7 @@ def listen_to(numbers: Iterable[signal.Signals]) -> None:
 listen_to((signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 
-def pytest_make_parametrize_id(config: pytest.Config, val: object) -> Optional[str]:
+def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
     """Return one name for a set whatever the order of its items: xdist compares the tests of its workers."""
     return ','.join(sorted(map(str, val))) if isinstance(val, (set, frozenset)) else None
 
@@ -129,7 +130,7 @@ RANGE = rf'(?:@?(?:(?:{NUMBER}|~):)?(?:{NUMBER})?)'
 PERFDATA = re.compile(rf"'([a-z0-9_]+)'=({NUMBER})(|s|us|ms|%|B|c);({RANGE});({RANGE});({NUMBER})?;({NUMBER})?")
 
 
-def perfdata(text: str) -> Dict[str, Value]:
+def perfdata(text: str) -> dict[str, Value]:
     """Parse a plugin's output as strictly as the guidelines allow; a label twice is a mistake."""
     lines = text.splitlines()
     with_bar = [line for line in lines if '|' in line]
@@ -137,7 +138,7 @@ def perfdata(text: str) -> Dict[str, Value]:
     if not with_bar:
         return {}
     assert with_bar == lines[-1:] and with_bar[0].startswith('| '), 'perfdata is the last line'
-    found: Dict[str, Value] = {}
+    found: dict[str, Value] = {}
     for token in with_bar[0][2:].split(' '):
         match = PERFDATA.fullmatch(token)
         assert match, f'{token!r} is no perfdata'
@@ -159,7 +160,7 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let tests that share a fixture of their module run on one worker of pytest-xdist, which sets it up once."""
     for item in items:
         fixtures = item._fixtureinfo.name2fixturedefs.values()
@@ -227,10 +228,10 @@ def open_place() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str]] = None,
+def run(*arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None,
         timeout: float = 60) -> Result:
     """Run the plugin as a daemon does: a process of its own, no terminal."""
-    command: List[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
+    command: list[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
                           env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
                                **(env or {})},
@@ -255,7 +256,7 @@ def run_as_nobody(code: str, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def texts(notes: Iterable[Dict[str, Any]]) -> List[str]:
+def texts(notes: Iterable[dict[str, Any]]) -> list[str]:
     """Return the sentences of notes of a JSON document."""
     return [note['text'] for note in notes]
 

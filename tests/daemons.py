@@ -21,9 +21,10 @@ import tempfile
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import Any, Callable
 
 import abilities
 from conftest import ROOT, SOCKETS, drive
@@ -87,8 +88,8 @@ class Ground:
         self.plugins = self.folder / 'plugins'
         self.state = self.folder / 'state'
         self.own('state')
-        self.processes: List[subprocess.Popen[bytes]] = []
-        self.elsewhere: List[str] = []  # further folders to remove
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.elsewhere: list[str] = []  # further folders to remove
         self._install()
         self.fake = self._smartctl()
 
@@ -144,7 +145,7 @@ class Ground:
             for path in self.folder.rglob('*'):
                 shutil.chown(path, self.user)
 
-    def as_user(self, *command: str) -> List[str]:
+    def as_user(self, *command: str) -> list[str]:
         """Return the command line under which the daemon's user runs it."""
         return ['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups',
                 *command] if self.user else list(command)
@@ -180,7 +181,7 @@ class Ground:
             for folder in (self.folder, *self.elsewhere):
                 shutil.rmtree(folder)
 
-    def left(self) -> List[str]:
+    def left(self) -> list[str]:
         """Return the command lines of processes that belong to this folder."""
         found = []
         for process in Path('/proc').glob('[0-9]*'):
@@ -243,7 +244,7 @@ class Icinga:
         self._certificates()
 
     @property
-    def _environment(self) -> Dict[str, str]:
+    def _environment(self) -> dict[str, str]:
         import grp
         import pwd
         user = self.ground.user or pwd.getpwuid(os.getuid()).pw_name
@@ -282,35 +283,35 @@ class Icinga:
         except OSError:
             return False
 
-    def asks(self, path: str, data: Optional[Mapping[str, Any]] = None) -> List[Dict[str, Any]]:
+    def asks(self, path: str, data: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """Return the results of a call of the API; GET without data, POST with."""
         request = urllib.request.Request(f'https://127.0.0.1:{self.port}{path}',
                                          None if data is None else json.dumps(data).encode(), {
             'Accept': 'application/json',
             'Authorization': 'Basic ' + base64.b64encode(f'root:{self.password}'.encode()).decode()})
         with urllib.request.urlopen(request, timeout=30, context=self._trust) as answer:
-            results: List[Dict[str, Any]] = json.load(answer)['results']
+            results: list[dict[str, Any]] = json.load(answer)['results']
             return results
 
-    def services(self, host: str = 'bed') -> List[str]:
+    def services(self, host: str = 'bed') -> list[str]:
         found = [service['attrs'] for service in self.asks('/v1/objects/services?attrs=name&attrs=host_name')]
         return sorted(service['name'] for service in found if service['host_name'] == host)
 
-    def result(self, service: str, host: str = 'bed') -> Dict[str, Any]:
+    def result(self, service: str, host: str = 'bed') -> dict[str, Any]:
         """Have a service of the host checked now, and return what Icinga made of it."""
         began = time.time()
         path = f'/v1/objects/services/{host}!' + urllib.request.quote(service, safe='')
         self.asks('/v1/actions/reschedule-check', {
             'type': 'Service', 'filter': f'service.name=="{service}" && host.name=="{host}"', 'force': True})
 
-        def fresh() -> Optional[Dict[str, Any]]:
+        def fresh() -> dict[str, Any] | None:
             found = self.asks(f'{path}?attrs=last_check_result')
-            result: Optional[Dict[str, Any]] = found[0]['attrs']['last_check_result']
+            result: dict[str, Any] | None = found[0]['attrs']['last_check_result']
             return result if result and result['schedule_end'] >= began else None
-        answer: Dict[str, Any] = until(fresh, 60, f'the check of {service}')
+        answer: dict[str, Any] = until(fresh, 60, f'the check of {service}')
         return answer
 
-    def stands(self, service: str, host: str = 'bed') -> Tuple[str, int]:
+    def stands(self, service: str, host: str = 'bed') -> tuple[str, int]:
         """Return whether a service's state is "soft" or "hard" yet, and at which attempt it is."""
         path = f'/v1/objects/services/{host}!' + urllib.request.quote(service, safe='')
         found = self.asks(f'{path}?attrs=state_type&attrs=check_attempt')[0]['attrs']
@@ -326,17 +327,17 @@ class Icinga:
 class Listener(threading.Thread):
     """A server of this process: keeps the lines that it is sent."""
 
-    server_class: Type[socketserver.TCPServer] = socketserver.ThreadingTCPServer
+    server_class: type[socketserver.TCPServer] = socketserver.ThreadingTCPServer
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.lines: List[str] = []
+        self.lines: list[str] = []
         self.server = self.server_class(('127.0.0.1', 0), self.handler(self.lines))
         self.port = self.server.server_address[1]
         self.start()
 
     @staticmethod
-    def handler(lines: List[str]) -> Type[socketserver.BaseRequestHandler]:
+    def handler(lines: list[str]) -> type[socketserver.BaseRequestHandler]:
         """Return what answers a connection and puts into *lines* what comes in."""
         raise NotImplementedError
 
@@ -352,7 +353,7 @@ class Graphite(Listener):
     """Listens as Graphite does."""
 
     @staticmethod
-    def handler(lines: List[str]) -> Type[socketserver.BaseRequestHandler]:
+    def handler(lines: list[str]) -> type[socketserver.BaseRequestHandler]:
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 lines.extend(line.decode().strip() for line in self.rfile)
@@ -365,7 +366,7 @@ class Influx(Listener):
     server_class = http.server.ThreadingHTTPServer
 
     @staticmethod
-    def handler(lines: List[str]) -> Type[socketserver.BaseRequestHandler]:
+    def handler(lines: list[str]) -> type[socketserver.BaseRequestHandler]:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 lines.extend(self.rfile.read(int(self.headers['Content-Length'])).decode().splitlines())
@@ -503,11 +504,11 @@ class Nagios:
         self.ground.starts('nagios4', f'{self.ground.folder}/nagios.cfg')
         until((self.ground.folder / 'nagios.cmd').exists, 20, 'Nagios')
 
-    def result(self, service: str) -> Dict[str, str]:
+    def result(self, service: str) -> dict[str, str]:
         """Have a service checked now, and return its block of status.dat."""
         return self.results([service])[0]
 
-    def results(self, services: Sequence[str]) -> List[Dict[str, str]]:
+    def results(self, services: Sequence[str]) -> list[dict[str, str]]:
         """Have services checked now, all at once, and return their blocks of status.dat."""
         time.sleep(1.01 - time.time() % 1)  # Nagios tells the time of a check in whole seconds
         began = int(time.time())
@@ -516,7 +517,7 @@ class Nagios:
         return [until(lambda service=service: self._fresh(service, began), 60, f'the check of {service}')
                 for service in services]
 
-    def _fresh(self, service: str, began: int) -> Optional[Dict[str, str]]:
+    def _fresh(self, service: str, began: int) -> dict[str, str] | None:
         status = self.ground.folder / 'status.dat'
         for block in (status.read_text() if status.exists() else '').split('servicestatus {')[1:]:
             fields = dict(line.strip().split('=', 1) for line in block.partition('\t}')[0].splitlines() if '=' in line)

@@ -18,10 +18,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Tuple, Union
+from typing import Any, Callable, NamedTuple
 
 from conftest import ROOT, SHARED
 from simulator import Machine, names, read, why_not
@@ -48,12 +49,12 @@ NAMES = tuple(f'{number:02}.txt' for number in range(20))   # of the reports in 
 DAMAGES_EACH = 50 # damages of the reports in one folder, one after the other
 MANY_BYTES = 200_000
 COLLECTED = 2000  # drives of the collection that are looked at
-Place = Tuple[Any, Any]           # a container, and the key or index in it
+Place = tuple[Any, Any]           # a container, and the key or index in it
 HUGE = (2 ** 64, -2 ** 63, 10 ** 30, 1e300, float('inf'), float('nan'))
 WRONG = (None, True, 'x', [], {}, 0.5, -1, '', ['x'], {'x': 1}, 'PASSED', 10 ** 30)
 
 
-def damaged(content: bytes, dice: Dice, kind: str = '') -> Tuple[str, bytes]:
+def damaged(content: bytes, dice: Dice, kind: str = '') -> tuple[str, bytes]:
     """Return how a report was damaged, and what became of it. kind: of damage; '' for any."""
     text = as_text(content)
     is_json = looks_like_json(text)
@@ -69,7 +70,7 @@ def cut(text: str, dice: Dice) -> str:
 
 # --- JSON ------------------------------------------------------------------------------
 
-def places(data: Any, of: Tuple[type, ...] = (object,)) -> List[Place]:
+def places(data: Any, of: tuple[type, ...] = (object,)) -> list[Place]:
     """Return where values of certain types stand in a document, at any depth."""
     items = list(data.items()) if isinstance(data, dict) else list(enumerate(data)) if isinstance(data, list) else []
     found = [(data, key) for key, value in items if isinstance(value, of)]
@@ -138,7 +139,7 @@ OF_JSON: Mapping[str, Callable[[str, Dice], str]] = {
 
 # --- text ------------------------------------------------------------------------------
 
-def _in_lines(change: Callable[[List[str], Dice], None]) -> Callable[[str, Dice], str]:
+def _in_lines(change: Callable[[list[str], Dice], None]) -> Callable[[str, Dice], str]:
     def changed(text: str, dice: Dice) -> str:
         lines = text.split('\n')
         for _ in range(dice.choice((1, 1, 2, 5))):
@@ -147,16 +148,16 @@ def _in_lines(change: Callable[[List[str], Dice], None]) -> Callable[[str, Dice]
     return changed
 
 
-def _with(pattern: str, lines: List[str], dice: Dice) -> int:
+def _with(pattern: str, lines: list[str], dice: Dice) -> int:
     """Return the place of a line that a pattern is found in; of any line where it is found in none."""
     return dice.choice([place for place, line in enumerate(lines) if re.search(pattern, line)] or range(len(lines)))
 
 
-def _without_line(lines: List[str], dice: Dice) -> None:
+def _without_line(lines: list[str], dice: Dice) -> None:
     del lines[_with(r'^[A-Z][^:]*:', lines, dice)]
 
 
-def _word_of_wrong_type(lines: List[str], dice: Dice) -> None:
+def _word_of_wrong_type(lines: list[str], dice: Dice) -> None:
     place = _with(r'\S', lines, dice)
     words = re.split(r'(\S+)', lines[place])
     at = dice.randrange(1, len(words), 2) if len(words) > 1 else 0
@@ -164,7 +165,7 @@ def _word_of_wrong_type(lines: List[str], dice: Dice) -> None:
     lines[place] = ''.join(words)
 
 
-def _huge_number(lines: List[str], dice: Dice) -> None:
+def _huge_number(lines: list[str], dice: Dice) -> None:
     place = _with(NO_NAME + r'.*\d', lines, dice)
     numbers = list(re.finditer(r'\d+', lines[place])) if re.match(NO_NAME, lines[place]) else []
     if numbers:
@@ -172,12 +173,12 @@ def _huge_number(lines: List[str], dice: Dice) -> None:
         lines[place] = lines[place][:number.start()] + dice.choice(['9' * 30, '1e300']) + lines[place][number.end():]
 
 
-def _lines_swapped(lines: List[str], dice: Dice) -> None:
+def _lines_swapped(lines: list[str], dice: Dice) -> None:
     first, second = dice.randrange(len(lines)), dice.randrange(len(lines))
     lines[first], lines[second] = lines[second], lines[first]
 
 
-def _without_paragraph(lines: List[str], dice: Dice) -> None:
+def _without_paragraph(lines: list[str], dice: Dice) -> None:
     """Take away the lines from one to the next empty one, as sed '/^SMART Error Log/,/^$/d' does."""
     starts = [place for place, line in enumerate(lines) if line.strip()]
     first = dice.choice(starts) if starts else 0
@@ -186,7 +187,7 @@ def _without_paragraph(lines: List[str], dice: Dice) -> None:
     del lines[begin:end + 1]
 
 
-def _without_line_of_log(lines: List[str], dice: Dice) -> None:
+def _without_line_of_log(lines: list[str], dice: Dice) -> None:
     rows = [place for place, line in enumerate(lines) if re.match(TEXT_ROWS, line)]
     if rows:
         del lines[dice.choice(rows)]
@@ -234,7 +235,7 @@ OF_BYTES: Mapping[str, Callable[[bytes, Dice], bytes]] = {
     'CRLF': lambda content, dice: content.replace(b'\n', b'\r\n')}
 
 
-def wrecked(content: bytes, dice: Dice) -> Tuple[str, bytes]:
+def wrecked(content: bytes, dice: Dice) -> tuple[str, bytes]:
     """Return how the bytes or the structure of a report were damaged, and what became of it."""
     if dice.random() < 1 / 3:
         return damaged(content, dice)
@@ -248,7 +249,7 @@ class Said(NamedTuple):
     """What the program says of a report."""
 
     state: State
-    notes: Tuple[str, ...]    # or the reason why there is no verdict
+    notes: tuple[str, ...]    # or the reason why there is no verdict
 
 
 class Desk:
@@ -261,7 +262,7 @@ class Desk:
         self._limits = thresholds.Thresholds(
             json.loads((ROOT / 'thresholds/default.json').read_text()),
             command_line=thresholds.CommandLineLimits({'hidden_power_on_time': '42d'}, {}))
-        self.reports: Dict[str, bytes] = {**recorded(), **simulated(), **dumps(), **more}
+        self.reports: dict[str, bytes] = {**recorded(), **simulated(), **dumps(), **more}
         self._said = {name: self.said(content) for name, content in self.reports.items()}
         self._bad = sorted(name for name, said in self._said.items() if said.state is not State.OK)
         self.counted: Counter[str] = Counter()
@@ -276,13 +277,13 @@ class Desk:
         return Said(verdict.state, (*verdict.notes, *(judgement.reading.verdict for judgement in verdict.judgements
                                                       if judgement.reading.metric == 'unknown_model')))
 
-    def faults(self, count: int) -> List[str]:
+    def faults(self, count: int) -> list[str]:
         """Damage so many reports, every second one of a drive that is not OK; return where one looks better in
         silence.
         """
         return [fault for number in range(count) for fault in self._faults_of(number)]
 
-    def _faults_of(self, number: int) -> List[str]:
+    def _faults_of(self, number: int) -> list[str]:
         dice = Dice(f'{self.seed} {number}')
         name = dice.choice(self._bad if number % 2 else sorted(self.reports))
         kind, content = damaged(self.reports[name], dice, self.kind)
@@ -302,7 +303,7 @@ class Folder:
         self.seed, self._folder, self.counted = seed, folder, Counter()  # type: int, Path, Counter[str]
         self._reports = [content for content in recorded().values() if len(content) < MANY_BYTES]
 
-    def faults(self, count: int) -> List[str]:
+    def faults(self, count: int) -> list[str]:
         """Damage a report in each of so many folders; return where another drive changed, or it went missing or looks
         better in silence.
         """
@@ -325,7 +326,7 @@ class Folder:
         elif self._is_better(self._before[name], after[name]) and digits(content) == digits(self._chosen[name]):
             yield f'{place}: {self._before[name]["state"]} became {after[name]["state"]} in silence'
 
-    def _said(self, reports: Mapping[str, bytes]) -> Dict[str, Any]:
+    def _said(self, reports: Mapping[str, bytes]) -> dict[str, Any]:
         for name, content in reports.items():
             (self._folder / name).write_bytes(content)
         with redirect_stdout(io.StringIO()) as printed:
@@ -352,7 +353,7 @@ def _with_page(content: bytes) -> Report:
     return report._replace(identity=report.identity._replace(model=LOGGED), vendor_log=page)
 
 
-def dumps() -> Dict[str, bytes]:
+def dumps() -> dict[str, bytes]:
     """Return vendor logs of drives that are not well: their capacitor, their spare blocks, their wear."""
     found = {}
     for offset, number in ((128, 1), (128, 90), (46, 10), (80, 99), (76, 3)):
@@ -368,16 +369,16 @@ def dumps() -> Dict[str, bytes]:
     return found
 
 
-def recorded() -> Dict[str, bytes]:
+def recorded() -> dict[str, bytes]:
     """Return the recorded reports, those beside the project as well."""
     paths = [*(ROOT / 'tests/reports').iterdir(), *(ROOT / 'tests/farm').iterdir(),
              *(SHARED / 'corpus/reports').glob('*/output.*')]
     return {'/'.join(path.parts[-2:]): path.read_bytes() for path in paths}
 
 
-def simulated() -> Dict[str, bytes]:
+def simulated() -> dict[str, bytes]:
     """Return what the real smartctl prints of simulated drives that are not well; nothing where there is none."""
-    found: Dict[str, bytes] = {}
+    found: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory(prefix='check-smart-damage-') as folder:
         for place, name in enumerate([] if why_not() else names()):
             if not name.endswith(('-failing', '-worn', '-pending', '-worn-out', '-failed')):
@@ -391,7 +392,7 @@ def simulated() -> Dict[str, bytes]:
     return found
 
 
-def collected(seed: int) -> Dict[str, bytes]:
+def collected(seed: int) -> dict[str, bytes]:
     """Return some drives of the collection as smartctl --json -x prints them; nothing where there is none."""
     source = SHARED / 'drives/drives.jsonl.gz'
     if not source.exists():
@@ -422,7 +423,7 @@ def main(count: int, seed: int, kind: str = '') -> int:
     return _printed(desk, count, began)
 
 
-def _printed(desk: Union[Desk, Folder], count: int, began: float) -> int:
+def _printed(desk: Desk | Folder, count: int, began: float) -> int:
     faults = desk.faults(count)
     print(*faults, sep='\n')
     print(f'{count} damages, {len(faults)} faults in {time.monotonic() - began:.0f} s: '

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from conftest import ROOT, Result
 from fake_smartctl import FakeSmartctl
@@ -39,7 +39,7 @@ ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrec
 
 
 def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path = ROOT, boot: str = '',
-               slots: str = '/nonexistent') -> List[str]:
+               slots: str = '/nonexistent') -> list[str]:
     """Return the command line of the program at a time. logs: smartd's folder. root: that of the program.
 
     boot: the file that names this run of the system, instead of the kernel's. slots: the folder with udev's names of
@@ -48,7 +48,7 @@ def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path =
     return [sys.executable, '-I', '-c', _AT.format(root=str(root), now=now, logs=logs, boot=boot, slots=slots), *words]
 
 
-def environment() -> Dict[str, str]:
+def environment() -> dict[str, str]:
     """Return what the program finds around it: little, and a folder of state of this test's own."""
     return {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}
 
@@ -61,7 +61,7 @@ def run_at(now: float, *words: str, **more: str) -> Result:
     return Result(done.returncode, done.stdout.decode())
 
 
-def kill(process: subprocess.Popen[bytes], moment: Tuple[bool, float], typical: float) -> bytes:
+def kill(process: subprocess.Popen[bytes], moment: tuple[bool, float], typical: float) -> bytes:
     """Kill a check at a moment, unless it has ended; return what was read of its answer.
 
     moment: whether counted from its answer, when it writes the history, and the part of the time. typical: seconds of
@@ -75,7 +75,7 @@ def kill(process: subprocess.Popen[bytes], moment: Tuple[bool, float], typical: 
     return first
 
 
-def disk(serial: str = 'SERIAL01', **raw: int) -> Dict[str, Any]:
+def disk(serial: str = 'SERIAL01', **raw: int) -> dict[str, Any]:
     """Return what smartctl says of a healthy hard disk; a199=3: the raw number of attribute 199."""
     numbers = {**dict.fromkeys(ROWS, 0), 9: 20_000, 194: 30, **{int(name[1:]): number for name, number in raw.items()}}
     return as_json({'model': 'ACME HD4000', 'serial': serial, 'firmware': '1.0', 'rotation': '7200 rpm',
@@ -83,7 +83,7 @@ def disk(serial: str = 'SERIAL01', **raw: int) -> Dict[str, Any]:
         [number, ROWS[number], '-O--CK', '100', '100', '000', '-', str(value)] for number, value in numbers.items()]})
 
 
-def asleep() -> Dict[str, Any]:
+def asleep() -> dict[str, Any]:
     """Return what smartctl says of a disk in standby."""
     return {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
         {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}]}, 'power_mode': {'ata_value': 0}}
@@ -101,7 +101,7 @@ class Machine:
         self.config.mkdir()
         self.slots = folder / 'by-path'
         self.slots.mkdir()
-        self._drives: Dict[str, Dict[str, Any]] = {}
+        self._drives: dict[str, dict[str, Any]] = {}
 
     def has_slots(self, **slots: str) -> None:
         """Name the sockets of drives as udev does: sda='pci-0000:00:1f.2-ata-1'."""
@@ -110,7 +110,7 @@ class Machine:
         for name, slot in slots.items():
             (self.slots / slot).symlink_to(f'/dev/{name}')
 
-    def holds(self, **drives: Dict[str, Any]) -> None:
+    def holds(self, **drives: dict[str, Any]) -> None:
         """Put drives at addresses: sda=disk()."""
         self._drives = {f'/dev/{name}': said for name, said in drives.items()}
 
@@ -137,7 +137,7 @@ class Machine:
         command, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
         return run_at(now, *command, *self.words(*words), logs=str(self.logs), boot=boot, slots=str(self.slots))
 
-    def words(self, *more: str) -> List[str]:
+    def words(self, *more: str) -> list[str]:
         """Return what the program must be told to find this machine."""
         return ['-p', self._smartctl(), '--nosudo', '--state-dir', str(self.state), '--config', str(self.config), *more]
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, Mapping
+from typing import Any
 
 from daemons import Ground, Icinga
 from mariadb import Database
@@ -52,8 +53,8 @@ class Director:
     def creates(self, kind: str, name: str, properties: Mapping[str, Any]) -> None:
         self.asks(kind, 'create', name, '--json', json.dumps(properties))
 
-    def dumps(self, basket: str) -> Dict[str, Any]:
-        found: Dict[str, Any] = json.loads(self.asks('basket', 'dump', '--name', basket))
+    def dumps(self, basket: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.asks('basket', 'dump', '--name', basket))
         return found
 
     def deploys(self) -> None:

@@ -1,11 +1,9 @@
 """What the early start would start: the real one, with a runner that only writes down."""
 from __future__ import annotations
 
-from typing import List, Tuple
-
 from smart_attributes.reading import fast_path, processes
 
-Command = Tuple[str, ...]
+Command = tuple[str, ...]
 
 
 class Listener(processes.Runner):
@@ -13,8 +11,8 @@ class Listener(processes.Runner):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: List[Command] = []
-        self.state_dirs: List[str] = []
+        self.asked: list[Command] = []
+        self.state_dirs: list[str] = []
 
     def keep(self, state_dir: str) -> None:
         """Write down which folder is used, before the first process."""
@@ -25,7 +23,7 @@ class Listener(processes.Runner):
         self.asked.append(command)
 
 
-def commands(argv: List[str]) -> List[Command]:
+def commands(argv: list[str]) -> list[Command]:
     """Return what a command line starts before it is understood."""
     listener = Listener()
     fast_path.start(argv, listener)

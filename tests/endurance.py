@@ -13,8 +13,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from conftest import Result, Value, perfdata
 from simulator import Machine, names, read, why_not
@@ -30,7 +31,7 @@ SILENT = ('did not identify itself', 'is an empty slot', 'returns no SMART data'
           'has no readable SMART data', 'has no SMART: device lacks SMART capability',
           'stopped answering while it was read', 'no answer within')
 # What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says nothing at all.
-FAULTS: Mapping[str, Tuple[Mapping[str, Any], Sequence[str]]] = {
+FAULTS: Mapping[str, tuple[Mapping[str, Any], Sequence[str]]] = {
     'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is in standby',)),
     'denied': ({'denied': True}, ('cannot be opened: Permission denied',)),
     'disabled': ({'disabled': True}, ('has SMART disabled',)),
@@ -55,7 +56,7 @@ class Drive(NamedTuple):
         return str(self.description.expect['first_line'].split()[1])
 
 
-def machine_of(dice: random.Random) -> List[Drive]:
+def machine_of(dice: random.Random) -> list[Drive]:
     """Return 24 drives, half of them with a fault, some behind a RAID controller."""
     drives = [name for name in names() if not name.endswith('volume')]
     return [_drive(place, read(dice.choice(drives)), dice) for place in range(DRIVES)]
@@ -79,7 +80,7 @@ def _tells_behind_raid(drive: Description) -> bool:
     return drive.protocol == 'SCSI' or drive.health == 'PASSED'
 
 
-def _fault(address: str, drive: Description, dice: random.Random) -> Tuple[str, Mapping[str, Any]]:
+def _fault(address: str, drive: Description, dice: random.Random) -> tuple[str, Mapping[str, Any]]:
     if dice.random() < 0.5:
         return '', {}
     # smartctl cannot ask a SATA drive behind MegaRAID whether it sleeps, and an NVMe drive does not.
@@ -93,7 +94,7 @@ def _fault(address: str, drive: Description, dice: random.Random) -> Tuple[str, 
 
 # --- what must be told -----------------------------------------------------------------
 
-def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> List[str]:
+def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> list[str]:
     """Return what is wrong with what was told of a drive."""
     lines = [line for line in result.text.splitlines()[1:] if re.match(rf'[A-Z]+ +{drive.name} ', line)]
     if len(lines) != 1:
@@ -117,7 +118,7 @@ def _predicts_failure(drive: Drive) -> bool:
     return drive.description.protocol == 'SCSI' and drive.description.health != 'PASSED'
 
 
-def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> List[str]:
+def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> list[str]:
     """Return where a drive that answers is told otherwise than its file says."""
     wanted = {f'{drive.name}_{metric}': number for metric, number in drive.description.expect['perfdata'].items()}
     told = {label: value.number for label, value in values.items() if label.startswith(f'{drive.name}_')}
@@ -126,7 +127,7 @@ def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> List[
             *(f'{label} is {wanted.get(label)}, not {told.get(label)}' for label in differ)]
 
 
-def _lost(drive: Drive, state: str, line: str, text: str) -> List[str]:
+def _lost(drive: Drive, state: str, line: str, text: str) -> list[str]:
     """Return what is wrong with a drive that fell silent at some command: what it told before, counts."""
     if state == 'UNKNOWN':
         is_told = drive.state == 'UNKNOWN' or any(words in line for words in SILENT)
@@ -141,7 +142,7 @@ def _lost(drive: Drive, state: str, line: str, text: str) -> List[str]:
 
 # --- rounds ----------------------------------------------------------------------------
 
-def round_of(seed: str, folder: Path) -> Tuple[List[str], Counter[str]]:
+def round_of(seed: str, folder: Path) -> tuple[list[str], Counter[str]]:
     """Return what went wrong on one machine, and which faults it had."""
     drives = machine_of(random.Random(seed))
     machine = Machine(folder / 'machine')
@@ -178,7 +179,7 @@ def _worst(result: Result) -> int:
     return {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}[max(states, key=URGENCY.index)]
 
 
-def _processes(machine: Machine) -> List[int]:
+def _processes(machine: Machine) -> list[int]:
     """Return the processes that still talk to the drives of a machine, a second after the answer."""
     deadline = time.monotonic() + 1
     while True:
@@ -195,9 +196,9 @@ def _is_of(process: Path, machine: Machine) -> bool:
         return False
 
 
-def endured(rounds: int, seed: int) -> Tuple[List[str], Dict[str, int]]:
+def endured(rounds: int, seed: int) -> tuple[list[str], dict[str, int]]:
     """Return what went wrong in so many rounds, and how many drives had which fault."""
-    wrong, counted = [], Counter()  # type: List[str], Counter[str]
+    wrong, counted = [], Counter()  # type: list[str], Counter[str]
     for number in range(rounds):
         with tempfile.TemporaryDirectory(prefix='check-smart-endurance-') as folder:
             found, faults = round_of(f'{seed}-{number}', Path(folder))

@@ -11,8 +11,8 @@ fake.calls() lists the calls so far.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import List, Sequence, Tuple, Union
 
 # A POSIX shell starts in a millisecond, Python in fifteen: benchmarks run this, too.
 # It prints short answers itself, since each process that it starts takes another millisecond.
@@ -49,11 +49,11 @@ class FakeSmartctl:
         self.folder = folder
         self.path = str(folder / 'smartctl')
         self._calls = folder / 'calls'
-        self._cases: List[str] = []
+        self._cases: list[str] = []
         self._write()
 
-    def answers(self, arguments: Union[str, Sequence[str]], output: Union[str, bytes] = b'', status: int = 0,
-                before: str = '', after: str = '') -> Tuple[str, ...]:
+    def answers(self, arguments: str | Sequence[str], output: str | bytes = b'', status: int = 0,
+                before: str = '', after: str = '') -> tuple[str, ...]:
         """Let it answer *arguments*, and return the whole command line."""
         words = tuple(arguments.split()) if isinstance(arguments, str) else tuple(arguments)
         file = self.folder / f'output-{len(self._cases)}'
@@ -66,15 +66,15 @@ class FakeSmartctl:
         self._write()
         return (self.path, *words)
 
-    def calls(self) -> List[str]:
+    def calls(self) -> list[str]:
         """Return the arguments of each call so far."""
         return [line.partition(' ')[2] for line in self._lines()]
 
-    def pids(self) -> List[int]:
+    def pids(self) -> list[int]:
         """Return the process of each call so far."""
         return [int(line.partition(' ')[0]) for line in self._lines()]
 
-    def _lines(self) -> List[str]:
+    def _lines(self) -> list[str]:
         return self._calls.read_text().splitlines() if self._calls.exists() else []
 
     def _write(self) -> None:

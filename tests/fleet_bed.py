@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import abilities
 from conftest import ROOT, run
@@ -70,7 +71,7 @@ class Output(NamedTuple):
 
     state: int
     text: str
-    values: Tuple[str, ...]
+    values: tuple[str, ...]
 
 
 def checked(reports: Sequence[str], *arguments: str) -> Output:
@@ -88,7 +89,7 @@ def checked(reports: Sequence[str], *arguments: str) -> Output:
     return Output(done.code, text, tuple(values.split()))
 
 
-def outputs() -> List[Output]:
+def outputs() -> list[Output]:
     """Return what hosts say: most are well, each tenth has drives that are not."""
     well = [HEALTHY[number % len(HEALTHY)] for number in range(DRIVES)]
     sick = [*well[:-3], *SICK]
@@ -143,13 +144,13 @@ class Bed:
         self.submit((host(number), 'smart', of_host(kinds[number % len(kinds)], number))
                     for number in range(self.hosts))
 
-    def submit(self, results: Any, ended: Optional[float] = None) -> None:
+    def submit(self, results: Any, ended: float | None = None) -> None:
         """Send results of checks, over one connection."""
         trust = self.icinga._trust
         connection = http.client.HTTPSConnection('127.0.0.1', self.icinga.port, context=trust, timeout=60)
         login = base64.b64encode(f'root:{self.icinga.password}'.encode()).decode()
         for name, of, output in results:
-            body: Dict[str, Any] = {'type': 'Service', 'service': f'{name}!{of}', 'exit_status': output.state,
+            body: dict[str, Any] = {'type': 'Service', 'service': f'{name}!{of}', 'exit_status': output.state,
                                     'plugin_output': output.text, 'performance_data': list(output.values)}
             if ended is not None:
                 body.update(execution_start=ended - 1, execution_end=ended)
@@ -161,7 +162,7 @@ class Bed:
         connection.close()
 
     @property
-    def arguments(self) -> List[str]:
+    def arguments(self) -> list[str]:
         """Return the options that lead to it."""
         return ['--icinga', f'https://127.0.0.1:{self.icinga.port}', '--icinga-name', 'bed', '--user', USER,
                 '--password-file', str(self.password), '--ca', str(self.ground.folder / 'data/ca/ca.crt')]

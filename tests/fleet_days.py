@@ -6,8 +6,9 @@ import io
 import json
 import os
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 from unittest import mock
 
 from conftest import Result
@@ -24,11 +25,11 @@ BEGIN = 1_800_000_000   # seconds since 1970
 class Bay(NamedTuple):
     """A drive in a host."""
 
-    serial: Optional[str] = 'SERIAL1'
+    serial: str | None = 'SERIAL1'
     state: str = 'OK'
     model: str = 'ACME 1'
     firmware: str = 'A1'
-    hours: Optional[float] = None
+    hours: float | None = None
     action: str = ''
 
 
@@ -49,7 +50,7 @@ def documents(folder: Path, hosts: Mapping[str, Iterable[Bay]], read: Mapping[st
         os.utime(path, (now, now))
 
 
-def _drive(number: int, bay: Bay) -> Dict[str, Any]:
+def _drive(number: int, bay: Bay) -> dict[str, Any]:
     readings = [] if bay.hours is None else [{'metric': 'power_on_time', 'value': bay.hours * 3600, 'judged': True,
                                               'state': 'OK', 'unit': 's', 'source': 'attribute 9'}]
     return {'name': f'sd{chr(97 + number)}', 'model': bay.model, 'serial': bay.serial, 'firmware': bay.firmware,
@@ -64,7 +65,7 @@ class Site:
         self.folder, self.ledger = folder / 'collected', folder / 'ledger'
 
     def run(self, day: float, hosts: Mapping[str, Iterable[Bay]], *arguments: str,
-            read: Optional[Mapping[str, float]] = None, notes: Sequence[Mapping[str, str]] = ()) -> Result:
+            read: Mapping[str, float] | None = None, notes: Sequence[Mapping[str, str]] = ()) -> Result:
         """Return the result of a run at a day.
 
         read: days at which hosts were read, if it was another time. notes: of each document.
@@ -77,7 +78,7 @@ class Site:
             code = main.run(['fleet', str(self.folder), '--ledger', str(self.ledger), *arguments])
         return Result(code, said.getvalue())
 
-    def cells(self) -> List[Cell]:
+    def cells(self) -> list[Cell]:
         """Return what the ledger counts."""
         book = Ledger(str(self.ledger), BEGIN)
         try:

@@ -14,8 +14,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, NamedTuple, Sequence, Tuple
+from typing import NamedTuple
 
 import test_ledger
 from days import DAY, HOUR, START, Machine, disk
@@ -36,7 +37,7 @@ class Age(NamedTuple):
     days_of_log: int = 0        # imported from smartd
 
 
-AGES: Dict[str, Age] = {
+AGES: dict[str, Age] = {
     'one check': Age([1]), 'one check, worked in': Age([1], is_worked_in=True), 'three checks': Age([3, 2, 1]),
     'twelve checks': Age(range(12, 0, -1)), 'twelve checks, worked in': Age(range(12, 0, -1), is_worked_in=True),
     'many days': Age(range(30, 0, -1), days_of_log=120)}
@@ -46,14 +47,14 @@ class Flipper:
     """Histories of each age, and what checks say after a bit of them was flipped."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.seed, self.counted, self.silent = seed, Counter(), []  # type: int, Counter[str], List[str]
+        self.seed, self.counted, self.silent = seed, Counter(), []  # type: int, Counter[str], list[str]
         self._dice = random.Random(seed)
         self._machine = Machine(folder)
         self._saved = folder / 'saved'
         self._saved.mkdir()
         self._right = {name: self._made(name, age) for name, age in AGES.items()}
 
-    def _made(self, name: str, age: Age) -> Tuple[str, ...]:
+    def _made(self, name: str, age: Age) -> tuple[str, ...]:
         """Write a history and keep it; return what the next checks say."""
         for day in range(age.days_of_log, 0, -1):
             self._machine.logged('SERIAL00', NOW - day * DAY, a9=20_000 - 24 * day, a199=212 - day // 20)
@@ -76,7 +77,7 @@ class Flipper:
         self._machine.holds(sda=disk('SERIAL00', a199=212 + place), sdb=disk('SERIAL01', a199=7),
                             sdc=disk('SERIAL02', a5=20 + place // 3))
 
-    def _said(self, name: str, file: str = '', bit: int = 0) -> Tuple[str, ...]:
+    def _said(self, name: str, file: str = '', bit: int = 0) -> tuple[str, ...]:
         """Return what two checks say of a history, one bit of it flipped."""
         shutil.rmtree(self._machine.state, ignore_errors=True)
         shutil.copytree(self._saved / name, self._machine.state)

@@ -14,10 +14,11 @@ import shutil
 import tempfile
 import time
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Callable, NamedTuple
 
 from conftest import ROOT
 from test_history_store import DRIVE, OPEN, START, check
@@ -72,7 +73,7 @@ def folder() -> Path:
 
 def bounded(reader: Reader) -> Reader:
     """Return a reader that fails above a second of CPU, or 200 MB more memory, and takes a sentence for an answer."""
-    rung: List[float] = []   # whatever the program makes of an alarm
+    rung: list[float] = []   # whatever the program makes of an alarm
 
     def ring(*_: object) -> None:
         rung.append(time.process_time())
@@ -153,7 +154,7 @@ def read_text(data: bytes) -> None:
     _judged(report, text)
 
 
-def _told(report: Report) -> Set[int]:
+def _told(report: Report) -> set[int]:
     """Return the whole numbers of a report that are copied, not concluded."""
     rows = [number for row in report.attributes
             for number in (row.id, row.value, row.worst, row.threshold, row.raw_number)]
@@ -246,7 +247,7 @@ def read_limits(data: bytes) -> None:
 
 
 @lru_cache(maxsize=None)
-def _verdicts() -> Sequence[Tuple[Report, Verdict]]:
+def _verdicts() -> Sequence[tuple[Report, Verdict]]:
     """Return reports, each with what is said of it without any file of a site."""
     rules = shipped()
     reports = [text_report.parse_report((ROOT / f'tests/reports/{name}.json').read_bytes())
@@ -279,7 +280,7 @@ def _written(name: str, data: bytes) -> str:
 # --- history and logs -----------------------------------------------------------------------
 
 @lru_cache(maxsize=None)
-def _remembered() -> Tuple[Path, bytes, Sequence[int]]:
+def _remembered() -> tuple[Path, bytes, Sequence[int]]:
     """Return the file of a history that knows a drive, what it holds, and where it holds more than nothing."""
     place = folder() / 'history'
     place.mkdir()
@@ -392,7 +393,7 @@ READERS: Mapping[str, Reader] = {
 MAIN = ('json', 'text')   # the readers of reports, which everything rests on
 
 
-def _farm_logs() -> List[bytes]:
+def _farm_logs() -> list[bytes]:
     """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is remembered."""
     whole = json.loads((ROOT / 'tests/farm/sata.json').read_bytes())
     log = {key: {name: value for name, value in page.items() if value and (not isinstance(value, dict)
@@ -406,10 +407,10 @@ def _farm_logs() -> List[bytes]:
             '\n'.join(lines).encode(), json.dumps({'A': answer}).encode()]
 
 
-def seeds() -> Dict[str, List[bytes]]:
+def seeds() -> dict[str, list[bytes]]:
     """Return what each reader is given to begin with."""
     reports = [path.read_bytes() for path in sorted((ROOT / 'tests/reports').iterdir())]
-    triage: Dict[str, Any] = {'version': 2, 'host': 'a', 'made': START, 'state': 'OK', 'drives': [
+    triage: dict[str, Any] = {'version': 2, 'host': 'a', 'made': START, 'state': 'OK', 'drives': [
         {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '',
          'last_seen': {'model': 'M', 'serial': 'T'},
          'findings': [{'code': 'growth', 'text': 'y', 'grown': 3, 'age': 9}],

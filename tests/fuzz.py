@@ -17,8 +17,9 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Iterator, List, Mapping, Tuple
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / 'build/fuzz'
@@ -28,7 +29,7 @@ LONGEST = 4000            # bytes of an input: reports come in parts, see in_par
 FIRST_ROWS = 3            # of each table of a report
 HANGS = 20                # seconds by the clock; SECONDS of CPU are counted, and not by the clock of a busy machine
 # What guides atheris, of each reader; of the others smart_attributes.reading does. What is not watched is fast.
-WATCHED: Mapping[str, Tuple[str, ...]] = {
+WATCHED: Mapping[str, tuple[str, ...]] = {
     'farm': ('reading.farm', 'history.farm_answers'),
     'entries': ('knowledge',), 'limits': ('knowledge',), 'acknowledged': ('knowledge',), 'history': ('history',),
     'smartd_log': ('history',), 'triage': ('fleet',), 'icinga': ('fleet', 'output', 'knowledge.nagios'),
@@ -38,7 +39,7 @@ TABLES = ('smartctl', 'device', 'smart_status')  # that each part of a report ha
 
 # --- one reader, in a process of its own -------------------------------------------------
 
-def fuzz(reader: str, arguments: List[str]) -> None:
+def fuzz(reader: str, arguments: list[str]) -> None:
     """Run atheris on one reader; it ends the process."""
     import atheris
     with atheris.instrument_imports(['smart_attributes'], unwatched(WATCHED.get(reader, ('reading',)))):
@@ -58,7 +59,7 @@ def fuzz(reader: str, arguments: List[str]) -> None:
     atheris.Fuzz()
 
 
-def unwatched(watched: Tuple[str, ...]) -> List[str]:
+def unwatched(watched: tuple[str, ...]) -> list[str]:
     """Return all modules but those of some subpackages: atheris can leave out modules, but take in only packages."""
     modules = ['.'.join(path.relative_to(ROOT).with_suffix('').parts)
                for path in (ROOT / 'smart_attributes').rglob('*.py')]

@@ -6,8 +6,8 @@ SCSI disks have none), a SATA drive behind a RAID controller or a USB bridge.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Sequence
 
 WARNING_RELIABILITY = 4  # bit 2 of NVMe's critical warning
 MEDIUM = 16 * 1024 * 1024
@@ -17,27 +17,27 @@ PORTS = 6   # of an AHCI controller; QEMU's machine has one of its own
 REAL_NAME = 'vendor=SEAGATE,product=ST600MM0006,ver=0004'
 
 
-def medium(name: str) -> Dict[str, object]:
+def medium(name: str) -> dict[str, object]:
     """Return what a drive keeps nothing on."""
     return {'driver': 'null-co', 'node-name': name, 'size': MEDIUM, 'read-zeroes': True}
 
 
-def drive(name: str, device: str) -> List[str]:
+def drive(name: str, device: str) -> list[str]:
     """Return a drive that the monitor knows as *name*, on a medium that outlasts it."""
     words = ','.join(f'{key}={"on" if value is True else value}' for key, value in medium(f'{name}-medium').items())
     return ['-blockdev', words, '-device', f'{device},drive={name}-medium,id={name}']
 
 
-def port(name: str, number: int) -> List[str]:
+def port(name: str, number: int) -> list[str]:
     """Return a slot of PCI Express where something can be pulled."""
     return ['-device', f'pcie-root-port,id={name},chassis={number},slot={number}']
 
 
-def ahci() -> List[str]:
+def ahci() -> list[str]:
     return [*drive('sata', 'ide-hd,bus=ide.0,serial=SATA0001,model=QEMU-SATA'), '-device', 'ide-cd,bus=ide.1']
 
 
-def nvme() -> List[str]:
+def nvme() -> list[str]:
     """Return a good one, one that warns, and one behind two controllers."""
     return [*port('slot1', 1), *drive('good', 'nvme,serial=NVME0001,bus=slot1'),
             *port('slot2', 2),
@@ -47,29 +47,29 @@ def nvme() -> List[str]:
             *drive('shared', 'nvme-ns,nsid=1,shared=on,bus=path1')]
 
 
-def megaraid() -> List[str]:
+def megaraid() -> list[str]:
     return ['-device', 'megasas-gen2,id=raid',
             *drive('raid0', f'scsi-hd,bus=raid.0,scsi-id=0,serial=RAID0001,wwn=0x5000c50000000a01,{REAL_NAME}'),
             *drive('raid1', f'scsi-hd,bus=raid.0,scsi-id=1,serial=RAID0002,wwn=0x5000c50000000a02,{REAL_NAME}')]
 
 
-def virtual() -> List[str]:
+def virtual() -> list[str]:
     """Return the disk that most virtual machines have, and its optical drive."""
     return ['-device', 'virtio-scsi-pci,id=virtio', *drive('virtual', 'scsi-hd,bus=virtio.0,serial=VIRT0001'),
             '-device', 'scsi-cd,bus=virtio.0']
 
 
-def usb() -> List[str]:
+def usb() -> list[str]:
     return ['-device', 'qemu-xhci,id=xhci', *drive('usb', 'usb-storage,bus=xhci.0,serial=USB0001')]
 
 
-def everything() -> List[str]:
+def everything() -> list[str]:
     return [*ahci(), *nvme(), *megaraid(), *virtual(), *usb()]
 
 
-def shelf(serials: Sequence[str], folder: Path) -> List[str]:
+def shelf(serials: Sequence[str], folder: Path) -> list[str]:
     """Return SATA disks that keep what is written to them. QEMU can save and restore their contents."""
-    words: List[str] = []
+    words: list[str] = []
     for number, serial in enumerate(serials):
         controller, place = divmod(number, PORTS)
         if controller and not place:

@@ -6,10 +6,10 @@ expression a fact, the first that matches counts.
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Optional
 
 # id, value, worst, threshold ('---' is None), failed ('', 'now', 'past'), raw
-Row = Tuple[int, Optional[int], Optional[int], Optional[int], str, str]
+Row = tuple[int, Optional[int], Optional[int], Optional[int], str, str]
 
 _ROW = re.compile(
     r'^ *(\d{1,3}) (?:[^\n]*?)'
@@ -43,20 +43,20 @@ _COLUMNS = ('errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'er
             'total_uncorrected_errors')
 
 
-def text_rows(text: str) -> List[Row]:
+def text_rows(text: str) -> list[Row]:
     """Return the attribute table of a text report."""
     failed = {'-': '', 'NOW': 'now', 'FAILING_NOW': 'now', 'Past': 'past', 'In_the_past': 'past'}
     return [(int(number), _number(value), _number(worst), _number(threshold), failed[when], raw)
             for number, value, worst, threshold, when, raw in _ROW.findall(text.replace('\r', ''))]
 
 
-def json_rows(data: Dict[str, Any]) -> List[Row]:
+def json_rows(data: dict[str, Any]) -> list[Row]:
     """Return the attribute table of a JSON report."""
     return [(row['id'], row.get('value'), row.get('worst'), row.get('thresh'), row.get('when_failed', ''),
              row['raw']['string'].strip()) for row in data.get('ata_smart_attributes', {}).get('table', [])]
 
 
-def text_nvme(text: str) -> Dict[str, int]:
+def text_nvme(text: str) -> dict[str, int]:
     """Return the NVMe values of a text report."""
     found = {}
     for key, label in _NVME_TEXT.items():
@@ -67,7 +67,7 @@ def text_nvme(text: str) -> Dict[str, int]:
     return found if 'NVMe Log 0x02' in text else {}
 
 
-def json_nvme(data: Dict[str, Any]) -> Dict[str, int]:
+def json_nvme(data: dict[str, Any]) -> dict[str, int]:
     """Return the NVMe values of a JSON report."""
     log = data.get('nvme_smart_health_information_log', {})
     found = {key: log[key] for key in _NVME_TEXT if key in log}
@@ -76,10 +76,10 @@ def json_nvme(data: Dict[str, Any]) -> Dict[str, int]:
     return found
 
 
-def text_scsi(text: str) -> Dict[str, float]:
+def text_scsi(text: str) -> dict[str, float]:
     """Return the SCSI values of a text report."""
     matches = {key: re.search(pattern, text) for key, pattern in _SCSI_TEXT.items()}
-    found: Dict[str, float] = {key: int(match.group(1)) for key, match in matches.items() if match}
+    found: dict[str, float] = {key: int(match.group(1)) for key, match in matches.items() if match}
     for command, rest in re.findall(r'^ *(read|write|verify): +([\d ,.]+)$', text.replace('\r', ''), re.M):
         for column, number in zip(_COLUMNS, rest.split()):
             found[f'{command}.{column}'] = float(number.replace(',', '.'))
@@ -90,12 +90,12 @@ def text_scsi(text: str) -> Dict[str, float]:
     return found if is_scsi else {}
 
 
-def json_scsi(data: Dict[str, Any]) -> Dict[str, float]:
+def json_scsi(data: dict[str, Any]) -> dict[str, float]:
     """Return the SCSI values of a JSON report."""
     if data.get('device', {}).get('protocol') != 'SCSI':
         return {}
     cycles = data.get('scsi_start_stop_cycle_counter', {})
-    places: Dict[str, Callable[[], Any]] = {
+    places: dict[str, Callable[[], Any]] = {
         'temperature': lambda: data['temperature']['current'],
         'drive_trip': lambda: data['temperature']['drive_trip'],
         'grown_defects': lambda: data['scsi_grown_defect_list'],
@@ -118,20 +118,20 @@ def json_scsi(data: Dict[str, Any]) -> Dict[str, float]:
     return found
 
 
-def health(text: str) -> Optional[bool]:
+def health(text: str) -> bool | None:
     """Return the verdict that a text report prints."""
     match = re.search(r'(?:self-assessment test result|SMART Health Status): +(\w+)', text)
     return {'PASSED': True, 'OK': True, 'UNKNOWN': None}.get(match.group(1), False) if match else None
 
 
-def _number(printed: str) -> Optional[int]:
+def _number(printed: str) -> int | None:
     return None if printed == '---' else int(printed)
 
 
 # A printer: JSON -> the text that smartctl prints of the same drive. Source: the printf formats of
 # smartmontools 7.3, ataprint.cpp, nvmeprint.cpp, scsiprint.cpp.
 
-def printed(data: Dict[str, Any], brief: bool = False, group: str = ',') -> str:
+def printed(data: dict[str, Any], brief: bool = False, group: str = ',') -> str:
     """Return the text form of a JSON report, as far as the package reads it.
 
     brief: the attribute table of -x. group: what parts thousands in this locale.
@@ -148,7 +148,7 @@ def _grouped(number: int, group: str) -> str:
     return f'{number:,}'.replace(',', group)
 
 
-def _capacity(data: Dict[str, Any], group: str) -> str:
+def _capacity(data: dict[str, Any], group: str) -> str:
     return f'{_grouped(data["user_capacity"]["bytes"], group)} bytes [1{"," if group != "," else "."}00 TB]'
 
 
@@ -156,14 +156,14 @@ def _rotation(rate: int) -> str:
     return f'{rate} rpm' if rate else 'Solid State Device'
 
 
-def _sectors(logical: int, physical: Optional[int]) -> str:
+def _sectors(logical: int, physical: int | None) -> str:
     if physical is None:  # cut out of the JSON; smartctl always prints both
         return f'Sector Size:      {logical} bytes'
     return (f'Sector Size:      {logical} bytes logical/physical' if logical == physical else
             f'Sector Sizes:     {logical} bytes logical, {physical} bytes physical')
 
 
-def _ata_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
+def _ata_lines(data: dict[str, Any], brief: bool, group: str) -> list[str]:
     lines = ['=== START OF INFORMATION SECTION ===']
     for key, label in (('model_family', 'Model Family:'), ('model_name', 'Device Model:'),
                        ('serial_number', 'Serial Number:')):
@@ -183,7 +183,7 @@ def _ata_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
     return [*lines, *_table_lines(data, brief), *_ata_log_lines(data)]
 
 
-def _table_lines(data: Dict[str, Any], brief: bool) -> List[str]:
+def _table_lines(data: dict[str, Any], brief: bool) -> list[str]:
     lines = ['SMART Attributes Data Structure revision number: 1', 'Vendor Specific SMART Attributes with Thresholds:',
              'ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE']
     for row in data.get('ata_smart_attributes', {}).get('table', []):
@@ -204,8 +204,8 @@ def _table_lines(data: Dict[str, Any], brief: bool) -> List[str]:
     return [*lines, '']
 
 
-def _ata_log_lines(data: Dict[str, Any]) -> List[str]:
-    lines: List[str] = []
+def _ata_log_lines(data: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
     for name, headline, count in (
             ('extended', 'SMART Extended Comprehensive Error Log Version: 1 (1 sectors)', 'Device Error Count'),
             ('summary', 'SMART Error Log Version: 1', 'ATA Error Count')):
@@ -234,7 +234,7 @@ def _ata_log_lines(data: Dict[str, Any]) -> List[str]:
     return [*lines, *([f'Self-test execution status:      ({status["value"]:4d})\tWords'] if status else [])]
 
 
-def _error_lines(entry: Dict[str, Any], log: str) -> List[str]:
+def _error_lines(entry: dict[str, Any], log: str) -> list[str]:
     """Return one entry of an error log, without the commands that led to it."""
     registers, words = entry['completion_registers'], entry.get('error_description', '').strip()
     row = [registers['error'], registers['status'], *[registers['count'] & 255] * 5]
@@ -251,7 +251,7 @@ def _error_lines(entry: Dict[str, Any], log: str) -> List[str]:
             '  40 00 00 00 00 00 00 08   1d+03:05:13.578  READ FPDMA QUEUED', '']
 
 
-def _nvme_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
+def _nvme_lines(data: dict[str, Any], brief: bool, group: str) -> list[str]:
     lines = ['=== START OF INFORMATION SECTION ===']
     for key, label in (('model_name', 'Model Number:'), ('serial_number', 'Serial Number:'),
                        ('firmware_version', 'Firmware Version:')):
@@ -286,7 +286,7 @@ def _nvme_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
     return lines
 
 
-def _scsi_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
+def _scsi_lines(data: dict[str, Any], brief: bool, group: str) -> list[str]:
     lines = ['=== START OF INFORMATION SECTION ===']
     for keys, label in ((('scsi_vendor', 'vendor'), 'Vendor:'), (('scsi_product', 'product'), 'Product:'),
                         (('scsi_revision', 'revision'), 'Revision:'), (('logical_unit_id',), 'Logical Unit id:'),

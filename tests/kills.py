@@ -18,9 +18,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 import power
 from days import START, command_at, disk, environment, kill
@@ -37,7 +38,7 @@ CRC, DEFECTS, MANY = 212, 20, 150
 OK, WARNING, CRITICAL = 0, 1, 2
 _POINTS = ('SELECT serial, metric, time, point.number FROM point JOIN series ON series = series.number '
            'JOIN drive ON drive = drive.number')
-Points = Dict[Tuple[str, str, int], float]   # serial number, metric and time
+Points = dict[tuple[str, str, int], float]   # serial number, metric and time
 
 
 class Ended(NamedTuple):
@@ -53,7 +54,7 @@ class Killer:
     """A machine, its history, and what went wrong with them."""
 
     def __init__(self, folder: Path, checks: int, seed: int) -> None:
-        self.checks, self.seed, self.faults = checks, seed, []  # type: int, int, List[str]
+        self.checks, self.seed, self.faults = checks, seed, []  # type: int, int, list[str]
         self.counted: Counter[str] = Counter()
         self._folder, self._state, self._dice = folder, folder / 'state', random.Random(seed)
         self._state.mkdir()
@@ -73,13 +74,13 @@ class Killer:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(self._one, range(1, self.checks), moments))
 
-    def _moment(self) -> Optional[Tuple[bool, float]]:
+    def _moment(self) -> tuple[bool, float] | None:
         """Return when a check is killed: whether counted from its answer, and the part of the time; None: never."""
         if self._dice.random() >= AIMED_AT:
             return None
         return self._dice.random() < AFTER_THE_ANSWER, self._dice.random()
 
-    def _one(self, number: int, moment: Optional[Tuple[bool, float]]) -> None:
+    def _one(self, number: int, moment: tuple[bool, float] | None) -> None:
         with self._lock:
             self._begun = max(self._begun, number)
         began = time.monotonic()
@@ -94,7 +95,7 @@ class Killer:
 
     # --- drives ------------------------------------------------------------------------
 
-    def _command(self, number: int) -> List[str]:
+    def _command(self, number: int) -> list[str]:
         fake = FakeSmartctl(self._folder / f'fake-{number}')
         words = []
         for place, said in enumerate(drives(number, self.checks)):
@@ -110,7 +111,7 @@ class Killer:
         end = 'killed' if ended.status < 0 else 'ended by itself'
         self.counted[f'{end}, {"" if self._last_read >= time_of(ended.number) else "not "}written'] += 1
 
-    def _faults_of_file(self) -> List[str]:
+    def _faults_of_file(self) -> list[str]:
         """Return what is wrong with the file of history, and keep in mind what it holds."""
         if (self._state / 'history/history.sqlite.aside').exists():
             return ['the file was set aside as damaged']
@@ -126,7 +127,7 @@ class Killer:
         return [*([f'integrity_check: {whole}'] if whole != [('ok',)] else []),
                 *([f'committed and lost: {sorted(lost)}'] if lost else []), *self._faults_of_points(read)]
 
-    def _faults_of_points(self, read: List[int]) -> List[str]:
+    def _faults_of_points(self, read: list[int]) -> list[str]:
         """Return where history holds anything else than what the last check that wrote has read, all of it."""
         if len(read) != 3 or len(set(read)) != 1:
             return [f'half of a check was written: drives were read at {read}']
@@ -136,7 +137,7 @@ class Killer:
                 number
                 in known.items() if told.get((serial, metric)) != number]
 
-    def _faults_of_answer(self, ended: Ended) -> List[str]:
+    def _faults_of_answer(self, ended: Ended) -> list[str]:
         """Return what is wrong with what a daemon was told."""
         if 'no history: ' in ended.text:
             self.counted['said that there was no history'] += 1
@@ -152,7 +153,7 @@ def time_of(number: int) -> int:
     return START + number * STEP
 
 
-def numbers(number: int, checks: int) -> Dict[Tuple[str, str], float]:
+def numbers(number: int, checks: int) -> dict[tuple[str, str], float]:
     """Return what a check reads: CRC errors and reallocated sectors of each drive."""
     crc = CRC + max(number - checks // 3, 0)
     defects = (0, DEFECTS, MANY)[(number >= checks // 2) + (number >= checks * 3 // 4)]
@@ -160,7 +161,7 @@ def numbers(number: int, checks: int) -> Dict[Tuple[str, str], float]:
             ('SERIAL00', 'reallocated'): 0, ('SERIAL01', 'reallocated'): 0, ('SERIAL02', 'reallocated'): defects}
 
 
-def drives(number: int, checks: int) -> List[Dict[str, Any]]:
+def drives(number: int, checks: int) -> list[dict[str, Any]]:
     """Return what smartctl says of each drive at a check."""
     read = numbers(number, checks)
     return [disk(serial, a5=int(read[serial, 'reallocated']), a199=int(read[serial, 'crc_errors']))
@@ -174,7 +175,7 @@ def state_of(number: int, checks: int) -> int:
     return WARNING if number > checks // 3 else OK
 
 
-def newest(points: Points) -> Dict[Tuple[str, str], float]:
+def newest(points: Points) -> dict[tuple[str, str], float]:
     """Return the last number of each series."""
     return {(serial, metric): value for (serial, metric, _),
             value in sorted(points.items(), key=lambda item: item[0][2])}
@@ -197,7 +198,7 @@ def main(checks: int, seed: int) -> int:
     return 1 if killer.faults or cutter.faults else 0
 
 
-def _print(faults: List[str], counted: Mapping[str, int], began: float) -> None:
+def _print(faults: list[str], counted: Mapping[str, int], began: float) -> None:
     print(*faults, sep='\n')
     print(f'{len(faults)} faults in {time.monotonic() - began:.0f} s: '
           + ', '.join(f'{count} {what}' for what, count in sorted(counted.items())), flush=True)

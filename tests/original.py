@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import List, Sequence
 
 PACKAGE = 'monitoring-plugins-check-smart-attributes'
 SUITE = 'trixie'
 KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
 
-def fetched(folder: Path) -> List[str]:
+def fetched(folder: Path) -> list[str]:
     """Return the command line of the plugin of version 1.6, with its database.
 
     Raises CalledProcessError or OSError where apt gives none.

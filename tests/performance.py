@@ -4,8 +4,8 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import List, Optional, Sequence
 
 import bench_program
 
@@ -32,7 +32,7 @@ and NVMe drives have. The CPU times of both plugins include smartctl.
 """
 
 
-def aim(words: str, measured: float, most: Optional[float] = None, least: Optional[float] = None,
+def aim(words: str, measured: float, most: float | None = None, least: float | None = None,
         digits: int = 0) -> str:
     """Return an aim and whether a figure met it, such as "at most 50 ms: missed".
 
@@ -53,7 +53,7 @@ def write(path: Path, rows: Sequence[Sequence[str]]) -> None:
     path.write_text('\n'.join(text) + '\n' + BESIDE)
 
 
-def _heading(words: str) -> List[str]:
+def _heading(words: str) -> list[str]:
     return ['', f'## {words}', '', '| measured | figure | aim |', '|---|---|---|']
 
 

@@ -13,7 +13,7 @@ import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import power
 from days import START, command_at, disk, environment
@@ -31,7 +31,7 @@ class Cutter:
     """A row of checks that was recorded, and what went wrong after its power was cut."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.seed, self.faults, self.counted = seed, [], Counter()  # type: int, List[str], Counter[str]
+        self.seed, self.faults, self.counted = seed, [], Counter()  # type: int, list[str], Counter[str]
         self._folder, self._state, self._trace = folder, folder / 'state', folder / 'trace'
         self._state.mkdir(parents=True)
         (folder / 'boot').write_text('after-the-cut')
@@ -40,7 +40,7 @@ class Cutter:
         self._ends = [self._recorded(number) for number in range(CHECKS)]   # operations at the end of each check
         self._operations = power.operations(self._trace)
 
-    def _fake(self, number: int) -> List[str]:
+    def _fake(self, number: int) -> list[str]:
         """Return the words with which a check finds the drives as they are then."""
         fake = FakeSmartctl(self._folder / f'fake-{number}')
         for path, said in drives(number).items():
@@ -60,7 +60,7 @@ class Cutter:
             for found in pool.map(self.cut, seeds):
                 self.faults += found
 
-    def cut(self, seed: str) -> List[str]:
+    def cut(self, seed: str) -> list[str]:
         """Cut the power once; return what is wrong with the check after it."""
         dice = random.Random(seed)
         moment, kind = dice.randrange(len(self._operations) + 1), dice.choice(power.KINDS)
@@ -83,7 +83,7 @@ class Cutter:
                 for fault in faults]
 
     @staticmethod
-    def _faults(status: int, text: str, ended: int, before: int, held: Dict[int, float]) -> List[str]:
+    def _faults(status: int, text: str, ended: int, before: int, held: dict[int, float]) -> list[str]:
         """before: time of the newest check that the files still held. held: points of the counter afterwards."""
         due = {time_of(number): crc(number) for number in range(ended) if number % GROWS_EVERY == 0}
         lost = {moment: number for moment, number in due.items() if held.get(moment) != number}
@@ -101,14 +101,14 @@ def crc(number: int) -> int:
     return CRC + number // GROWS_EVERY
 
 
-def drives(number: int) -> Dict[str, str]:
+def drives(number: int) -> dict[str, str]:
     """Return what smartctl says of each drive at a check."""
     import json
-    said: Dict[str, Any] = {'/dev/sda': disk(SERIAL, a199=crc(number)), '/dev/sdb': disk('SERIAL01')}
+    said: dict[str, Any] = {'/dev/sda': disk(SERIAL, a199=crc(number)), '/dev/sdb': disk('SERIAL01')}
     return {path: json.dumps(each) for path, each in said.items()}
 
 
-def _asked(folder: Path, statement: str) -> List[Tuple[Any, ...]]:
+def _asked(folder: Path, statement: str) -> list[tuple[Any, ...]]:
     """Return the rows of a statement, none where nothing can be read; works on a copy, since SQLite changes files."""
     with power.temporary() as name:
         for path in (folder / 'history').glob('history.sqlite*'):
@@ -126,7 +126,7 @@ def last_read(folder: Path) -> int:
     return int(found[0][0] or 0) if found else 0
 
 
-def points(folder: Path) -> Dict[int, float]:
+def points(folder: Path) -> dict[int, float]:
     """Return the points of the counter that grows, by time."""
     return dict(_asked(folder, 'SELECT time, point.number FROM point JOIN series ON series = series.number '
                                'JOIN drive ON drive = drive.number '

@@ -13,9 +13,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, List, Mapping, NamedTuple, Sequence
+from typing import NamedTuple
 
 from chroots import Chroot, kept, removed, unpacked
 from conftest import ROOT, SHARED
@@ -55,7 +56,7 @@ class Run(NamedTuple):
     last_line: str
 
 
-def packages(version: str) -> List[str]:
+def packages(version: str) -> list[str]:
     """Return what is installed in the Debian with this Python."""
     programs = [name for name in PROGRAMS if name not in LEFT_OUT.get(SUITES[version], ())]
     libraries = [f'python3-{name}' for name in LIBRARIES]
@@ -92,7 +93,7 @@ def debian(version: str) -> Iterator[Chroot]:
         removed(folder)
 
 
-def inside(chroot: Chroot, *command: str) -> List[str]:
+def inside(chroot: Chroot, *command: str) -> list[str]:
     """Return the command line that runs a command in the project inside, with /sys of this machine."""
     return [*INSIDE, str(chroot.root), str(SHARED), *command]
 
@@ -119,7 +120,7 @@ def tested(version: str, arguments: Sequence[str]) -> Iterator[Run]:
         yield run(version, SUITES[version], inside(chroot, *pytest(OF_DEBIAN, ['-m', 'libraries', *behavior_tests()])))
 
 
-def behavior_tests() -> List[str]:
+def behavior_tests() -> list[str]:
     """Return the files that have tests for all versions of the libraries."""
     return [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob('tests/test_*.py'))
             if 'mark.libraries' in path.read_text()]
@@ -136,11 +137,11 @@ def tested_here(version: str, arguments: Sequence[str]) -> Run:
     return run(version, 'PyPI', pytest(folder, arguments))
 
 
-def venv(python: str, folder: str) -> List[str]:
+def venv(python: str, folder: str) -> list[str]:
     return [python, '-m', 'venv', folder]
 
 
-def pytest(folder: str, arguments: Sequence[str]) -> List[str]:
+def pytest(folder: str, arguments: Sequence[str]) -> list[str]:
     """Return the command line of pytest in a virtual environment."""
     return [f'{folder}/bin/python', '-m', 'pytest', *arguments]
 

@@ -9,8 +9,9 @@ import json
 import os
 import socket
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any
 
 from chroots import kept, unpacked
 from conftest import Result
@@ -35,14 +36,14 @@ class Line:
         until(lambda: self.socket.connect_ex(str(path)) == 0, 30, f'QEMU listens at {path.name}')
         self.file = self.socket.makefile('rw', encoding='utf-8')
 
-    def asks(self, request: Dict[str, Any], seconds: float) -> Dict[str, Any]:
+    def asks(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         self.socket.settimeout(seconds)
         self.file.write(json.dumps(request) + '\n')
         self.file.flush()
         return self.reads()
 
-    def reads(self) -> Dict[str, Any]:
-        answer: Dict[str, Any] = json.loads(self.file.readline())
+    def reads(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.file.readline())
         return answer
 
 
@@ -123,18 +124,18 @@ class Machine:
         self.process.wait(30)
 
 
-def request(argv: Sequence[str], seconds: float, background: bool = False) -> Dict[str, Any]:
+def request(argv: Sequence[str], seconds: float, background: bool = False) -> dict[str, Any]:
     return {'argv': list(argv), 'seconds': seconds, 'background': background}
 
 
-def again(arguments: Sequence[str], name: str) -> Dict[str, object]:
+def again(arguments: Sequence[str], name: str) -> dict[str, object]:
     """Return what QEMU was told of a device at its start, as the monitor takes it."""
     words = next(word for word in arguments if word.endswith(f',id={name}')).split(',')
-    values: Dict[str, object] = dict(word.split('=', 1) for word in words[1:])
+    values: dict[str, object] = dict(word.split('=', 1) for word in words[1:])
     return {'driver': words[0], **{key: int(value, 0) if key in NUMBERS else value for key, value in values.items()}}
 
 
-def qemu_of(suite: str, folder: Path) -> List[str]:
+def qemu_of(suite: str, folder: Path) -> list[str]:
     """Return the words to put before a command, so that it runs in a Debian that has QEMU and sees *folder*.
 
     The file system of this Debian is made in *folder*; the first time, it is downloaded.
@@ -150,7 +151,7 @@ def qemu_of(suite: str, folder: Path) -> List[str]:
     return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', ELSEWHERE, str(root), str(folder)]
 
 
-def command(guest: Guest, folder: Path) -> List[str]:
+def command(guest: Guest, folder: Path) -> list[str]:
     """Return the machine without any drives to look at."""
     return ['nice', '-n', '5', QEMU, '-accel', 'tcg', '-cpu', 'qemu64', '-machine', 'q35', '-m', '1024', '-nodefaults',
             '-no-user-config', '-display', 'none', '-kernel', str(guest.kernel),

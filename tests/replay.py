@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import struct
 import subprocess
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import abilities
 
 SMARTCTL = abilities.path_of('smartctl')
 
 # id, flags, value, worst, threshold, raw
-Row = Tuple[int, int, int, int, int, int]
+Row = tuple[int, int, int, int, int, int]
 # type, status byte, hours
-Test = Tuple[int, int, int]
+Test = tuple[int, int, int]
 
 
 class Drive(NamedTuple):
@@ -53,7 +54,7 @@ def _session(drive: Drive) -> Iterator[str]:
         yield from _command('SMART READ LOG', _summed(log.ljust(512, b'\0')) if address else log, 0, address)
 
 
-def _command(name: str, data: Optional[bytes], returned: int = 0, select: Optional[int] = None) -> Iterator[str]:
+def _command(name: str, data: bytes | None, returned: int = 0, select: int | None = None) -> Iterator[str]:
     parameter = '' if select is None else f' InputParameter={select}'
     yield f'REPORT-IOCTL: Device=/dev/sda Command={name}{parameter}'
     yield f'REPORT-IOCTL: Device=/dev/sda Command={name} returned {returned}'
@@ -83,7 +84,7 @@ def _identify(drive: Drive) -> bytes:
     return _summed(bytes(words))
 
 
-def _tables(rows: Sequence[Row]) -> Tuple[bytes, bytes]:
+def _tables(rows: Sequence[Row]) -> tuple[bytes, bytes]:
     values, thresholds = bytearray(512), bytearray(512)
     values[0] = thresholds[0] = 16
     for place, (number, flags, value, worst, threshold, raw) in enumerate(rows):
@@ -121,7 +122,7 @@ def _test_log(tests: Sequence[Test]) -> bytes:
 def _swapped(text: str, length: int) -> bytes:
     """ATA strings: two characters a word, the first in the high byte."""
     raw = text.ljust(length).encode('latin-1')
-    pairs: List[bytes] = [raw[place:place + 2][::-1] for place in range(0, length, 2)]
+    pairs: list[bytes] = [raw[place:place + 2][::-1] for place in range(0, length, 2)]
     return b''.join(pairs)
 
 

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 from smart_attributes.fleet.plugin_output import serials_in
 from smart_attributes.knowledge import severity
@@ -12,7 +13,7 @@ from smart_attributes.output.json_document import OF_STATUS, STATUS
 from smart_attributes.typed import Json
 
 # Code -> the start of its messages, or a part of them. A message without a match does not have a code.
-_SENTENCES: Sequence[Tuple[str, str]] = (
+_SENTENCES: Sequence[tuple[str, str]] = (
     ('sudo-rule-missing',
      r'sudo wants a password|sudo does not (?:allow|let) |may not use sudo|sudo says|sudoers rule'),
     ('sudo-blocked', r'sudo insists on a terminal|sudo may not become root'),
@@ -28,7 +29,7 @@ def code_of(words: str) -> str:
     return next((code for code, pattern in _PATTERNS if pattern.search(words)), '')
 
 
-def notes(texts: Any) -> List[Json]:
+def notes(texts: Any) -> list[Json]:
     """Return sentences as notes; anything else is not changed."""
     return [_note(text) if isinstance(text, str) else text for text in texts] if isinstance(texts, list) else texts
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, NamedTuple
 
 from smart_attributes.devtools import entry_rules
 from smart_attributes.knowledge import drive_database, formatting
 from smart_attributes.model import AttributeRow
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 
 # metric: (unit, worse, smallest, largest plausible value)
 NUMBERS = {
@@ -129,7 +129,7 @@ def database() -> Json:
     }
 
 
-def samples() -> List[Json]:
+def samples() -> list[Json]:
     """Return the samples that validate the database."""
     return [
         {
@@ -187,7 +187,7 @@ class Checkout(NamedTuple):
     def path(self) -> str:
         return str(self.folder / 'attributes.json')
 
-    def write(self, data: Json, of_samples: List[Json],
+    def write(self, data: Json, of_samples: list[Json],
               models: str = 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\n') -> None:
         (self.folder / 'tests' / 'samples').mkdir(parents=True, exist_ok=True)
         (self.folder / 'attributes.json').write_text(formatted(data))

@@ -6,7 +6,7 @@ attribute rows, device statistics and log lines as smartctl -x prints them.
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List
+from typing import Any
 
 FLAG_LETTERS = (('prefailure', 'P', 1), ('updated_online', 'O', 2), ('performance', 'S', 4), ('error_rate', 'R', 8),
                 ('event_count', 'C', 16), ('auto_keep', 'K', 32))
@@ -21,8 +21,8 @@ NVME_KEYS = {'Critical Warning': 'critical_warning', 'Temperature': 'temperature
              'Warning  Comp. Temperature Time': 'warning_temp_time',
              'Critical Comp. Temperature Time': 'critical_comp_time'}
 
-Facts = Dict[str, Any]
-Json = Dict[str, Any]
+Facts = dict[str, Any]
+Json = dict[str, Any]
 
 
 def as_json(facts: Facts) -> Json:
@@ -65,7 +65,7 @@ def _identity(facts: Facts) -> Json:
     return found
 
 
-def _attribute(row: List[Any]) -> Json:
+def _attribute(row: list[Any]) -> Json:
     number, name, flags, value, worst, threshold, failed, raw = row
     found: Json = {'id': number, 'name': name,
                    'when_failed': {'NOW': 'now', 'FAILING_NOW': 'now', 'Past': 'past',
@@ -85,8 +85,8 @@ def _attribute(row: List[Any]) -> Json:
     return found
 
 
-def _pages(statistics: Dict[str, List[Any]]) -> List[Json]:
-    pages: Dict[int, List[Json]] = {}
+def _pages(statistics: dict[str, list[Any]]) -> list[Json]:
+    pages: dict[int, list[Json]] = {}
     for place, (value, flags, name) in statistics.items():
         page, offset = (int(part, 0) for part in place.split(':'))
         is_valid = bool(re.fullmatch(r'-?[0-9]+', str(value)))
@@ -99,7 +99,7 @@ def _pages(statistics: Dict[str, List[Any]]) -> List[Json]:
     return [{'number': page, 'name': f'page {page}', 'revision': 1, 'table': table} for page, table in pages.items()]
 
 
-def nvme_log(lines: Dict[str, str]) -> Json:
+def nvme_log(lines: dict[str, str]) -> Json:
     """Return the health log from its lines: {"Percentage Used": "3%"}."""
     return {key: _count(lines[line]) for line, key in NVME_KEYS.items() if line in lines
             and _count(lines[line]) is not None}

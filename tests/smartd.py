@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Dict
 
 import abilities
 from simulator.descriptions import Description
@@ -14,7 +13,7 @@ SMARTD = '/usr/sbin/smartd'
 needed = abilities.mark(why_not() or abilities.without(SMARTD))
 
 
-def look(folder: Path, drives: Dict[str, Description], hours_ago: int) -> Machine:
+def look(folder: Path, drives: dict[str, Description], hours_ago: int) -> Machine:
     """Let smartd look once at drives and note it in *folder*; return the machine.
 
     A time zone so far in the west makes it write that so many hours are missing, 24 at most.

@@ -1,11 +1,11 @@
 """A tree of /sys with disks, arrays and controllers, in a folder that tests use as /."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, Sequence
 
 
-def write(folder: Path, files: Dict[str, str]) -> Path:
+def write(folder: Path, files: dict[str, str]) -> Path:
     """Write small files into a folder, which is made; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

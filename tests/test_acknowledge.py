@@ -7,7 +7,7 @@ import os
 import resource
 import subprocess
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 import pytest
 from conftest import run
@@ -198,7 +198,7 @@ def test_the_file_is_validated_like_one_of_limits(machine):
 
 # --- a file that a site has written into ---
 
-SITE: Dict[str, Any] = {
+SITE: dict[str, Any] = {
     'comment': 'kept by the storage team', 'x-ticket': 4711,
     'metrics': {'temperature': {'warning': '45', 'critical': '48'}},
     'overrides': [
@@ -218,7 +218,7 @@ def kept(machine: Machine) -> Path:
     return file
 
 
-def overrides(file: Path) -> List[Any]:
+def overrides(file: Path) -> list[Any]:
     return list(json.loads(file.read_text())['overrides'])
 
 
@@ -304,13 +304,13 @@ def test_what_acknowledge_writes_fits_the_schema_of_checks(machine, monkeypatch)
 
 # --- several at once, and what fails half way ---
 
-def start(found: List[str], *words: str, **more: Any) -> subprocess.Popen[bytes]:
+def start(found: list[str], *words: str, **more: Any) -> subprocess.Popen[bytes]:
     """Start an acknowledge. found: words with which it finds the machine, whose smartctl is written only once."""
     return subprocess.Popen(command_at(START, 'acknowledge', *found, *words), stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, env=environment(), **more)
 
 
-def texts(started: List[subprocess.Popen[bytes]]) -> List[str]:
+def texts(started: list[subprocess.Popen[bytes]]) -> list[str]:
     return [each.communicate(timeout=60)[0].decode() for each in started]
 
 

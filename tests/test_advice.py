@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Dict, Tuple
+from typing import Any
 
 import pytest
 from conftest import ROOT, run
@@ -38,13 +38,13 @@ ORDERS = [
     pytest.param((4000,), 'order a replacement', UNDATED, id='beyond-any-plan')]
 
 
-def lasting(days: Tuple[int, ...], verdict: Verdict) -> Verdict:
+def lasting(days: tuple[int, ...], verdict: Verdict) -> Verdict:
     metrics = ('endurance_used', 'spare_available')
     return verdict._replace(forecasts={metric: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
                                        for metric, each in zip(metrics, days)})
 
 
-def of_document(given: Dict[str, Any]) -> Dict[str, Any]:
+def of_document(given: dict[str, Any]) -> dict[str, Any]:
     """Return what a fleet makes of a drive of `triage --json`."""
     packer = Packer()
     (only,) = drives(Document('db1', given, NOW), Reader(METRICS, packer), packer, NOW)

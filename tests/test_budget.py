@@ -4,8 +4,9 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any
 
 import pytest
 from conftest import ROOT, Result, drive, perfdata, run
@@ -22,7 +23,7 @@ TIME_LEFT = 'endurance_time_left'
 COUNTERS = (5, 187, 197, 198, 199)
 
 
-def fleet(folder: Path, drives: int, chance: random.Random, reports: Tuple[str, ...] = REPORTS) -> Path:
+def fleet(folder: Path, drives: int, chance: random.Random, reports: tuple[str, ...] = REPORTS) -> Path:
     """Write recordings of drives with random numbers: healthy, worn and failing ones."""
     folder.mkdir(exist_ok=True)
     for number in range(drives):
@@ -33,7 +34,7 @@ def fleet(folder: Path, drives: int, chance: random.Random, reports: Tuple[str, 
     return folder
 
 
-def _vary(report: Dict[str, Any], chance: random.Random) -> None:
+def _vary(report: dict[str, Any], chance: random.Random) -> None:
     for row in report.get('ata_smart_attributes', {}).get('table', ()):
         if row['id'] in COUNTERS:
             row['raw'] = dict.fromkeys(('value', 'string'), chance.choice((0, 0, 7, 900, 65000)))
@@ -44,11 +45,11 @@ def _vary(report: Dict[str, Any], chance: random.Random) -> None:
     report['smart_status']['passed'] = chance.random() > 0.2
 
 
-def series(result: Result) -> List[str]:
+def series(result: Result) -> list[str]:
     return sorted(perfdata(result.text))
 
 
-def metrics(labels: List[str]) -> Set[str]:
+def metrics(labels: list[str]) -> set[str]:
     """Return the metrics of labels such as sd004_temperature."""
     return {label.partition('_')[2] for label in labels}
 
@@ -77,13 +78,13 @@ def test_the_order_is_data():
 
 SSD = {'smart_status': 1, 'endurance_used': 4, TIME_LEFT: 90 * 86400, 'temperature': 22, 'reallocated': 0,
        'host_written': 512}
-CHANGES: Dict[str, Any] = {
+CHANGES: dict[str, Any] = {
     'larger-numbers': {'endurance_used': 255, TIME_LEFT: 1577880000, 'temperature': 120, 'reallocated': 16000000,
                        'host_written': 140000000000000000},
     'failed': {'smart_status': 0}, 'number-unknown': {'temperature': None}, 'not-read': None}
 
 
-def verdict(name: str, numbers: Optional[Mapping[str, Optional[float]]]) -> Verdict:
+def verdict(name: str, numbers: Mapping[str, float | None] | None) -> Verdict:
     """Return the verdict on a drive with these numbers; None: it could not be read."""
     device = Device(f'/dev/{name}', name=name)
     if numbers is None:
@@ -93,7 +94,7 @@ def verdict(name: str, numbers: Optional[Mapping[str, Optional[float]]]) -> Verd
         for metric, number in numbers.items()))
 
 
-def needed(drives: Mapping[str, Optional[Mapping[str, Optional[float]]]]) -> Dict[str, int]:
+def needed(drives: Mapping[str, Mapping[str, float | None] | None]) -> dict[str, int]:
     verdicts = [verdict(name, numbers) for name, numbers in drives.items()]
     return budget.needed(verdicts, perfdata_of.values(verdicts, METRICS, False), METRICS, False)
 

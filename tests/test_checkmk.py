@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import sys
-from typing import Dict, List, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from conftest import ROOT, drive, drive_path, run
@@ -29,19 +29,19 @@ class Service(NamedTuple):
     """One line of a local check as Checkmk understands it."""
 
     state: int
-    metrics: Dict[str, float]
+    metrics: dict[str, float]
     summary: str
-    details: List[str]
+    details: list[str]
 
 
-def services(text: str) -> Dict[str, Service]:
+def services(text: str) -> dict[str, Service]:
     """Return the service of each line. Fails for anything that the documentation does not describe.
 
     Source: Checkmk documentation, "Local checks": one blank between the four parts, the name in quotation marks,
     metrics separated by bars, `\\n` for a line of the details, and no section header.
     """
     assert text.endswith('\n')
-    found: Dict[str, Service] = {}
+    found: dict[str, Service] = {}
     for line in text[:-1].split('\n'):
         assert line.isprintable() and not re.search('<<<|>>>', line), line
         state, name, metrics, words = re.fullmatch(r'([0-3]) "([^"\'|;=]+)" (-|[^ ]+) (\S.*)', line).groups()
@@ -52,7 +52,7 @@ def services(text: str) -> Dict[str, Service]:
     return found
 
 
-def numbers(metrics: str) -> Dict[str, float]:
+def numbers(metrics: str) -> dict[str, float]:
     """Return the values by name: "a=1|b=2.5"; a name has none of the characters that Checkmk refuses."""
     pairs = [] if metrics == '-' else [metric.split('=') for metric in metrics.split('|')]
     assert all(re.fullmatch('[a-z0-9_]+', name) for name, _ in pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import Iterator
+from collections.abc import Iterator
 
 import pytest
 from conftest import ROOT, run

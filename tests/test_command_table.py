@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import re
 import signal
-from typing import Iterator
+from collections.abc import Iterator
 
 import completion
 import described

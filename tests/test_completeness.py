@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 import pytest
 from conftest import drive, drive_path, run
@@ -11,7 +11,7 @@ from conftest import drive, drive_path, run
 from smart_attributes.model import Identity, Report
 from smart_attributes.reading import completeness, json_report, text_report
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 TEXT = """=== START OF INFORMATION SECTION ===
 Device Model:     ACME HD4000
 Firmware Version: 1.0
@@ -84,7 +84,7 @@ def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any],
 
 @pytest.mark.parametrize('arguments, is_missed', [
     (['-x'], True), (['--info', '--health'], True), (['-i', '-H', '-A'], True), (['-H', '-A'], False)], ids=str)
-def test_whether_smart_is_enabled_is_missed_where_the_drive_was_asked_who_it_is(arguments: List[str], is_missed: bool):
+def test_whether_smart_is_enabled_is_missed_where_the_drive_was_asked_who_it_is(arguments: list[str], is_missed: bool):
     """A drive that has SMART disabled looks well without that line."""
     said = report('samsung-worn-out')
     said['smartctl'].update(argv=['smartctl', *arguments, '/dev/sda'], version=[7, 4])
@@ -252,7 +252,7 @@ def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(version, argum
 @pytest.mark.parametrize('places, sentence', [
     ([], []), (['a', 'b'], ['damaged in the report: a, b']), (list('abcde'), ['damaged in the report: a, b, c, d, e']),
     (list('abcdefg'), ['damaged in the report: a, b, c, d, e and 2 more'])], ids=str)
-def test_the_first_five_places_are_named(places: List[str], sentence: List[str]):
+def test_the_first_five_places_are_named(places: list[str], sentence: list[str]):
     assert list(completeness.sentences(places, [])) == sentence
     assert list(completeness.sentences([], places)) == [words.replace('damaged', 'not') for words in sentence]
 

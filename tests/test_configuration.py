@@ -11,8 +11,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable
 
 import abilities
 import pages
@@ -161,7 +162,7 @@ def sudoers(text: str, folder: Path) -> None:
 def site_file(text: str, folder: Path) -> None:
     """Load it as a file of limits or entries; a part of one is put where it belongs."""
     whole = text if text.startswith('{') else f'{{{text}}}'
-    data: Dict[str, Any] = json.loads(whole)
+    data: dict[str, Any] = json.loads(whole)
     if 'drive' in data:
         data = {'temperature': {'warning': data}}
     if all(key.isdigit() for key in data):
@@ -207,7 +208,7 @@ def parsed(command: str) -> None:
         pytest.fail(f'{command}: {error}')
 
 
-LOADERS: Dict[str, Callable[[str, Path], None]] = {
+LOADERS: dict[str, Callable[[str, Path], None]] = {
     'icinga2': icinga2, 'nagios': nagios, 'nrpe': nrpe, 'systemd': systemd, 'promql': prometheus, 'sudoers': sudoers,
     'json': site_file, 'sh': shell, 'console': console, 'cron': cron}
 NOTHING_TO_LOAD = {'text', 'mermaid'}
@@ -217,7 +218,7 @@ SHIPPED = {'contrib/icinga2/services.conf': 'icinga2', 'contrib/nrpe/check-smart
            'contrib/prometheus/check-smart-attributes.rules.yml': 'promql'}
 
 
-def named(blocks: List[Block]) -> Iterator[Any]:
+def named(blocks: list[Block]) -> Iterator[Any]:
     for block in blocks:
         yield pytest.param(block, id=f'{block.language}-{block.place}')
 

@@ -10,8 +10,8 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Dict, Iterable, Iterator, List, Set, Tuple
 
 import pytest
 from chroots import (
@@ -262,7 +262,7 @@ def machine(monitored, tmp_path) -> Iterator[Chroot]:
         yield chroot
 
 
-def left_over(chroot: Chroot) -> Set[str]:
+def left_over(chroot: Chroot) -> set[str]:
     """Return the files that are there after a purge and were not before, or the other way round."""
     chroot.does('apt-get', 'purge', '-y', '-q', PACKAGE)
     return chroot.files() ^ set(chroot.reads('/root/files').splitlines())
@@ -367,26 +367,26 @@ def package_version(package: Path) -> str:
                           text=True).stdout.strip()
 
 
-def conffiles(chroot: Chroot) -> List[str]:
+def conffiles(chroot: Chroot) -> list[str]:
     """Return what dpkg counts as configuration files of the package, whether it still ships them or not."""
     listed = chroot.does('dpkg-query', '-W', '-f', '${Conffiles}', PACKAGE)
     return [line.split()[0] for line in listed.splitlines() if line.strip()]
 
 
-def change(chroot: Chroot, paths: Iterable[str]) -> Dict[str, str]:
+def change(chroot: Chroot, paths: Iterable[str]) -> dict[str, str]:
     """Change these files as an administrator could; return what is in them now."""
     for path in paths:
         chroot.writes(path, chroot.reads(path) + ('\n' if path == DATABASE else '\n# changed\n'))
     return {path: chroot.reads(path) for path in paths}
 
 
-def defined(chroot: Chroot) -> List[str]:
+def defined(chroot: Chroot) -> list[str]:
     """Return the names of our commands, once for each definition that Nagios reads."""
     text = chroot.does('sh', '-c', 'cat /etc/nagios-plugins/config/*smart*.cfg')
     return re.findall(r'^\s*command_name\s+(\S+)', text, re.MULTILINE)
 
 
-def points(chroot: Chroot) -> Set[Tuple[float, ...]]:
+def points(chroot: Chroot) -> set[tuple[float, ...]]:
     """Return what the history holds of a drive, time and value, where the installed package keeps one."""
     done = chroot.runs('check_smart_attributes', 'history', '-d', '/dev/sdb', '--json')
     drives = json.loads(done.stdout)['drives'] if done.returncode == 0 else []
@@ -708,7 +708,7 @@ def test_lintian_has_nothing_to_say():
     assert tags(said.stdout) == []
 
 
-def tags(text: str) -> List[str]:
+def tags(text: str) -> list[str]:
     return [line for line in text.splitlines() if line[:2] in ('E:', 'W:')]
 
 

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import Any, Dict, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import block_tree
 import pytest
@@ -40,12 +41,12 @@ def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Surv
     return dependence.with_groups(before, system=machine.system, **more)
 
 
-def raid5(machine: Machine, states: Dict[str, str] = RAID5, **more: str) -> None:
+def raid5(machine: Machine, states: dict[str, str] = RAID5, **more: str) -> None:
     machine.md('md0', 'raid5', states, **more)
     machine.mounted('/dev/md0', '/srv')
 
 
-def labels(survey: Survey) -> Dict[str, Tuple[str, str]]:
+def labels(survey: Survey) -> dict[str, tuple[str, str]]:
     return {verdict.device.name: (verdict.replacement.label, verdict.replacement.why.code)
             for verdict in survey.verdicts if verdict.replacement}
 

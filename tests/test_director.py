@@ -7,7 +7,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Iterator, List, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from conftest import ROOT
@@ -48,7 +49,7 @@ def found_drives(bed: Bed) -> str:
     return subprocess.run(script, input=found.stdout, capture_output=True, text=True, check=True).stdout
 
 
-def services_of(icinga: Icinga) -> List[str]:
+def services_of(icinga: Icinga) -> list[str]:
     try:
         return icinga.services()
     except OSError:  # while Icinga takes over the new configuration

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Sequence
+from typing import Any
 
 import abilities
 import nagiosplugin
@@ -106,7 +107,7 @@ class Installation:
         return file
 
     @property
-    def options(self) -> List[str]:
+    def options(self) -> list[str]:
         return ['-p', self.path, '--state-dir', str(self.state), '--config', str(self.config)]
 
     @property
@@ -117,11 +118,11 @@ class Installation:
         # the disks of the machine that runs these tests are not those of the installation
         return started('doctor', '--user', self.user, *self.options, *more, **{'root': str(self.machine.folder), **how})
 
-    def findings(self, *more: str, **how: Any) -> List[Dict[str, Any]]:
-        told: List[Dict[str, Any]] = json.loads(self.doctor('--json', *more, **how).text)['findings']
+    def findings(self, *more: str, **how: Any) -> list[dict[str, Any]]:
+        told: list[dict[str, Any]] = json.loads(self.doctor('--json', *more, **how).text)['findings']
         return told
 
-    def to_do(self, *more: str, **how: Any) -> List[Dict[str, Any]]:
+    def to_do(self, *more: str, **how: Any) -> list[dict[str, Any]]:
         return [each for each in self.findings(*more, **how) if each['good'] is not True]
 
     def check(self, *more: str) -> Result:
@@ -240,7 +241,7 @@ class Copy:
         shutil.copy(ROOT / 'attributes.json', folder)
         self.program = Path(shutil.copy(ROOT / 'check_smart_attributes', folder))
 
-    def to_do(self, *around: str) -> List[Dict[str, Any]]:
+    def to_do(self, *around: str) -> list[dict[str, Any]]:
         text = START
         for name in ('', '/check_smart_attributes'):
             text = text.replace(repr(f'{ROOT}{name}'), repr(f'{self.folder}{name}'))
@@ -519,7 +520,7 @@ class Private:
         return subprocess.run([*self.around, 'sh', '-ec', f'cd {self.folder}; {words}'], check=True, text=True,
                               capture_output=True, timeout=60).stdout
 
-    def to_do(self, *more: str) -> List[Dict[str, Any]]:
+    def to_do(self, *more: str) -> list[dict[str, Any]]:
         return self.installed.to_do(*more, around=self.around)
 
 
@@ -926,7 +927,7 @@ def test_what_became_of_the_start_is_said(answer, words):
 
 # --- daemons -------------------------------------------------------------------------------------
 
-def write(root: Path, files: Dict[str, str]) -> str:
+def write(root: Path, files: dict[str, str]) -> str:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

@@ -1,7 +1,7 @@
 """`doctor` names the disks that no check reads: trees of /sys, and addresses as checks have them."""
 from __future__ import annotations
 
-from typing import Dict, List, Sequence
+from collections.abc import Sequence
 
 import pytest
 import sys_tree
@@ -38,7 +38,7 @@ def root(tmp_path, monkeypatch):
     return tmp_path
 
 
-def left(*uses: Uses, scanned: Sequence[str] = ()) -> List[str]:
+def left(*uses: Uses, scanned: Sequence[str] = ()) -> list[str]:
     """Return the names of the disks that are named, and of the only subject that there is."""
     found = coverage.examine(uses, NONE, lambda: [device for text in scanned for device in addresses.parse(text)])
     assert len(found) <= 1 and all(each.is_good is False and each.subject == 'unmonitored' for each in found)
@@ -159,7 +159,7 @@ def test_a_command_of_nrpe_reads_what_its_words_say(line, uses):
     assert found == uses if uses else not found.is_known
 
 
-HOSTS: Dict[str, Sequence[Uses]] = {
+HOSTS: dict[str, Sequence[Uses]] = {
     'vars.smart = true': [Uses([], True)], 'address = "192.0.2.1"': [], 'vars.smart_attributes_scan = true': [
         Uses([], True)],
     'vars.smart = true\nvars.smart_attributes_device = [ "/dev/sda", "megaraid,[0-7]@/dev/bus/0" ]': [

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Optional
 
 import pytest
 
@@ -31,11 +30,11 @@ CHECK = ['check', '-t', '9']
 class Known(Remembered):
     """A history of this drive at /dev/sda."""
 
-    def __init__(self, drive: Optional[Identity] = None) -> None:
+    def __init__(self, drive: Identity | None = None) -> None:
         super().__init__()
         self._drive = drive
 
-    def seen(self, device: Device) -> Optional[Identity]:
+    def seen(self, device: Device) -> Identity | None:
         return self._drive if device.address == '/dev/sda' else None
 
 

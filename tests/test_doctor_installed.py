@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import List
 
 import pytest
 
@@ -26,7 +25,7 @@ def put(root: Path, path: str, text: str = '') -> None:
     (root / path.strip('/')).write_text(text)
 
 
-def asked(program: str = '/opt/x.pyz') -> List[List[str]]:
+def asked(program: str = '/opt/x.pyz') -> list[list[str]]:
     return [[finding.subject, finding.command] for finding in installed.examine(program)]
 
 

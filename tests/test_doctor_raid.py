@@ -8,7 +8,6 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
-from typing import List, Tuple
 
 import abilities
 import pytest
@@ -53,10 +52,10 @@ class Server:
         self.machine.add(f'/dev/{name}', read(drive)._replace(**about), serial=name, recorded=True, **behaviour)
         sys_tree.disk(self.root, name, **tree)
 
-    def calls(self) -> List[str]:
+    def calls(self) -> list[str]:
         return (self.root / 'calls').read_text().splitlines()
 
-    def examined(self, drive_timeout: float = 20) -> List[Finding]:
+    def examined(self, drive_timeout: float = 20) -> list[Finding]:
         how = HowRead(smartctl=str(self.smartctl), drive_timeout=drive_timeout)
         return raid.examine(Options(how_read=how, data=DataFiles(str(self.root / 'etc')), which=Which(ignore=('sdy',))),
                             time.monotonic() + 60)
@@ -115,7 +114,7 @@ def test_nothing_is_ever_set(server):
         '--json=c --nocheck=standby -i -l scterc'}
 
 
-def program(root: Path, *words: str) -> Tuple[str, ...]:
+def program(root: Path, *words: str) -> tuple[str, ...]:
     code = (f'import sys\nsys.path[:0] = [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
             f'from smart_attributes.reading import controllers\ncontrollers.ROOT = {str(root)!r}\n'
             f'sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}\n'

@@ -11,7 +11,8 @@ import re
 import shutil
 import socket
 import subprocess
-from typing import Dict, Iterator, List, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import abilities
 import pytest
@@ -194,7 +195,7 @@ def _checks(host: Chroot) -> bool:
     return check.returncode == 0 and left == []
 
 
-def _doctor(host: Chroot) -> List[Dict[str, str]]:
+def _doctor(host: Chroot) -> list[dict[str, str]]:
     """Return the findings; of a doctor that cannot start, its message, which names the command."""
     printed = host.runs('sh', '-c', PATH + 'check_smart_attributes doctor --json --user nagios').stdout
     document = json.loads(printed) if printed.startswith('{') else {'error': printed}
@@ -203,7 +204,7 @@ def _doctor(host: Chroot) -> List[Dict[str, str]]:
     return document.get('findings') or [{'words': words, 'good': '', 'command': named[1] if named else ''}]
 
 
-def _to_do(findings: List[Dict[str, str]]) -> List[Dict[str, str]]:
+def _to_do(findings: list[dict[str, str]]) -> list[dict[str, str]]:
     return [each for each in findings if not each['good']]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from typing import List
 
 import abilities
 import described
@@ -88,7 +87,7 @@ def test_help_fits_two_screens():
 
 # --- the completion ------------------------------------------------------------------------------
 
-def completed(*words: str) -> List[str]:
+def completed(*words: str) -> list[str]:
     """Return what bash proposes for the last word."""
     code = ('. contrib/bash-completion/check_smart_attributes; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
             '_check_smart_attributes; printf "%s\\n" "${COMPREPLY[@]}"')
@@ -171,7 +170,7 @@ def test_every_reason_for_unknown_has_a_section_in_the_page_on_trouble_and_no_ot
     assert {each.name for each in codes.REASONS} <= set(headings)
 
 
-def addresses(page: str) -> List[str]:
+def addresses(page: str) -> list[str]:
     text = (ROOT / 'doc' / page).read_text()
     return [word for word in re.findall(r'`([^` ]+@/dev/[^` ]+)`', text) if 'N' not in word]
 
@@ -238,5 +237,5 @@ def test_nothing_of_the_folder_beside_is_quoted():
     assert ours & theirs == set()
 
 
-def sentences_of(text: str) -> List[str]:
+def sentences_of(text: str) -> list[str]:
     return [' '.join(part.split()) for part in re.split(r'[.;|]\s', text) if len(part.split()) > 8]

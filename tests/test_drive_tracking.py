@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import abilities
 import pytest
@@ -118,7 +118,7 @@ def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(mac
         machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no history: ']
 
 
-def silent() -> Dict[str, Any]:
+def silent() -> dict[str, Any]:
     """What smartctl says of a drive that is there and does not answer."""
     said = asleep()
     said['smartctl']['messages'] = [{'string': 'Smartctl open device: /dev/sdb [SAT] failed: Input/output error',

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import signal
-from typing import Any, Callable, Tuple
+from typing import Any, Callable
 
 import pytest
 
@@ -27,7 +27,7 @@ def raising(error: BaseException, text: str = '{"drives": []}') -> Callable[[], 
     return work
 
 
-def done(work: Callable[[], int], capsys: Any) -> Tuple[int, str]:
+def done(work: Callable[[], int], capsys: Any) -> tuple[int, str]:
     """Return exit status and output; a failure is its sentence in brackets, an explained error its type."""
     code = failure_document.run(work, lambda sentence: f'<{sentence}>', lambda error: type(error).__name__)
     return code, capsys.readouterr().out

@@ -8,7 +8,8 @@ import math
 import random
 import sqlite3
 from collections import Counter, defaultdict
-from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from fleet_days import BEGIN, DAY, Bay, Site
@@ -103,9 +104,9 @@ class Life(NamedTuple):
 
 
 @pytest.fixture(scope='module')
-def lives(shared) -> List[Life]:
+def lives(shared) -> list[Life]:
     """52,320 hard disks."""
-    found: Dict[str, Life] = {}
+    found: dict[str, Life] = {}
     with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
         for row in csv.DictReader(lines):
             begin, end = int(float(row['from'])), int(float(row['to']))
@@ -115,7 +116,7 @@ def lives(shared) -> List[Life]:
     return list(found.values())
 
 
-def sightings(life: Life) -> Iterator[Tuple[int, Sighting]]:
+def sightings(life: Life) -> Iterator[tuple[int, Sighting]]:
     """Yield when a disk is seen, in seconds since its first hour, and as what."""
     hours = life.end - life.begin
     for hour in [*range(0, hours, STEP), hours]:
@@ -124,9 +125,9 @@ def sightings(life: Life) -> Iterator[Tuple[int, Sighting]]:
                                     (life.begin + hour) * HOUR)
 
 
-def entered(lives: List[Life]) -> List[Cell]:
+def entered(lives: list[Life]) -> list[Cell]:
     """Return what a ledger counts of disks that each are a host of their own."""
-    cells: Dict[Tuple[str, str, int], List[int]] = defaultdict(lambda: [0, 0, 0])
+    cells: dict[tuple[str, str, int], list[int]] = defaultdict(lambda: [0, 0, 0])
     for life in lives:
         record, bands = None, set()
         for when, seen in sightings(life):
@@ -142,11 +143,11 @@ def entered(lives: List[Life]) -> List[Cell]:
     return [Cell(*key, *counts) for key, counts in cells.items()]
 
 
-def counted(lives: List[Life]) -> Dict[Tuple[str, ...], Tuple[int, int]]:
+def counted(lives: list[Life]) -> dict[tuple[str, ...], tuple[int, int]]:
     """Return (hours, failures) by model, and by model and age band: added up from the data alone."""
     edges = [0, 8766, 17532, 26298, 43830, 10 ** 9]
-    hours: Counter[Tuple[str, ...]] = Counter()
-    failures: Counter[Tuple[str, ...]] = Counter()
+    hours: Counter[tuple[str, ...]] = Counter()
+    failures: Counter[tuple[str, ...]] = Counter()
     for life in lives:
         for name, low, high in zip(NAMES, edges, edges[1:]):
             hours[life.model, '', name] += max(min(life.end, high) - max(life.begin, low), 0)
@@ -177,7 +178,7 @@ def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
 def test_the_file_of_a_ledger_counts_measured_disks_alike(lives, tmp_path):
     """Every fortieth disk, through the file, in runs of all disks at once."""
     some = lives[::40]
-    runs: Dict[int, List[Tuple[Life, Sighting]]] = defaultdict(list)
+    runs: dict[int, list[tuple[Life, Sighting]]] = defaultdict(list)
     for life in some:
         for when, seen in sightings(life):
             runs[when].append((life, seen))
@@ -205,7 +206,7 @@ HOSTS, BAYS = 50, 8
 class Disk(NamedTuple):
     """A drive of the simulated site, and what an oracle knows about it."""
 
-    serial: Optional[str]
+    serial: str | None
     model: str
     firmware: str
     hours: float       # power-on time on the first day
@@ -226,8 +227,8 @@ class Year:
             self.bays[host][1] = Disk('0000000000', 'ACME 2', 'A1', 100, 30, 60)            # a placeholder
             self.bays[host][2] = Disk(None, 'ACME 2', 'A1', 100, 30, 60)                    # a hidden serial number
         self.days: Counter[str] = Counter()          # true days between first and last run, by serial number
-        self.first: Dict[str, float] = {}
-        self.failed: Set[str] = set()
+        self.first: dict[str, float] = {}
+        self.failed: set[str] = set()
 
     def disk(self, day: int) -> Disk:
         dies = day + self.chance.randrange(20, 2000)
@@ -256,7 +257,7 @@ class Year:
         if day % 90 == 13:
             self.bays = [[disk._replace(firmware='A2') for disk in bays] for bays in self.bays]
 
-    def hosts(self, day: int) -> Dict[str, List[Bay]]:
+    def hosts(self, day: int) -> dict[str, list[Bay]]:
         for disk in (disk for bays in self.bays for disk in bays if disk.serial):
             self.first.setdefault(disk.serial, day)
             self.days[disk.serial] = day - self.first[disk.serial]

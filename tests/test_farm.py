@@ -7,8 +7,9 @@ import os
 import random
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import abilities
 import pytest

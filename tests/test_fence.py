@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Tuple
 
 import pytest
 from conftest import ROOT
@@ -37,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*words: str, capsys: pytest.CaptureFixture[str]) -> Tuple[int, str]:
+def run(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     code = main.run(list(words))
     return code, capsys.readouterr().out
 

@@ -11,7 +11,8 @@ import gzip
 import json
 import time
 from collections import Counter
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pytest
 import smartctl_output
@@ -31,15 +32,15 @@ class Judged(NamedTuple):
     """One drive of the fleet: what was known of it, and what we said."""
 
     kind: str               # "HDD", "SSD", "NVMe"
-    facts: Dict[str, Any]
+    facts: dict[str, Any]
     verdict: Verdict
-    claims: Tuple[str, ...]  # families of the entries that claim the drive by its attributes
+    claims: tuple[str, ...]  # families of the entries that claim the drive by its attributes
 
 
 class Fleet(NamedTuple):
     """All drives, judged."""
 
-    drives: List[Judged]
+    drives: list[Judged]
     seconds: float
 
 
@@ -73,13 +74,13 @@ def fleet(shared, database) -> Fleet:
     return Fleet(drives, seconds)
 
 
-def families_that_claim(database: drive_database.SpecDatabase, report: Report) -> Tuple[str, ...]:
+def families_that_claim(database: drive_database.SpecDatabase, report: Report) -> tuple[str, ...]:
     """Return the families of all entries that fit a report with attributes."""
     numbers = [row.id for row in report.attributes]
     return tuple(entry['family'] for _, entry in database.claims(report.identity, numbers)) if numbers else ()
 
 
-def facts_of(shared) -> Iterator[Dict[str, Any]]:
+def facts_of(shared) -> Iterator[dict[str, Any]]:
     with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as lines:
         for line in lines:
             yield json.loads(line)
@@ -91,7 +92,7 @@ def statistic(judged: Judged) -> int:
     return int(text) if text.isdigit() else -1
 
 
-def readings_of(judged: Judged, metric: str) -> List[Tuple[float, str]]:
+def readings_of(judged: Judged, metric: str) -> list[tuple[float, str]]:
     """Return (number, source) of every known reading of a metric."""
     return [(j.reading.number, str(j.reading.source)) for j in judged.verdict.judgements
             if j.reading.metric == metric and j.reading.number is not None]

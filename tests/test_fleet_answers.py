@@ -7,8 +7,9 @@ import re
 import ssl
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Union
+from typing import Any, Callable, Union
 
 import abilities
 import pytest
@@ -16,10 +17,10 @@ from conftest import Result, run, texts
 
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  {serial}  firmware 1.0'
 Raw = Callable[[Callable[[bytes], object]], None]
-Answer = Union[Tuple[int, bytes], Raw]
+Answer = Union[tuple[int, bytes], Raw]
 
 
-def service(name: str, **facts: Any) -> Dict[str, Any]:
+def service(name: str, **facts: Any) -> dict[str, Any]:
     """Return a service as Icinga tells it, or otherwise."""
     result = {'state': 0, 'output': 'SMART OK - x; 1 drive: 1 ok\n' + LINE.format(serial=f'EXAMPLE{name}'),
               'performance_data': ["'sda_endurance_used'=1%;85;95;0;"], 'execution_end': 2e9}
@@ -34,9 +35,9 @@ class Fake:
     """Answers questions for services over TLS, the way it is told to."""
 
     def __init__(self, folder: Path, is_plain: bool = False) -> None:
-        self.asked: List[Dict[str, Any]] = []
-        self.methods: Set[Tuple[str, Optional[str]]] = set()
-        self.answer: Callable[[Dict[str, Any]], Optional[Answer]] = lambda question: (200, told())
+        self.asked: list[dict[str, Any]] = []
+        self.methods: set[tuple[str, str | None]] = set()
+        self.answer: Callable[[dict[str, Any]], Answer | None] = lambda question: (200, told())
         fake = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -84,7 +85,7 @@ class Fake:
         self.password.write_text('secret\n')
         self.password.chmod(0o600)
 
-    def shows(self, certificate: Path, key: Path, clients: Optional[Path] = None) -> None:
+    def shows(self, certificate: Path, key: Path, clients: Path | None = None) -> None:
         """Show this certificate from now on. clients: the authority that must have signed those of clients."""
         self.context.load_cert_chain(certificate, key)
         if clients:
@@ -92,7 +93,7 @@ class Fake:
             self.context.verify_mode = ssl.CERT_REQUIRED
 
     @property
-    def arguments(self) -> List[str]:
+    def arguments(self) -> list[str]:
         """Return the options that lead to it."""
         return ['--icinga', f'https://127.0.0.1:{self.server.server_address[1]}', '--user', 'u', '--password-file',
                 str(self.password), '--ca', str(self.certificate)]
@@ -180,7 +181,7 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
     """Icinga answers 404 for all of a question where one is gone."""
     names = [f'h{number}' for number in range(9)]
 
-    def answer(question: Dict[str, Any]) -> Answer:
+    def answer(question: dict[str, Any]) -> Answer:
         wanted = question.get('services', names)
         return (404, b'{"error":404}') if 'h4!smart' in wanted else (200, told(*(service(name.partition('!')[0])
                                                                                  for name in wanted)))
@@ -196,7 +197,7 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
     """Incomplete, said on top, and 3."""
     names = [f'h{number:04}' for number in range(600)]
 
-    def answer(question: Dict[str, Any]) -> Answer:
+    def answer(question: dict[str, Any]) -> Answer:
         if len(fake.asked) > 2:
             return 500, b''
         return 200, told(*(service(name.partition('!')[0]) for name in question.get('services', names)))
@@ -227,7 +228,7 @@ def test_who_does_not_answer_is_not_waited_for(fake):
     """Longer than was asked for."""
     silence = threading.Event()
 
-    def answer(question: Dict[str, Any]) -> Answer:
+    def answer(question: dict[str, Any]) -> Answer:
         silence.wait(20)
         return 200, told()
 
@@ -241,7 +242,7 @@ def test_who_does_not_answer_is_not_waited_for(fake):
 
 # --- who is asked, and what is told to whom ------------------------------------------------------
 
-def without(words: List[str], option: str) -> List[str]:
+def without(words: list[str], option: str) -> list[str]:
     place = words.index(option)
     return words[:place] + words[place + 2:]
 

@@ -9,8 +9,9 @@ import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any
 
 import abilities
 import browser
@@ -25,7 +26,7 @@ from smart_attributes.output.codes import BY_NAME, CAUSES
 CUT = 'SMART OK - x; 24 drives: 24 ok\n' + LINE.format(serial='EXAMPLE0001')
 PROBLEM = 'SMART UNKNOWN - sda {0}; 1 drive: 1 unknown\nUNKNOWN   sda  -  {0}  -'
 # Outputs that real daemons and programs print -> code; exit status where it is not 3.
-OUTPUTS: List[Tuple[str, str, int]] = [
+OUTPUTS: list[tuple[str, str, int]] = [
     ('CHECK_NRPE STATE CRITICAL: Socket timeout after 10 seconds.', 'nrpe-timeout', 2),
     ('CHECK_NRPE: Socket timeout after 60 seconds.', 'nrpe-timeout', 3),
     ('NRPE: Command timed out after 60 seconds', 'nrpe-command-timeout', 3),
@@ -85,7 +86,7 @@ HANDLED = {'downtime_depth': 0, 'acknowledgement': 0, 'state_type': 1, 'last_rea
 
 
 def answered(name: str, output: str = 'SMART OK - 1 drive: 1 ok\n' + LINE.format(serial='EXAMPLE0003'), state: int = 0,
-             host: Any = None, **facts: Any) -> Dict[str, Any]:
+             host: Any = None, **facts: Any) -> dict[str, Any]:
     """Return a service with its result, and its host as Icinga joins it."""
     result = {'state': min(state, 3), 'exit_status': state, 'output': output, 'execution_end': time.time()}
     found = service(name, **{**HANDLED, 'last_check_result': result, **facts})
@@ -101,9 +102,9 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
     made.close()
 
 
-def drives(fake: Fake) -> Dict[str, List[Dict[str, Any]]]:
+def drives(fake: Fake) -> dict[str, list[dict[str, Any]]]:
     """Return the drives and rows of each host."""
-    found: Dict[str, List[Dict[str, Any]]] = {}
+    found: dict[str, list[dict[str, Any]]] = {}
     for each in json.loads(fake.fleet('--json').text)['drives']:
         found.setdefault(each['host'], []).append(each)
     return found
@@ -308,7 +309,7 @@ def openssl(*words: str) -> None:
 class Authority:
     """An authority that signs for any time."""
 
-    def __init__(self, folder: Path, name: str, days: Tuple[int, int] = (-9, 900)) -> None:
+    def __init__(self, folder: Path, name: str, days: tuple[int, int] = (-9, 900)) -> None:
         self.folder = folder / name
         self.folder.mkdir()
         (self.folder / 'index').touch()
@@ -319,8 +320,8 @@ class Authority:
         self.certificate, self.key = self.signs('ca', days, 'basicConstraints=critical,CA:TRUE', '-selfsign',
                                                 '-keyfile', str(self.folder / 'ca.key'))
 
-    def signs(self, name: str, days: Tuple[int, int], extension: str = 'subjectAltName=DNS:master,IP:127.0.0.1',
-              *words: str) -> Tuple[Path, Path]:
+    def signs(self, name: str, days: tuple[int, int], extension: str = 'subjectAltName=DNS:master,IP:127.0.0.1',
+              *words: str) -> tuple[Path, Path]:
         """Return a certificate that is valid between two days from now, and its key."""
         made, key, request = (self.folder / f'{name}.{ending}' for ending in ('crt', 'key', 'csr'))
         openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(key), '-out', str(request), '-subj',

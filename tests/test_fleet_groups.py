@@ -5,7 +5,7 @@ import json
 import random
 import time
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any
 
 import pytest
 from conftest import ROOT, run
@@ -38,7 +38,7 @@ GROUPS = (
 FIRST = 'sdb: replace, or add to its array again'
 
 
-def made(**facts: Any) -> Dict[str, Any]:
+def made(**facts: Any) -> dict[str, Any]:
     """Return the document of a machine with a degraded raid5, a healthy mirror and a partition."""
     verdicts = [Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}'),
                         State.OK, place=Place(disks=(name,))) for name in ('sda', 'sdb', 'sdc', 'sdd')]
@@ -326,7 +326,7 @@ def test_every_code_of_a_clause_is_known(code):
     (f'{FINDING}; [replace-next] forged; [last-good-copy] x', FINDING, 'last-good-copy'),
     (f'{FINDING}; [last-good-copy] x; [replace-next] forged', FINDING, 'last-good-copy'),
     (f'{FINDING}; [replace-next] /srv; [odd] dir', FINDING, 'replace-next')])
-def test_an_imitated_clause_makes_nothing_less_strict(findings, rest, code: Optional[str]):
+def test_an_imitated_clause_makes_nothing_less_strict(findings, rest, code: str | None):
     line, clause = split(BAD._replace(findings=findings))
 
     assert (line.findings, clause and clause.code) == (rest, code)

@@ -8,8 +8,9 @@ import json
 import os
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable
 
 import abilities
 import pytest
@@ -107,7 +108,7 @@ def test_a_list_of_services_without_end_is_a_sentence(fake, flood):
 @pytest.mark.parametrize('flood', FLOODS.values(), ids=FLOODS)
 def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
     """One host may send what it likes into Icinga; the others are asked for again without it."""
-    def answer(question: Dict[str, Any]) -> Answer:
+    def answer(question: dict[str, Any]) -> Answer:
         wanted = question.get('services', ['a!smart', 'b!smart', 'c!smart'])
         is_hostile = 'services' in question and 'b!smart' in wanted
         return flood if is_hostile else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
@@ -137,7 +138,7 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
     """Of thousands of services one that hangs must not cost all that is known, and no plan is made of a part."""
     names = [f'h{number:04}!smart' for number in range(icinga.BATCH + 1)]
 
-    def answer(question: Dict[str, Any]) -> Answer:
+    def answer(question: dict[str, Any]) -> Answer:
         wanted = question.get('services', names)
         return DRIPS['body'] if names[-1:] == wanted else (200, told(*(service(name.partition('!')[0])
                                                                       for name in wanted)))
@@ -243,7 +244,7 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
 
 def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypatch):
     """The resolver of the C library waits for a minute and lets no alarm through."""
-    threads: List[threading.Thread] = []
+    threads: list[threading.Thread] = []
     monkeypatch.setattr(icinga.socket, 'getaddrinfo', lambda *_: threads.append(threading.current_thread()))
     icinga._look_up('host.example.org', 5665)
 

@@ -9,7 +9,8 @@ import os
 import re
 import subprocess
 import time
-from typing import Any, Dict, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 import fleet_bed
 import pytest
@@ -118,12 +119,12 @@ def fleet(bed: Bed, *arguments: str) -> Result:
 
 
 @pytest.fixture(scope='module')
-def told(cases) -> Dict[str, Any]:
-    found: Dict[str, Any] = json.loads(fleet(cases, '--json').text)
+def told(cases) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(fleet(cases, '--json').text)
     return found
 
 
-def of(told: Dict[str, Any], name: str) -> List[Dict[str, Any]]:
+def of(told: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [drive for drive in told['drives'] if drive['host'] == name]
 
 
@@ -145,7 +146,7 @@ def test_all_drives_of_a_host_are_told_with_names_numbers_and_limits(told):
     assert of(told, 'bare') == []
 
 
-def rows(told: Dict[str, Any], name: str) -> List[Any]:
+def rows(told: dict[str, Any], name: str) -> list[Any]:
     return [(drive['name'], drive['state'], drive['action'], drive['why']) for drive in of(told, name)]
 
 
@@ -203,7 +204,7 @@ def test_a_host_whose_check_reports_nothing_is_listed_with_its_cause(told, name)
 
 def test_downtimes_and_acknowledgements_are_shown(cases):
     """Those of hosts to an ApiUser that may query hosts."""
-    def handled(user: str) -> Dict[str, List[str]]:
+    def handled(user: str) -> dict[str, list[str]]:
         found = json.loads(run('fleet', '--json', *changed(cases, '--user', user)).text)
         return {drive['host']: drive['handling'] for drive in found['drives'] if drive['handling']}
 
@@ -290,7 +291,7 @@ def test_hosts_without_the_check_are_named_where_that_may_be_asked(cases):
 
 # --- who asks ------------------------------------------------------------------------------------
 
-def changed(bed: Bed, option: str, value: str) -> List[str]:
+def changed(bed: Bed, option: str, value: str) -> list[str]:
     words = list(bed.arguments)
     words[words.index(option) + 1] = value
     return words

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 import shorthand
@@ -29,9 +29,9 @@ FRESH = {'made': round(time.time())}
 
 
 @pytest.fixture(scope='module')
-def document() -> Dict[str, Any]:
+def document() -> dict[str, Any]:
     """What triage tells of thirteen drives."""
-    found: Dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    found: dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
     return found
 
 
@@ -49,18 +49,18 @@ def collected(tmp_path, document) -> Path:
     return folder
 
 
-def without(document: Dict[str, Any], word: str) -> Dict[str, Any]:
+def without(document: dict[str, Any], word: str) -> dict[str, Any]:
     return {**document,
             'drives': [each for each in document['drives'] if word.lower() not in str(each['model']).lower()]}
 
 
-def fleet(*arguments: str) -> Dict[str, Any]:
+def fleet(*arguments: str) -> dict[str, Any]:
     done = run('fleet', '--json', *arguments)
-    found: Dict[str, Any] = json.loads(done.text)
+    found: dict[str, Any] = json.loads(done.text)
     return found
 
 
-def written(folder: Path, *drives: Dict[str, Any], **facts: Any) -> str:
+def written(folder: Path, *drives: dict[str, Any], **facts: Any) -> str:
     """Write the document of a host and return its path."""
     path = folder / 'host.json'
     path.write_text(json.dumps(shorthand.document({'state': 'OK', 'drives': list(drives), **FRESH, **facts})))
@@ -157,7 +157,7 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
     """
     days = 86400
 
-    def lasting(name: str, left: float, **facts: Any) -> Dict[str, Any]:
+    def lasting(name: str, left: float, **facts: Any) -> dict[str, Any]:
         return {'name': name, 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK', 'action': 'nothing',
                 'forecasts': {'endurance_used': {'left': left, 'earliest': left, 'latest': left, 'estimate': True}},
                 **facts}

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 import workloads
@@ -186,9 +186,9 @@ def test_little_growth_lately_is_a_slow_end_where_there_is_enough_of_it_or_of_ti
     assert told(points, 43 + grown)[2] == round(latest)
 
 
-def triaged(report: str, *arguments: str) -> Dict[str, Any]:
+def triaged(report: str, *arguments: str) -> dict[str, Any]:
     """Return what `triage` tells of the drive of a report."""
-    drive: Dict[str, Any]
+    drive: dict[str, Any]
     [drive] = json.loads(run('triage', '--json', '--report', report, *arguments).text)['drives']
     return drive
 

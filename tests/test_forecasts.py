@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 from conftest import drive, drive_path, perfdata, run
@@ -18,9 +18,9 @@ ASKED = ('-w', 'endurance_time_left=30d:')
 LABEL = 'sda_endurance_time_left'
 
 
-def ssd(used: int, days: float) -> Dict[str, Any]:
+def ssd(used: int, days: float) -> dict[str, Any]:
     """What smartctl says of an NVMe drive that has used so many per cent within so many days under power."""
-    said: Dict[str, Any] = json.loads(drive('nvme-worn'))
+    said: dict[str, Any] = json.loads(drive('nvme-worn'))
     said['nvme_smart_health_information_log'].update(percentage_used=used, power_on_hours=int(days * DAY / HOUR))
     return said
 

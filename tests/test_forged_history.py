@@ -8,9 +8,10 @@ import os
 import shutil
 import sqlite3
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any
 
 import abilities
 import nagiosplugin
@@ -71,14 +72,14 @@ class Forger:
     def __init__(self, path: Path) -> None:
         self.database = sqlite3.connect(path)
 
-    def run(self, statement: str, *values: object) -> List[Tuple[Any, ...]]:
+    def run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         return self.database.execute(statement, values).fetchall()
 
-    def run_all(self, statement: str, given: List[Tuple[object, ...]]) -> None:
+    def run_all(self, statement: str, given: list[tuple[object, ...]]) -> None:
         self.database.executemany(statement, given)
 
 
-def failed() -> Dict[str, Any]:
+def failed() -> dict[str, Any]:
     return {**disk('SERIAL03'), 'smart_status': {'passed': False}}
 
 
@@ -164,7 +165,7 @@ FORGERIES = {**DAMAGE, **{f'{column}-{name}': 'UPDATE OR REPLACE {} SET {} = {}'
                           if column in NUMBERS or name in ('text', 'negative')}}
 
 
-def forged_and_checked(machine: Shared, forgeries: List[str], is_summed: bool) -> Iterator[Tuple[str, Result]]:
+def forged_and_checked(machine: Shared, forgeries: list[str], is_summed: bool) -> Iterator[tuple[str, Result]]:
     """Yield what root's check tells after each forgery of the same history."""
     saved = machine.folder / 'saved'
     shutil.copytree(machine.state, saved)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Dict, Optional
+from typing import Any
 
 import pytest
 
@@ -13,8 +13,8 @@ from smart_attributes.redundancy.replacement import LABELS, Drive, order
 from smart_attributes.redundancy.survival import Stack
 
 
-def member(name: Optional[str] = 'sda1', state: str = 'in_sync', drive: Optional[str] = 'OK', slot: Optional[int] = 0,
-           **more: Any) -> Dict[str, Any]:
+def member(name: str | None = 'sda1', state: str = 'in_sync', drive: str | None = 'OK', slot: int | None = 0,
+           **more: Any) -> dict[str, Any]:
     return {'name': name, 'state': state, 'slot': slot, 'detail': None,
             'drives': [{'name': name[:3], 'state': drive}] if name else [], **more}
 
@@ -22,8 +22,8 @@ def member(name: Optional[str] = 'sda1', state: str = 'in_sync', drive: Optional
 TWO = [member(), member('sdb1', slot=1)]
 
 
-def group(tolerates: Optional[int] = 1, level: Optional[str] = 'raid1', members: Any = TWO, **more: Any
-          ) -> Dict[str, Any]:
+def group(tolerates: int | None = 1, level: str | None = 'raid1', members: Any = TWO, **more: Any
+          ) -> dict[str, Any]:
     return {'id': 'md0', 'name': 'md0', 'kind': 'md', 'level': level, 'used_as': [], 'tolerates': tolerates,
             'activity': None, 'progress': None, 'missing': 0, 'unknown': None, 'text': 'x', 'members': members, **more}
 
@@ -73,7 +73,7 @@ def test_the_label_of_a_code_is_that_of_the_order_of_replacement(level):
 
 # --- how the page draws them ----------------------------------------------------------------------------
 
-def drawn(*given: Dict[str, Any], names: Any = ()) -> page_groups.Groups:
+def drawn(*given: dict[str, Any], names: Any = ()) -> page_groups.Groups:
     return page_groups.groups({'groups': given, 'drives': [{'name': name} for name in names]})
 
 
@@ -122,7 +122,7 @@ def test_an_activity_has_its_word_and_progress():
     assert (known['activity'], known['progress'], other['activity']) == ('rebuilding', 37.4, 'juggle')
 
 
-def boxes(*members: Dict[str, Any], **more: Any) -> Any:
+def boxes(*members: dict[str, Any], **more: Any) -> Any:
     [found] = drawn(group(None, members=members, **more), names=('sdx', 'sda')).drawn
     return found['members']
 

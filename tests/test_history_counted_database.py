@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import List, Optional
 
 import history_database
 import pytest
@@ -65,7 +64,7 @@ def test_a_commit_gets_the_number_after_the_largest_that_is_known(database, befo
     (Commits(5, NOW - 10), 5, []), (Commits(5, NOW - 10), 6, []), (Commits(5, NOW - 10), 4, [NOW - 10, 0]),
     (None, 4, [NOW, 1])], ids=['ok-all', 'ok-more', 'one-lost', 'no-record'])
 def test_commits_that_the_record_counts_and_the_database_lacks_are_missing(
-        database: CountedDatabase, record: Optional[Commits], sequence: int, missing: List[int]):
+        database: CountedDatabase, record: Commits | None, sequence: int, missing: list[int]):
     database.commits = record
 
     assert database.missing({'sequence': str(sequence), 'written': str(WRITTEN)}, NOW) == (

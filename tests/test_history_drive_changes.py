@@ -1,7 +1,8 @@
 """Drives that come, go and move, by the places that history keeps."""
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Optional
 
 import pytest
 
@@ -25,22 +26,22 @@ DAY = 86_400
 SDA, SDB = Scope({'/dev/sda'}), Scope({'/dev/sdb'})
 SCAN = Scope(is_scan=True)
 
-Run = Tuple[int, Scope, Dict[str, Optional[int]]]
+Run = tuple[int, Scope, dict[str, Optional[int]]]
 
 
-def after(*runs: Run) -> List[DrivePlace]:
-    places: List[DrivePlace] = []
+def after(*runs: Run) -> list[DrivePlace]:
+    places: list[DrivePlace] = []
     for now, scope, found in runs:
         places = updated(places, found, scope, now)
     return places
 
 
-def records(first: Dict[int, int]) -> Dict[int, Record]:
+def records(first: dict[int, int]) -> dict[int, Record]:
     """Drive -> when history first met it."""
     return {number: Record(number, Identity(serial=f'S{number}'), time, time) for number, time in first.items()}
 
 
-def kinds(places: Sequence[DrivePlace], scope: Scope, now: int, first: Dict[int, int]) -> List[Tuple[str, str, int]]:
+def kinds(places: Sequence[DrivePlace], scope: Scope, now: int, first: dict[int, int]) -> list[tuple[str, str, int]]:
     return [(change.kind, change.address, change.drive) for change in recent(places, records(first), scope, now)]
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-from typing import Optional, Tuple
 
 import pytest
 from conftest import ROOT
@@ -32,7 +31,7 @@ def history(*readings: tuple[int, float]) -> History:
     return found
 
 
-def told(found: History, now: int, *rules: GrowthRule) -> Optional[Growth]:
+def told(found: History, now: int, *rules: GrowthRule) -> Growth | None:
     return growth.growth(found, rules or (CABLE,), now)
 
 
@@ -410,7 +409,7 @@ def test_what_a_rule_can_no_longer_tell_of_is_left_aside():
 CRC = Reading('crc_errors', 5, '', Source(attribute=199, definition='raw'))
 
 
-def remembered(reading: Reading, *points: Tuple[int, float], now: int = START) -> past.Past:
+def remembered(reading: Reading, *points: tuple[int, float], now: int = START) -> past.Past:
     """What history holds of a reading, at these times."""
     return past.Past({past.key(reading): history(*points)}, now)
 
@@ -446,7 +445,7 @@ def test_what_grew_lately_is_that_of_counters_alone():
     points = ((START - 9 * DAY, 3), (START - DAY, 5))
     hot = CRC._replace(metric='temperature')
 
-    def lately(reading: Reading, within: int) -> Optional[float]:
+    def lately(reading: Reading, within: int) -> float | None:
         found = past.lately(remembered(reading, *points), reading, within, False)
         return found and found.size
 
@@ -483,7 +482,7 @@ def test_growth_is_told_against_the_limit_that_it_exceeds():
     """A critical one against the critical limit, so that whoever reads it knows by how much."""
     rule = {'within': '24h', 'warning': '2', 'critical': '10', 'for': '7d'}
 
-    def against(before: float) -> Tuple[str, str]:
+    def against(before: float) -> tuple[str, str]:
         alert = past.growth_alert(remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), [rule],
                                   falls=False)
         assert alert is not None
@@ -509,7 +508,7 @@ def heat(number: float, metric: str = 'temperature') -> Reading:
     return CRC._replace(metric=metric, number=number)
 
 
-def cooling(before: Optional[float], *recent: Tuple[int, float], metric: str = 'temperature') -> past.Past:
+def cooling(before: float | None, *recent: tuple[int, float], metric: str = 'temperature') -> past.Past:
     """What history holds of a drive: the level of the check before, and the readings of the last days."""
     key = past.key(heat(0, metric))
     levels = () if before is None else ((START - DAY, before),)

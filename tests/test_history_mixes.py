@@ -4,10 +4,10 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Iterator, List
 
 import pytest
 from conftest import ROOT
@@ -47,7 +47,7 @@ def test_no_mix_of_real_drives_restarts_a_history(shared: Path, tmp_path: Path) 
     all_reports = reports(shared, random.Random(7))
     mixes = 0
     for _ in range(int(os.environ.get('MIXES', '60'))):
-        mix: List[Sighting] = [sighting(number, report) for number, report in enumerate(islice(all_reports, DRIVES))]
+        mix: list[Sighting] = [sighting(number, report) for number, report in enumerate(islice(all_reports, DRIVES))]
         mixes += bool(mix)
         (tmp_path / 'state').mkdir()
         for check in range(3):

@@ -1,8 +1,8 @@
 """Rows of history: what a check adds to them and takes away, in a database of its own; checksums are always right."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence, Tuple
 
 import history_database
 import pytest
@@ -45,7 +45,7 @@ def stored(database: CountedDatabase, drive: int = 1) -> dict:
     return rows.stored(database, records, rows.EVERY)[drive]
 
 
-def write(database: CountedDatabase, record: Record, now: int, *numbers: Tuple[Key, float, int]) -> Tuple[bool, bool]:
+def write(database: CountedDatabase, record: Record, now: int, *numbers: tuple[Key, float, int]) -> tuple[bool, bool]:
     """Write what a check at a time has read."""
     result = rows.write_readings(database, record, [Observation(*each) for each in numbers],
                                  stored(database, record.number), now)

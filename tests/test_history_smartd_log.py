@@ -7,8 +7,8 @@ import lzma
 import os
 import time
 import tracemalloc
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, List, Sequence
 
 import pytest
 
@@ -45,11 +45,11 @@ def log(folder: Path, *lines: str) -> str:
     return str(path)
 
 
-def logs(folder: Path, *lines: str) -> List[str]:
+def logs(folder: Path, *lines: str) -> list[str]:
     return [log(folder, *lines)]
 
 
-def crc(rows: Sequence[LogRow]) -> List[int]:
+def crc(rows: Sequence[LogRow]) -> list[int]:
     return [row.ata[199][1] for row in rows]
 
 

@@ -11,8 +11,9 @@ import stat
 import tempfile
 import time
 import traceback
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Sequence, Tuple
+from typing import Callable
 from zlib import crc32
 
 import abilities
@@ -40,7 +41,7 @@ HOURS = Key('power_on_time', 'attribute 9')
 LOG = 'history.sqlite-wal'
 
 
-OPEN: List[HistoryStore] = []    # of this process
+OPEN: list[HistoryStore] = []    # of this process
 
 
 def history(path: Path, now: int = START, machine: str = 'one', writes: bool = True) -> HistoryStore:
@@ -87,7 +88,7 @@ def check(path: Path, number: float, now: int = START, identity: Identity = DRIV
     return opened
 
 
-def points(path: Path, identity: Identity = DRIVE, key: Key = CRC, now: int = START + 1000 * DAY) -> Tuple[Point, ...]:
+def points(path: Path, identity: Identity = DRIVE, key: Key = CRC, now: int = START + 1000 * DAY) -> tuple[Point, ...]:
     """What a later reader finds."""
     opened = history(path, now, writes=False)
     record = opened.recall([identity])[0].match.record
@@ -875,7 +876,7 @@ def test_two_at_once_set_a_damaged_file_aside_once(tmp_path):
         assert [line for line in lines if line.startswith('!!')] == []
         committed = {int(line) for line in lines if line.isdigit()}
         assert (path / 'history' / directory.ASIDE).read_bytes().startswith(b'rubbish')
-        stored: Dict[int,
+        stored: dict[int,
                      float] = dict(sqlite3.connect(path / 'history' / directory.FILE).execute('SELECT time, number '
                                                                                                    'FROM point'))
         assert max(committed) in stored.values()
@@ -1100,7 +1101,7 @@ def test_what_was_recalled_is_read_again_only_for_other_drives_or_after_a_write(
     check(tmp_path, 1)
     check(tmp_path, 2, START + 1, OTHER, address='/dev/sdb')
     opened = history(tmp_path, START + STEP)
-    read: List[List[int]] = []
+    read: list[list[int]] = []
     stored = rows.stored
     monkeypatch.setattr(rows, 'stored', lambda database, records, points: read.append(
         [record.number for record in records]) or stored(database, records, points))
@@ -1181,7 +1182,7 @@ def test_damage_that_only_sqlite_sees_is_found_where_all_is_examined(tmp_path, m
 def test_a_whole_history_is_examined_and_stays_as_it_is(tmp_path, monkeypatch):
     """It may take longer than what a check reads."""
     opened = check(tmp_path, 1)
-    budgets: List[float] = []
+    budgets: list[float] = []
     guarded = opened._database.guarded
     monkeypatch.setattr(opened._database, 'guarded', lambda work, budget=0.5: budgets.append(budget) or guarded(
         work, budget))
@@ -1202,12 +1203,12 @@ def test_a_whole_history_is_examined_and_stays_as_it_is(tmp_path, monkeypatch):
     ids=['nothing', 'first-grew', 'last-grew', 'hours-only', 'moved'])
 def test_growth_and_moves_are_on_the_disk_at_once(tmp_path, monkeypatch, seen, is_urgent):
     """All else may be lost to a power cut."""
-    def keep(now: int, sightings: Sequence[Tuple[str, Identity, int, int]]) -> None:
+    def keep(now: int, sightings: Sequence[tuple[str, Identity, int, int]]) -> None:
         history(tmp_path, now).keep([
             Sighting(address, identity, (Observation(CRC, number, CHANGE), Observation(HOURS, hours, DAILY)))
             for address, identity, number, hours in sightings], Scope())
 
-    told: List[bool] = []
+    told: list[bool] = []
     monkeypatch.setattr(CountedDatabase, 'sync', lambda self, now: told.append(self.is_urgent))
     keep(START, [('/dev/sda', DRIVE, 1, 7), ('/dev/sdb', OTHER, 1, 7)])
     keep(START + DAY, seen)
@@ -1298,9 +1299,9 @@ def test_the_log_of_a_drive_without_a_name_is_refused(tmp_path):
         twice.keep_past(DRIVE, {})
 
 
-def thinned(path: Path, monkeypatch: pytest.MonkeyPatch, *moments: int) -> List[Tuple[int, int]]:
+def thinned(path: Path, monkeypatch: pytest.MonkeyPatch, *moments: int) -> list[tuple[int, int]]:
     """Return what checks at some moments thin: until when, and at which time."""
-    told: List[Tuple[int, int]] = []
+    told: list[tuple[int, int]] = []
     with monkeypatch.context() as patched:
         patched.setattr(rows, 'thin', lambda _, until, now: told.append((until, now)))
         for number, now in enumerate(moments):

@@ -7,7 +7,8 @@ import copy
 import json
 import random
 import shutil
-from typing import Any, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from conftest import ROOT, drive_path, perfdata, run
@@ -90,7 +91,7 @@ def limits() -> thresholds.Thresholds:
     return thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
 
 
-def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
+def spoken(device: Device, report: Report, verdict: Verdict) -> list[str]:
     """Return what each face that is no daemon's says of a drive."""
     return ['\n'.join((*explain.head(verdict, False, 0), *explain.details(verdict, False))),
             '\n'.join(map(str, table_cells.rows([verdict], False, 0)[0])),

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import random
 import sqlite3
-from typing import Iterable, List, Sequence, Tuple
+from collections.abc import Iterable, Sequence
 
 import pytest
 from days import START, Machine, disk
@@ -15,7 +15,7 @@ from smart_attributes.history.series import CHANGE, History, next_point
 
 MARGIN, LIMIT = 3, 60
 STEP = 30                    # minutes between two checks of a day; the rule does not depend on it
-Sample = Tuple[int, float]   # minutes since the beginning, degrees
+Sample = tuple[int, float]   # minutes since the beginning, degrees
 
 
 def by_the_rule(samples: Sequence[Sample]) -> bool:
@@ -28,7 +28,7 @@ def by_the_rule(samples: Sequence[Sample]) -> bool:
     return holds
 
 
-def reduced(samples: Iterable[Sample]) -> List[float]:
+def reduced(samples: Iterable[Sample]) -> list[float]:
     """Return the level after each sample, as checks get it from what the history keeps."""
     known, level, levels = History(), None, []
     for minute, number in samples:
@@ -57,7 +57,7 @@ def test_a_number_counts_until_it_has_been_lower_for_a_day(numbers, expected):
 def test_the_level_says_the_same_as_the_rule(seed):
     """Random walks around the limit, with gaps: one number and the peaks of a day hold all that matters."""
     chance = random.Random(seed)
-    samples: List[Sample] = [(0, 55.0)]
+    samples: list[Sample] = [(0, 55.0)]
     for _ in range(150):
         minute, number = samples[-1]
         samples.append((minute + chance.choice([24, 120, 120, 120, 480, 2160]),
@@ -67,7 +67,7 @@ def test_the_level_says_the_same_as_the_rule(seed):
     assert [level > LIMIT for level in levels] == [by_the_rule(samples[:end]) for end in range(1, len(samples) + 1)]
 
 
-def jitter(count: int, seed: int) -> List[List[int]]:
+def jitter(count: int, seed: int) -> list[list[int]]:
     """Return the temperatures of disks that vary by a degree around one of their limits, 55 and 60, for a day."""
     chance = random.Random(seed)
     return [[(55, 60)[place % 2] + chance.choice((-1, 0, 1)) for _ in range(0, 24 * 60 + 1, STEP)]

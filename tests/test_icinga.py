@@ -9,9 +9,10 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, NamedTuple
 
 import pytest
 from conftest import ROOT, Value, perfdata, run
@@ -165,7 +166,7 @@ def bed(loopback) -> Iterator[Bed]:
         closing([influx, graphite, ground])
 
 
-def output(result: Dict[str, Any]) -> Tuple[str, str]:
+def output(result: dict[str, Any]) -> tuple[str, str]:
     """Return the first line and the whole text as Icinga keeps it."""
     return result['output'].splitlines()[0], result['output']
 
@@ -262,21 +263,21 @@ def test_soft_states_and_manual_runs_do_not_end_an_alarm_of_growth(bed, tmp_path
     assert bed.icinga.result('cable')['state'] == 1
 
 
-def by_the_admin(ground: Ground, folder: Path, said: Dict[str, Any]) -> int:
+def by_the_admin(ground: Ground, folder: Path, said: dict[str, Any]) -> int:
     """Check the drive as who runs the tests, in the daemon's folder of state; return the state."""
     fake = FakeSmartctl(folder / 'fake')  # root runs none that belongs to the daemon's user
     fake.answers(read_arguments('/dev/sde'), json.dumps(said))
     return run('-p', fake.path, '--nosudo', '--state-dir', str(ground.state / NAME), '-d', '/dev/sde').code
 
 
-def says_of(ground: Ground, address: str) -> Callable[[Dict[str, Any]], object]:
+def says_of(ground: Ground, address: str) -> Callable[[dict[str, Any]], object]:
     """Return what makes the drive at an address say something else from now on."""
     said = ground.place('said.json', '')
     ground.fake.answers(read_arguments(address), before=f'cat {said}')
     return lambda words: said.write_text(json.dumps(words))
 
 
-def values_of(result: Dict[str, Any]) -> Dict[str, Any]:
+def values_of(result: dict[str, Any]) -> dict[str, Any]:
     """Return our own strict reading of the same perfdata."""
     line = ' '.join(each if each.startswith("'") else f"'{each.partition('=')[0]}'={each.partition('=')[2]}"
                     for each in result['performance_data'])
@@ -303,7 +304,7 @@ def test_icinga_parses_every_value_of_every_recorded_drive(bed):
     compare(bed.icinga, ours, re.findall(r"'[^']*'=\S+", printed.splitlines()[-1]))
 
 
-def compare(icinga: Icinga, ours: Dict[str, Value], tokens: List[str]) -> None:
+def compare(icinga: Icinga, ours: dict[str, Value], tokens: list[str]) -> None:
     """See that Icinga reads the same in each token as we do."""
     parsed = icinga.evaluates(f'{json.dumps(tokens)}.map(token => parse_performance_data(token))')
     for token, theirs, (label, value) in zip(tokens, parsed, ours.items()):
@@ -318,13 +319,13 @@ def test_every_value_reaches_graphite_and_influx(bed):
     result = bed.icinga.result(EVERY)
     ours = values_of(result)
 
-    def at_graphite() -> Dict[str, float]:
+    def at_graphite() -> dict[str, float]:
         lines = [line.split(' ') for line in bed.graphite.lines if '.all_readings.' in line
                  and line.split(' ')[0].endswith('.value')]
         return {path.split('.perfdata.')[1][:-len('.value')]: float(number) for path, number, _ in lines
                 if '.perfdata.' in path}
 
-    def at_influx() -> Dict[str, float]:
+    def at_influx() -> dict[str, float]:
         lines = [re.search(r'metric=([a-z0-9_]+).* (?:.*,)?value=([-0-9.e+]+)', line) for line in bed.influx.lines
                  if r'service=all\ readings' in line]
         return {match[1]: float(match[2]) for match in lines if match}
@@ -356,7 +357,7 @@ def test_a_check_takes_no_longer_than_its_drives(bed):
     assert time.monotonic() - began < 5
 
 
-def names(text: str) -> List[str]:
+def names(text: str) -> list[str]:
     return re.findall(r'object CheckCommand "([^"]+)"', text)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from typing import Dict, List, Optional
 
 import pytest
 from conftest import run
@@ -17,8 +16,8 @@ GB = 10 ** 9
 CAPACITY = 240 * GB
 
 
-def checked(used: float, hours: Optional[float], written: Optional[float],
-            capacity: Optional[int] = CAPACITY) -> List[Reading]:
+def checked(used: float, hours: float | None, written: float | None,
+            capacity: int | None = CAPACITY) -> list[Reading]:
     known = {'endurance_used': used, 'host_written': written, 'power_on_time': hours and hours * 3600}
     return implausible_wear.checked({metric: [Reading(metric, number, '', Source('log'))] for metric,
                                      number in known.items()
@@ -75,7 +74,7 @@ def test_implausible_wear_is_shown_and_neither_alarms_nor_is_graphed(tmp_path):
 
 def test_no_failed_drive_that_was_worn_had_lived_so_short(shared):
     """7,418 worn drives of Alibaba's fleet: whatever they had written, age alone keeps their alarm."""
-    rows: List[Dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     with gzip.open(shared / 'drives/ssd_failures.csv.gz', 'rt') as file:
         rows = [row for row in csv.DictReader(file) if row['n_wearout'] and row['r_9']]
     worn = [(100 - float(row['n_wearout']), float(row['r_9'])) for row in rows if float(row['n_wearout']) < 100]

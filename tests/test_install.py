@@ -7,9 +7,9 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
-from typing import Dict, Iterator, List
 
 import abilities
 import pytest
@@ -170,7 +170,7 @@ PROGRAM = parts.Facts(python='/usr/bin/python3', python_version='3.11', plugin_f
                       shared=dict.fromkeys(parts.SHARED, 'x=/usr/lib/nagios/plugins/check_smart_attributes -d'))
 
 
-def paths(facts: parts.Facts) -> Dict[str, Item]:
+def paths(facts: parts.Facts) -> dict[str, Item]:
     return {item.path: item for item in parts.of_program(facts)}
 
 
@@ -342,20 +342,20 @@ class Site:
         self.root = root
         self.disk = disk.Disk(str(root))
 
-    def install(self, items: List[Item]) -> List[str]:
+    def install(self, items: list[Item]) -> list[str]:
         written = self.disk.written()
         found = self.disk.look([*(item.path for item in items), *written])
         todo = [*changes.additions(items, found, written),
                 *changes.removals(changes.outdated(written, items, found), found, written)]
         return self.does(todo, items, written)
 
-    def remove(self) -> List[str]:
+    def remove(self) -> list[str]:
         written = self.disk.written()
         paths = parts.to_remove(written, False, host.has_package(self.disk))
         todo = changes.removals(paths, self.disk.look(written), written)
         return self.does(todo, [], written)
 
-    def does(self, todo: List[Change], items: List[Item], written: Dict[str, str]) -> List[str]:
+    def does(self, todo: list[Change], items: list[Item], written: dict[str, str]) -> list[str]:
         install._do(todo, self.disk, written)
         self.disk.record(changes.recorded(written, items, todo))
         return [f'{change.action} {change.item.path}' for change in todo if change.action != 'forget']
@@ -371,7 +371,7 @@ def site(tmp_path) -> Iterator[Site]:
     os.umask(before)
 
 
-def version(number: int) -> List[Item]:
+def version(number: int) -> list[Item]:
     """Return the items of a version of the program."""
     facts = PROGRAM._replace(modules={'a/b.py': f'NUMBER = {number}\n'.encode()}, python=sys.executable, readme='read')
     return [*parts.of_program(facts), *parts.of_host(facts).items]

@@ -9,8 +9,8 @@ import re
 import shutil
 import subprocess
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator
 
 import pytest
 from chroots import Chroot, removed, unpacked

@@ -1,7 +1,7 @@
 """The inventory: which reads count, under which name, and what is said of the others."""
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import pytest
 import sys_tree

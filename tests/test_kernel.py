@@ -11,10 +11,11 @@ import os
 import re
 import shlex
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, ContextManager, Dict, Iterator, List, Optional, Tuple
+from typing import Any
 
 import abilities
 import pytest
@@ -68,7 +69,7 @@ STATES = {'OK': 0, 'CRITICAL': 2, 'UNKNOWN': 3}
 # --- the machines ----------------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def machines(tmp_path_factory) -> Iterator[Dict[str, Future[Machine]]]:
+def machines(tmp_path_factory) -> Iterator[dict[str, Future[Machine]]]:
     """Boot Debian after Debian: the second one gets ready while the first one, which has one processor, is tested."""
     folders = {suite: tmp_path_factory.mktemp(suite) for suite in ('bookworm', 'trixie')}
     with ThreadPoolExecutor(1) as pool:
@@ -82,7 +83,7 @@ def machines(tmp_path_factory) -> Iterator[Dict[str, Future[Machine]]]:
         removed(folders[suite])
 
 
-def booted(suite: str, devices: List[str], folder: Path) -> Machine:
+def booted(suite: str, devices: list[str], folder: Path) -> Machine:
     return Machine(guest(suite, folder), devices, folder)
 
 
@@ -103,13 +104,13 @@ def check(machine: Machine, *arguments: str) -> Result:
     return result
 
 
-def smartctl(machine: Machine, *arguments: str) -> Dict[str, Any]:
+def smartctl(machine: Machine, *arguments: str) -> dict[str, Any]:
     """Return what smartctl says of a drive, as root."""
-    report: Dict[str, Any] = json.loads(machine.runs('smartctl', '--json', '-x', *arguments).text)
+    report: dict[str, Any] = json.loads(machine.runs('smartctl', '--json', '-x', *arguments).text)
     return report
 
 
-def told(report: Dict[str, Any]) -> str:
+def told(report: dict[str, Any]) -> str:
     """Return the state to which smartctl's own verdict leads, and nothing else that it says."""
     support = report.get('smart_support', {'available': True, 'enabled': True})
     if not (support['available'] and support.get('enabled')) or 'smart_status' not in report:
@@ -117,7 +118,7 @@ def told(report: Dict[str, Any]) -> str:
     return 'OK' if report['smart_status']['passed'] else 'CRITICAL'
 
 
-def said(report: Dict[str, Any]) -> Dict[str, Any]:
+def said(report: dict[str, Any]) -> dict[str, Any]:
     """Return what smartctl says, by metric, in base units."""
     log = report.get('nvme_smart_health_information_log', {})
     values = {'temperature': report.get('temperature', {}).get('current'),
@@ -128,7 +129,7 @@ def said(report: Dict[str, Any]) -> Dict[str, Any]:
     return {metric: value for metric, value in values.items() if value is not None}
 
 
-def hours(number: Optional[int]) -> Optional[int]:
+def hours(number: int | None) -> int | None:
     return None if number is None else number * 3600
 
 
@@ -148,7 +149,7 @@ def host_of(machine: Machine, driver: str) -> str:
 # --- what smartctl says ----------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def judged(machine) -> List[Tuple[Dict[str, Any], Dict[str, Any]]]:
+def judged(machine) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Each drive of a scan as the program judges it, beside smartctl's own report."""
     document = json.loads(machine.runs(PLUGIN, 'triage', '--json', user='nagios').text)
     return [(drive, smartctl(machine, '-d', drive['type'] or 'auto', drive['device'])) for drive in document['drives']]
@@ -256,7 +257,7 @@ def failing(machine: Machine, options: int, every: int) -> Iterator[None]:
         until(lambda: machine.runs('pgrep', 'smartctl').code, 120, 'the kernel gives the last command up')
 
 
-def hanging(machine: Machine) -> ContextManager[None]:
+def hanging(machine: Machine) -> AbstractContextManager[None]:
     """Let the kernel's SAS drive answer no command."""
     return failing(machine, 4, 1)
 
@@ -295,14 +296,14 @@ def test_after_it_hung_it_has_its_verdict_again(machine):
 
 # --- the service that writes metrics ---------------------------------------------------------------
 
-def drives_read(text: str) -> Dict[str, bool]:
+def drives_read(text: str) -> dict[str, bool]:
     """Return by serial number whether a drive was read."""
     serial_of = dict(re.findall(r'^smart_drive_info\{.*?device="([^"]*)".*?serial="([^"]+)"', text, re.MULTILINE))
     return {serial_of.get(device, device): read == '1'  # the file has "1.0", node_exporter "1"
             for device, read in re.findall(r'^smart_drive_read_ok\{device="([^"]*)"\} ([01])\b', text, re.MULTILINE)}
 
 
-def verdicts(text: str) -> List[str]:
+def verdicts(text: str) -> list[str]:
     """Return what metrics say of drives, apart from values that change from minute to minute."""
     return sorted(line for line in text.splitlines() if re.match('smart_(drive_|reading_|status)', line))
 
@@ -345,7 +346,7 @@ def test_the_service_may_not_set_the_clock_read_the_kernels_log_or_use_the_netwo
     assert machine.does('cat', '/run/tried').split() == ['refused', 'refused', 'refused', 'allowed']
 
 
-def run_beside_a_hanging_drive(machine: Machine) -> List[str]:
+def run_beside_a_hanging_drive(machine: Machine) -> list[str]:
     """Run the service; return the state of each smartctl that it leaves behind."""
     code = machine.runs('systemctl', 'start', SERVICE, seconds=300).code
     left = machine.shell('ps -C smartctl -o state= || :').split()
@@ -438,7 +439,7 @@ def test_a_drive_pulled_from_megaraid_is_missed_and_found_again(machine):
     assert found.code == 3 and 'RAID0002' in found.text
 
 
-def missing(result: Result) -> Optional[Result]:
+def missing(result: Result) -> Result | None:
     return result if 'expected drives missing' in result.first_line else None
 
 
@@ -461,7 +462,7 @@ def test_an_nvme_drive_pulled_while_checks_run_is_missed_and_found_again(machine
     assert set(answers) <= {('CRITICAL', 2), ('UNKNOWN', 3)}
 
 
-def four_answers(text: str) -> List[Tuple[str, int]]:
+def four_answers(text: str) -> list[tuple[str, int]]:
     """Return the state that each check tells and its exit code, once all have ended."""
     assert 'Traceback' not in text
     if len(re.findall('^code ', text, re.MULTILINE)) < 4:

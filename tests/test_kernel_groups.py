@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
+from typing import Any, NamedTuple
 
 import abilities
 import pytest
@@ -112,7 +113,7 @@ class Case(NamedTuple):
 CASES = {Case('healthy', 0): '', Case('healthy', 1): 'raid1 raid5 raid6 raid10 lvm btrfs', Case('healthy', 2): 'raid6',
          Case('failed', 0): 'raid1 raid5 raid6 raid10 lvm', Case('failed', 1): 'raid1 raid5 raid6 raid10 lvm',
          Case('pulled', 0): '', Case('pulled', 1): 'raid6', Case('rebuilding', 0): '', Case('rebuilding', 1): ''}
-Order = Tuple[Tuple[str, str], ...]  # serial number and label of each step
+Order = tuple[tuple[str, str], ...]  # serial number and label of each step
 
 
 class Server:
@@ -124,10 +125,10 @@ class Server:
         machine.saves('healthy')
         names = machine.does('lsblk', '--nodeps', '--noheadings', '--output', 'NAME,SERIAL').splitlines()
         # Kernel name of each disk, such as "sda" -> its serial number.
-        self.serials: Dict[str, str] = dict(line.split() for line in names if len(line.split()) == 2)
+        self.serials: dict[str, str] = dict(line.split() for line in names if len(line.split()) == 2)
         self.saved = {'healthy'}
-        self.orders: Dict[Case, Order] = {}
-        self.lost: Dict[str, Set[str]] = {}
+        self.orders: dict[Case, Order] = {}
+        self.lost: dict[str, set[str]] = {}
 
     def enters(self, state: str) -> None:
         """Continue with a fresh copy of a state."""
@@ -149,18 +150,18 @@ class Server:
                                       for step in document['replace_order'])
         return self.orders[case]
 
-    def readable(self, pulled: Sequence[str]) -> Set[str]:
+    def readable(self, pulled: Sequence[str]) -> set[str]:
         """Pull these disks; return the arrays whose data can still be read, all of it."""
         self.machine.shell('\n'.join([TOOLS, *map(PULL.format, pulled), 'udevadm settle; sleep 1']))
         return set(self.machine.shell(READ).split())
 
-    def needed(self, state: str) -> Set[str]:
+    def needed(self, state: str) -> set[str]:
         """Return the disks that take data with them when each of them alone is pulled."""
         if state not in self.lost:
             self.lost[state] = set().union(*(self._needed(state, each) for each in range(max(ARRAYS.values()))))
         return self.lost[state]
 
-    def _needed(self, state: str, number: int) -> Set[str]:
+    def _needed(self, state: str, number: int) -> set[str]:
         """Return the same for the disks of this number, one of each array, which are pulled together."""
         self.enters(state)
         there = self.machine.shell('cd /dev/disk/by-id; ls | sed -n "s/^ata-QEMU-SATA_//p"').split()
@@ -169,7 +170,7 @@ class Server:
         return {serial for serial in pulled if array_of(serial) not in left}
 
 
-def limits(failing: int) -> Dict[str, Any]:
+def limits(failing: int) -> dict[str, Any]:
     """Return limits that make disks CRITICAL: they have run for an hour."""
     return {'overrides': [{'for': {'serial': f'{array}-{number}'}, 'why': 'This disk stands for one that fails.',
                            'metrics': {'power_on_time': {'critical': '1'}}}
@@ -180,7 +181,7 @@ def array_of(serial: str) -> str:
     return serial.partition('-')[0]
 
 
-def labelled(steps: Order, *labels: str) -> Set[str]:
+def labelled(steps: Order, *labels: str) -> set[str]:
     """Return the disks with one of these labels."""
     return {serial for serial, label in steps if label in labels}
 
@@ -227,12 +228,12 @@ def test_a_last_good_copy_that_fails_stays(server, state):
 # --- before the next rebuild -----------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def findings(server) -> List[Dict[str, Any]]:
+def findings(server) -> list[dict[str, Any]]:
     """Return what `doctor --raid` reports on this machine, whose check names all disks but one."""
     server.enters('healthy')
     checked = ' '.join(f'-d /dev/disk/by-id/ata-QEMU-SATA_{serial}' for serial in SERIALS if serial != SPARE)
     server.machine.shell(f'echo "command[disks]={PLUGIN} {checked}" >/etc/nagios/nrpe.d/disks.cfg')
-    found: List[Dict[str, Any]] = json.loads(
+    found: list[dict[str, Any]] = json.loads(
         server.machine.runs(PLUGIN, 'doctor', '--raid', '--json', '-t', '200', seconds=300).text)['findings']
     return found
 

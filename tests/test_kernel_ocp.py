@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 import abilities
 import pytest
@@ -61,10 +62,10 @@ class Server:
         """Run a check as a daemon does."""
         return self.machine.runs(PLUGIN, '-v', '--vendor-logs', 'always', '-d', path, user='nagios')
 
-    def triage(self, path: str) -> Dict[str, Any]:
+    def triage(self, path: str) -> dict[str, Any]:
         """Return what `triage` reports about a drive."""
         done = self.machine.runs(PLUGIN, 'triage', '--json', '--vendor-logs', 'always', '-d', path, user='nagios')
-        found: Dict[str, Any]
+        found: dict[str, Any]
         [found] = json.loads(done.text)['drives']
         return found
 
@@ -82,13 +83,13 @@ def server(tmp_path_factory) -> Iterator[Server]:
         removed(folder)
 
 
-def log_of(found: Dict[str, Any]) -> Dict[str, Any]:
+def log_of(found: dict[str, Any]) -> dict[str, Any]:
     """Return what `triage` reports from a drive's vendor log, by metric."""
     return {reading['metric']: reading['value'] for reading in found['readings']
             if reading['source'].startswith('NVMe log 0xC0')}
 
 
-def codes(found: Dict[str, Any]) -> List[str]:
+def codes(found: dict[str, Any]) -> list[str]:
     return [note['code'] for note in found['notes']]
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, List
+from typing import Any
 
 import pytest
 from conftest import ROOT, run
@@ -444,7 +444,7 @@ def filled(path) -> Path:
     return path
 
 
-def flips(count: int, seed: int, folder: Path) -> List[str]:
+def flips(count: int, seed: int, folder: Path) -> list[str]:
     """Flip bits of a ledger, or whole bytes; return each that changed a record in silence."""
     dice, silent = random.Random(seed), []
     whole = filled(folder / 'whole').read_bytes()

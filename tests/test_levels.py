@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Iterable, List, Optional, Tuple
+from collections.abc import Iterable
 
 import pytest
 from conftest import ROOT
@@ -16,7 +16,7 @@ from smart_attributes.history.series import History
 RULE = GrowthRule(7 * DAY, 30 * DAY, warning=2)
 METRICS = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
 LEVELS = ('spare_available', 'system_spare_available', 'capacitor_health')
-Days = Iterable[Tuple[float, float]]   # day and number
+Days = Iterable[tuple[float, float]]   # day and number
 
 
 def history(readings: Days) -> History:
@@ -27,7 +27,7 @@ def history(readings: Days) -> History:
     return found
 
 
-def told(*readings: Tuple[float, float], rule: GrowthRule = RULE, falls: bool = True) -> Optional[Growth]:
+def told(*readings: tuple[float, float], rule: GrowthRule = RULE, falls: bool = True) -> Growth | None:
     return levels.worst(history(readings), [rule], int(readings[-1][0] * DAY), falls)
 
 
@@ -77,7 +77,7 @@ def rule_of(metric: str) -> GrowthRule:
     return growth.rule(METRICS[metric]['growth'], metric)
 
 
-def alerts(metric: str, numbers: Iterable[Tuple[int, float]]) -> List[int]:
+def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
     """Return the times of the checks that alert, with a history that is thinned once a day as the real one is."""
     known, found, rule = History(), [], rule_of(metric)
     for now, number in numbers:

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict, FrozenSet, Tuple
+from typing import Any
 
 import pytest
 from conftest import ROOT, Result, drive, run
@@ -35,14 +35,14 @@ from smart_attributes.redundancy.replacement import Membership
 
 REPORTS = str(ROOT / 'tests/reports')
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
-Labels = FrozenSet[Tuple[str, str]]
+Labels = frozenset[tuple[str, str]]
 
 
-class Scraped(Dict[Tuple[str, Labels], float]):
+class Scraped(dict[tuple[str, Labels], float]):
     """The samples of a text by name and labels."""
 
     def __init__(self, text: str, read: Any = parser.text_string_to_metric_families) -> None:
-        self.help: Dict[str, str] = {}
+        self.help: dict[str, str] = {}
         for family in read(text):
             self.help[family.name] = family.documentation
             for sample in family.samples:
@@ -53,7 +53,7 @@ class Scraped(Dict[Tuple[str, Labels], float]):
     def of(self, name: str, **labels: str) -> float:
         return self[name, frozenset(labels.items())]
 
-    def who(self, device: str) -> Dict[str, str]:
+    def who(self, device: str) -> dict[str, str]:
         """Return the labels that tell who a drive is."""
         return next(dict(labels) for name,
                     labels in self if name == 'smart_drive_info' and ('device', device) in labels)
@@ -70,7 +70,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def at(machine: Machine, now: float, *options: str) -> Tuple[Result, Scraped]:
+def at(machine: Machine, now: float, *options: str) -> tuple[Result, Scraped]:
     """Return what the command says at a time, and what it writes."""
     file = machine.folder / 'smart.prom'
     done = machine.run(now, 'metrics', '--output', str(file), *options)
@@ -89,7 +89,7 @@ def test_a_name_follows_from_metric_and_unit(metric, name):
     assert metrics.name(metric, METRICS[metric].unit) == name
 
 
-def everything() -> Dict[str, metrics.Family]:
+def everything() -> dict[str, metrics.Family]:
     """Return a metric for every metric there is, graphed or not, and the others."""
     device = Device('/dev/sda', name='sda')
     others = metrics.metrics(metrics.Run([Verdict(device, Identity(), State.OK)], State.OK, 0), METRICS)
@@ -326,7 +326,7 @@ MD0 = Membership(Group('md0', 'md0', 'md', 'raid1', 2, members=(
 UNKNOWN = Membership(Group('zfs tank', 'tank', 'zfs', ''), None, ())
 
 
-def families(hide_serial: bool = False) -> Dict[str, Tuple[str, Tuple[str, ...], Any]]:
+def families(hide_serial: bool = False) -> dict[str, tuple[str, tuple[str, ...], Any]]:
     found = metrics.metrics(metrics.Run([SDA, SDB], State.WARNING, 1000.6, hide_serial, [MD0, UNKNOWN]), METRICS)
     return {family.name: (family.help, family.labels, list(family.samples)) for family in found}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 from conftest import ROOT, run
@@ -21,9 +21,9 @@ AGENT = (ROOT / 'contrib/zabbix/check-smart-attributes.conf').read_text()
 
 
 @pytest.fixture(scope='module')
-def sample() -> Dict[str, Any]:
+def sample() -> dict[str, Any]:
     """The document of the sample drives."""
-    found: Dict[str, Any] = json.loads(run('metrics', '--json', '--report', REPORTS).text)
+    found: dict[str, Any] = json.loads(run('metrics', '--json', '--report', REPORTS).text)
     return found
 
 
@@ -32,9 +32,9 @@ def machine(tmp_path) -> Machine:
     return Machine(tmp_path)
 
 
-def at(machine: Machine, now: float, *options: str) -> Dict[str, Any]:
+def at(machine: Machine, now: float, *options: str) -> dict[str, Any]:
     """Return the document of a machine at a time."""
-    found: Dict[str, Any] = json.loads(machine.run(now, 'metrics', '--json', '--scan', *options).text)
+    found: dict[str, Any] = json.loads(machine.run(now, 'metrics', '--json', '--scan', *options).text)
     return found
 
 

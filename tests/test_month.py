@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Dict, List, Tuple
 
 import pytest
 from days import DAY, HOUR, START, Machine, asleep, disk
@@ -10,7 +9,7 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 OK, WARNING, CRITICAL = 0, 1, 2
 
 
-def month(machine: Machine, days: int, drives: Dict[int, Dict[str, object]], *options: str) -> List[Tuple[int, str]]:
+def month(machine: Machine, days: int, drives: dict[int, dict[str, object]], *options: str) -> list[tuple[int, str]]:
     """Return (exit status, first line) of each day. drives: from this day on these."""
     found = []
     for day in range(days):
@@ -21,7 +20,7 @@ def month(machine: Machine, days: int, drives: Dict[int, Dict[str, object]], *op
     return found
 
 
-def states(found: List[Tuple[int, str]]) -> str:
+def states(found: list[tuple[int, str]]) -> str:
     return ''.join('.WCU'[code] for code, _ in found)
 
 

@@ -10,7 +10,7 @@ One check a day at noon, through the entry point, over what smartctl finds; hist
 """
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Tuple
+from collections.abc import Mapping
 
 import pytest
 from conftest import Result
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 DAYS = 31
 HOURS, CRC, SECTORS, WEAR = 9, 199, 5, 233
-Drive = Tuple[Description, Mapping[str, object]]   # and how it behaves
+Drive = tuple[Description, Mapping[str, object]]   # and how it behaves
 
 
 def since(steps: Mapping[int, int], day: int) -> int:
@@ -49,7 +49,7 @@ def worn(day: int, used: int) -> Description:
         each._replace(number=used) if 'Percentage Used' in each.name else each for each in drive.statistics))
 
 
-def drives(day: int) -> Dict[str, Drive]:
+def drives(day: int) -> dict[str, Drive]:
     """Return what stands in the machine on a day."""
     cable = since({0: 212, 4: 226, 5: 230, 6: 290}, day)
     sectors = since({0: 0, 8: 1, 10: 12, 12: 30, 22: 180, 24: 0}, day) * 8   # it counts 512 bytes of sectors of 4 KiB
@@ -63,7 +63,7 @@ def drives(day: int) -> Dict[str, Drive]:
 
 
 @pytest.fixture(scope='module')
-def month(tmp_path_factory: pytest.TempPathFactory) -> List[Result]:
+def month(tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
     """The answer of each day's check."""
     folder, found = tmp_path_factory.mktemp('month'), []
     (folder / 'state').mkdir()
@@ -77,12 +77,12 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> List[Result]:
     return found
 
 
-def states(month: List[Result], drive: str) -> str:
+def states(month: list[Result], drive: str) -> str:
     """Return a letter a day: . for OK, else the first one of the state."""
     return ''.join({'OK': '.'}.get(word, word[0]) for word in (day.line_of(drive).split()[0] for day in month))
 
 
-def days_with(month: List[Result], words: str) -> List[int]:
+def days_with(month: list[Result], words: str) -> list[int]:
     return [day for day, result in enumerate(month) if words in result.text]
 
 

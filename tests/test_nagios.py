@@ -8,9 +8,9 @@ import os
 import random
 import re
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Dict, Iterator, List, Tuple
 
 import abilities
 import pytest
@@ -114,13 +114,13 @@ def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
 
 
 @contextmanager
-def nagios_behind_nrpe() -> Iterator[Tuple[Nagios, Ground]]:
+def nagios_behind_nrpe() -> Iterator[tuple[Nagios, Ground]]:
     """One Nagios 4 that asks an NRPE for fleets of drives, by the command that we ship; service: "24 drives".
 
     The second is where the recordings are.
     """
     lacking('nrpe', 'nagios4')
-    grounds: List[Ground] = []
+    grounds: list[Ground] = []
     try:
         grounds += [Ground(), Ground()]
         [shipped] = re.findall(r'^command\[check_smart_attributes\]=(.*)$', NRPE_COMMANDS, re.MULTILINE)
@@ -154,7 +154,7 @@ def test_nothing_is_cut_behind_nrpe_and_the_series_stay(loopback):
     assert all(len(labels) >= drives for drives, found in series.items() for labels in found)
 
 
-def is_whole(ground: Ground, drives: int, result: Dict[str, str]) -> bool:
+def is_whole(ground: Ground, drives: int, result: dict[str, str]) -> bool:
     """Tell whether Nagios has what the plugin prints, byte for byte."""
     printed = ground.runs(ground.plugin, '--max-output', '8000', '--no-history', '--report',
                           f'{ground.folder}/of{drives}').stdout
@@ -188,7 +188,7 @@ def test_sixty_drives_arrive_whole_under_load(nagios):
     assert [len(whole(result)) for result in cut] == []
 
 
-def whole(result: Dict[str, str]) -> str:
+def whole(result: dict[str, str]) -> str:
     """Return the plugin's output, put together again from where Nagios keeps its parts."""
     text = '\n'.join([result['plugin_output'], result['long_plugin_output'].replace('\\n', '\n').rstrip('\n')])
     return f'{text}\n| {result["performance_data"]}'.replace(';', ':')  # as Nagios does in the first line

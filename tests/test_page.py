@@ -11,8 +11,9 @@ import re
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any
 
 import abilities
 import browser
@@ -36,9 +37,9 @@ OF_A_READING = ('source', 'warning', 'critical', 'reason', 'said', 'unit', 'grow
 
 
 @pytest.fixture(scope='module')
-def sample() -> Dict[str, Any]:
+def sample() -> dict[str, Any]:
     """The document of the sample drives."""
-    document: Dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    document: dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
     return document
 
 
@@ -49,9 +50,9 @@ def chromium(loopback) -> Iterator[browser.Browser]:
     made.driver.quit()
 
 
-def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
+def grown(sample: dict[str, Any], count: int) -> dict[str, Any]:
     """Return a document of many drives on forty hosts, all that a drive can tell with some of them."""
-    drives: List[Dict[str, Any]] = []
+    drives: list[dict[str, Any]] = []
     for number in range(count):
         drive = dict(sample['drives'][number % len(sample['drives'])])
         drive.update(readings=[dict(reading) for reading in drive['readings']], host=f'db{number % 40:02}.example.org',
@@ -70,11 +71,11 @@ def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
     return {**sample, 'drives': drives, 'notes': [noted('slot 9 was not looked at')]}
 
 
-def noted(text: str) -> Dict[str, str]:
+def noted(text: str) -> dict[str, str]:
     return {'code': text, 'text': text}
 
 
-def written(folder: Path, document: Dict[str, Any], name: str = 'drives.html') -> Path:
+def written(folder: Path, document: dict[str, Any], name: str = 'drives.html') -> Path:
     path = folder / name
     output_file.write(page.page(document, 'Drives of db1', NOW), str(path))
     return path
@@ -154,7 +155,7 @@ def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
         page.page(sample, 'Drives', NOW)
 
 
-def sayings(each: Dict[str, Any]) -> List[Any]:
+def sayings(each: dict[str, Any]) -> list[Any]:
     """Return what the script of the page may take a reading to say."""
     value, metric = each['value'], each['metric']
     if 'said' in each:
@@ -310,7 +311,7 @@ OPEN_PANELS = ('document.querySelectorAll("#rows th.name button").forEach((each,
                '{ if (place < 4) each.click(); })')
 
 
-def with_long_names(sample: Dict[str, Any], host: str = '') -> Dict[str, Any]:
+def with_long_names(sample: dict[str, Any], host: str = '') -> dict[str, Any]:
     """Return a document of drives with bays; every other one has names as long as real ones get."""
     document = grown(sample, 26)
     for number, drive in enumerate(document['drives']):
@@ -321,7 +322,7 @@ def with_long_names(sample: Dict[str, Any], host: str = '') -> Dict[str, Any]:
 
 
 @pytest.fixture(scope='module')
-def long_names(sample, tmp_path_factory) -> Dict[str, Path]:
+def long_names(sample, tmp_path_factory) -> dict[str, Path]:
     """The page of one machine, which has no column of hosts, and that of a fleet."""
     folder = tmp_path_factory.mktemp('long')
     (folder / 'documents').mkdir()
@@ -347,13 +348,13 @@ def test_nothing_is_wider_than_its_box(chromium, long_names, kind, width):
     assert chromium.run(WIDTH_OF_WHAT) == wide
 
 
-def array(name: str, level: str, tolerates: int, members: List[Dict[str, Any]], **more: Any) -> Dict[str, Any]:
+def array(name: str, level: str, tolerates: int, members: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     return {'id': name, 'name': name, 'kind': 'md', 'level': level, 'used_as': [f'/srv/of/{name}'], 'missing': 0,
             'tolerates': tolerates, 'activity': None, 'progress': None, 'unknown': None, 'text': '', 'members': members,
             **more}
 
 
-def member(drive: Dict[str, Any], slot: int, state: str = 'in_sync') -> Dict[str, Any]:
+def member(drive: dict[str, Any], slot: int, state: str = 'in_sync') -> dict[str, Any]:
     return {'name': f'{drive["name"]}p1', 'state': state, 'slot': slot, 'detail': None,
             'drives': [{key: drive[key] for key in ('name', 'state')}]}
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Dict, List
+from typing import Any
 
 import pytest
 
@@ -17,17 +17,17 @@ def noted(text):
     return {'code': 'old-event', 'text': text}
 
 
-def drive(name: str, action: str = advice.NOTHING, state: str = 'OK', **more: Any) -> Dict[str, Any]:
+def drive(name: str, action: str = advice.NOTHING, state: str = 'OK', **more: Any) -> dict[str, Any]:
     return {'name': name, 'state': state, 'action': action, 'readings': [], 'notes': [], **more}
 
 
-def shown(drives: List[Dict[str, Any]], **more: Any) -> str:
+def shown(drives: list[dict[str, Any]], **more: Any) -> str:
     return page.page({'version': 2, 'drives': drives, **more}, 'Drives', NOW)
 
 
-def data_of(text: str) -> Dict[str, Any]:
+def data_of(text: str) -> dict[str, Any]:
     """Return the data that the page's script unpacks."""
-    found: Dict[str, Any] = json.loads(text.partition('<script type="application/json"')[2].partition('>')[2]
+    found: dict[str, Any] = json.loads(text.partition('<script type="application/json"')[2].partition('>')[2]
                                        .partition('</script>')[0])
     return found
 
@@ -155,7 +155,7 @@ def test_the_page_says_when_it_was_made(monkeypatch):
     assert re.search('<time>2026-11-22 12:34 [A-Z]+</time>', page.page({'drives': []}, 'Drives', 1_795_350_840))
 
 
-def step(name: str, label: str, **more: Any) -> Dict[str, Any]:
+def step(name: str, label: str, **more: Any) -> dict[str, Any]:
     return {'name': name, 'label': label, 'code': 'x', 'why': f'why {name}', 'disks': [name], 'groups': [], **more}
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Dict, List, Tuple
 
 import plain_words
 import pytest
@@ -14,10 +13,10 @@ LIST = json.loads(plain_words.LIST.read_text())
 GLOSSARY = (ROOT / 'doc/glossary.md').read_text()
 
 # Percent of the sentences of each group that break a rule, rounded to a tenth. Never raise one.
-MOST: Dict[str, float] = {'documents': 0.0, 'help': 0.0, 'messages': 0.0, 'docstrings': 0.0}
+MOST: dict[str, float] = {'documents': 0.0, 'help': 0.0, 'messages': 0.0, 'docstrings': 0.0}
 
 
-def rejected() -> List[Tuple[str, str]]:
+def rejected() -> list[tuple[str, str]]:
     """Return each rejected word of the glossary with the term to write."""
     rows = re.findall(r'^\| (`.*`) \| (.*) \|$', GLOSSARY.partition('## Rejected words')[2], re.MULTILINE)
     return [(word, plain) for words, plain in rows for word in re.findall('`([^`]+)`', words)]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import pytest
 from conftest import ROOT, run, texts
@@ -22,7 +22,7 @@ SDA = Device('/dev/sda', name='sda')
 WORDS = ['', 'ACME X1', 'firmware', 'firmware 1', '(check)', 'note: x', '... x', '#1', *NASTY]
 
 
-Told = Tuple[str, List[Dict[str, Any]]]
+Told = tuple[str, list[dict[str, Any]]]
 
 
 def told(*arguments: str) -> Told:
@@ -32,12 +32,12 @@ def told(*arguments: str) -> Told:
 
 
 @pytest.fixture(scope='module')
-def recorded() -> List[Told]:
+def recorded() -> list[Told]:
     return [told('--report', REPORTS)]
 
 
 @pytest.fixture(scope='module')
-def simulated(tmp_path_factory) -> List[Told]:
+def simulated(tmp_path_factory) -> list[Told]:
     """Every simulated drive behind a controller or as NVMe, asked by the real smartctl; in parts that nobody cuts."""
     if why_not():
         pytest.skip(why_not())

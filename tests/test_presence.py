@@ -4,24 +4,24 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
-from typing import Any, Callable, Dict, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import pytest
 from days import DAY, HOUR, START, Machine, asleep, disk
 
 GONE = '[drive-gone] '
 SLOT, USB = 'pci-0000:00:17.0-ata-{}', 'pci-0000:00:14.0-usb-0:{}:1.0-scsi-0:0:0:0'
-Drives = Dict[str, Dict[str, Any]]    # name -> what smartctl prints
+Drives = dict[str, dict[str, Any]]    # name -> what smartctl prints
 
 
 class Bays(NamedTuple):
     """The drives of a machine, and the socket of each."""
 
     drives: Drives
-    slots: Dict[str, str]
+    slots: dict[str, str]
 
 
-def failing(serial: str) -> Dict[str, Any]:
+def failing(serial: str) -> dict[str, Any]:
     return {**disk(serial, a5=2000), 'smart_status': {'passed': False}}
 
 
@@ -154,7 +154,7 @@ def test_a_drive_that_is_gone_from_an_address_that_is_checked_is_named(tmp_path:
     assert told.code == 3 and 'ACME HD4000 SERIAL02 is gone from /dev/sdb' in told.first_line, told.text
 
 
-def absent() -> Dict[str, Any]:
+def absent() -> dict[str, Any]:
     """Return what smartctl says of a path without a device."""
     return {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
         {'string': 'Smartctl open device: /dev/sdb failed: No such device', 'severity': 'error'}]}}

@@ -12,8 +12,9 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple
+from typing import Any, NamedTuple
 
 import abilities
 import pytest
@@ -43,7 +44,7 @@ def needs(program: str) -> str:
     return path
 
 
-def checked(text: str) -> List[str]:
+def checked(text: str) -> list[str]:
     """Return what promtool finds wrong with metrics."""
     done = subprocess.run([needs('promtool'), 'check', 'metrics'], input=text, capture_output=True, text=True)
     return (done.stdout + done.stderr).splitlines()
@@ -209,7 +210,7 @@ def test_a_protected_clock_takes_no_drive_away():
     assert allowed == ['block-* rw', 'char-* rwm']
 
 
-def rules() -> Dict[str, str]:
+def rules() -> dict[str, str]:
     """Return alert -> expression, on one line."""
     text = re.sub(r'\s+', ' ', RULES.read_text())
     return dict(re.findall(r'- alert: (\w+) expr: (?:>- )?(.*?) (?:for:|labels: \{s)', text))

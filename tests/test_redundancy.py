@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import pytest
 
@@ -16,7 +16,7 @@ from smart_attributes.redundancy.survival import Stack
 
 PRIME = 257          # of the field in which the oracle computes parity
 # Level -> how many data members of n there are; the others hold parity.
-PARITY: Dict[str, int] = {'raid0': 0, 'linear': 0, 'single': 0, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raidz1': 1,
+PARITY: dict[str, int] = {'raid0': 0, 'linear': 0, 'single': 0, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raidz1': 1,
                           'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
 MIRRORS = ('raid1', 'mirror')
 # Copies on any of the devices, wherever there is room: profile of btrfs -> number of copies.
@@ -26,18 +26,18 @@ FEWEST = {'raid5': 2, 'raid4': 2, 'raid6': 4, 'raidz1': 2, 'raidz2': 3, 'raidz3'
           'btrfs-raid6': 3}
 STATES = ('in_sync', 'rebuilding', 'faulty', 'missing')
 KINDS = tuple(itertools.product(STATES, (False, True)))  # state of the member, whether its drive is failing
-LEVELS: List[Tuple[str, int]] = [*((name, 0) for name in (*PARITY, *MIRRORS, *ANYWHERE) if 'draid' not in name),
+LEVELS: list[tuple[str, int]] = [*((name, 0) for name in (*PARITY, *MIRRORS, *ANYWHERE) if 'draid' not in name),
                                  *(('raid10', layout) for layout in RAID10)]
 
 
 # --- the oracle -------------------------------------------------------------------------------------
 
-def shares(data: Sequence[int], parity: int) -> List[int]:
+def shares(data: Sequence[int], parity: int) -> list[int]:
     """Return data and parity of a stripe: values of the polynomial through the data at further places."""
     return [interpolated(dict(enumerate(data)), place) for place in range(len(data) + parity)]
 
 
-def interpolated(points: Dict[int, int], place: int) -> int:
+def interpolated(points: dict[int, int], place: int) -> int:
     """Return the value at a place of the polynomial through some points."""
     total = 0
     for x, y in points.items():
@@ -49,7 +49,7 @@ def interpolated(points: Dict[int, int], place: int) -> int:
 
 
 @lru_cache(maxsize=None)
-def is_readable(level: str, layout: int, slots: int, left: FrozenSet[int]) -> bool:
+def is_readable(level: str, layout: int, slots: int, left: frozenset[int]) -> bool:
     """Write data to an array, keep only the slots that are left, and tell whether all of it can be read back."""
     if level in MIRRORS:
         return bool(left)
@@ -64,7 +64,7 @@ def is_readable(level: str, layout: int, slots: int, left: FrozenSet[int]) -> bo
         each % PRIME for each in data]
 
 
-def raid10_places(layout: int, slots: int) -> Iterator[FrozenSet[int]]:
+def raid10_places(layout: int, slots: int) -> Iterator[frozenset[int]]:
     """Yield the slots of each chunk: near copies follow each other, far copies are shifted by one slot."""
     near, far = layout & 255, layout >> 8 & 255
     if far == 1:
@@ -83,7 +83,7 @@ def disk(slot: int) -> str:
     return f'sd{chr(97 + slot)}'
 
 
-def array(level: str, layout: int, kinds: Sequence[Tuple[str, bool]], activity: str = '') -> Group:
+def array(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity: str = '') -> Group:
     """Return an array of partitions; a member that is missing has no disk, a faulty one no slot, as in md."""
     return Group('md0', 'md0', 'md', level, len(kinds), layout, tuple(
         Member('' if state == 'missing' else f'{disk(slot)}1', state, None if state == 'faulty' else slot,
@@ -91,25 +91,25 @@ def array(level: str, layout: int, kinds: Sequence[Tuple[str, bool]], activity: 
         activity=activity, used_as=('/srv',))
 
 
-def drives(kinds: Sequence[Tuple[str, bool]]) -> List[Drive]:
+def drives(kinds: Sequence[tuple[str, bool]]) -> list[Drive]:
     """Return the drives of an array, those that are failing first."""
     found = [Drive(disk(slot), frozenset((disk(slot),)), failing, failing) for slot, (state, failing)
              in enumerate(kinds) if state != 'missing']
     return sorted(found, key=lambda drive: not drive.is_failing)
 
 
-def disks(steps: Sequence[Step], label: str) -> FrozenSet[str]:
+def disks(steps: Sequence[Step], label: str) -> frozenset[str]:
     return frozenset(name for step in steps if step.label == label for name in step.drive.disks)
 
 
-def examine(level: str, layout: int, kinds: Sequence[Tuple[str, bool]], activity: str = '') -> None:
+def examine(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity: str = '') -> None:
     """Compare the order for one array with what the oracle can still read."""
     group = array(level, layout, kinds, activity)
     stack, steps = Stack([group]), order(Stack([group]), drives(kinds))
     good = frozenset(slot for slot, (state, _) in enumerate(kinds) if state == 'in_sync')
     failing = frozenset(slot for slot, (_, fails) in enumerate(kinds) if fails)
 
-    def readable(without: FrozenSet[str]) -> bool:
+    def readable(without: frozenset[str]) -> bool:
         return is_readable(level, layout, len(kinds),
                            frozenset(slot for slot in good if disk(slot) not in without))
 
@@ -131,7 +131,7 @@ def examine(level: str, layout: int, kinds: Sequence[Tuple[str, bool]], activity
         assert told[disk(one)] == expected, case   # not more careful than needed
 
 
-def tolerated(level: str, layout: int, slots: int, good: FrozenSet[int]) -> int:
+def tolerated(level: str, layout: int, slots: int, good: frozenset[int]) -> int:
     """Return how many of the good slots may be lost, whichever they are; below 0 if none is left to lose."""
     if not is_readable(level, layout, slots, good):
         return -1
@@ -181,7 +181,7 @@ def test_tolerates_as_many_losses_as_the_oracle(level, layout):
             for states in itertools.product(('in_sync', 'faulty'), repeat=number):
                 group = array(level, layout, [(state, False) for state in states])
                 good = frozenset(slot for slot, state in enumerate(states) if state == 'in_sync')
-                found: Optional[int] = Stack([group]).tolerates(group, frozenset())
+                found: int | None = Stack([group]).tolerates(group, frozenset())
                 assert found is not None
                 assert max(found, -1) == min(tolerated(level, layout, number, good), number - 1), (states, found)
 
@@ -206,7 +206,7 @@ STRIPED = [group('md0', 'raid0', 'sda', 'sdb'), group('md1', 'raid0', 'sdc', 'sd
 UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run triage --zpool')
 
 
-def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> List[Drive]:
+def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]:
     """Return the drives, and all others of these groups, which were checked and are good."""
     stack, known = Stack(groups), {disk for drive in drives for disk in drive.disks}
     below = {disk for group in groups for disk in stack.disks(group.id)}

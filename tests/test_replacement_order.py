@@ -1,7 +1,7 @@
 """The order in which the drives of a fleet are to be replaced: groups at risk first, their drives by their labels."""
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any
 
 import pytest
 
@@ -25,7 +25,7 @@ def group(host: str, risk: Risk) -> AtRisk:
     return AtRisk(risk, host, {})
 
 
-def ordered(drives: List[FleetDrive], *groups: AtRisk) -> List[str]:
+def ordered(drives: list[FleetDrive], *groups: AtRisk) -> list[str]:
     order = ReplacementOrder()
     for each in drives:
         order.add(each)

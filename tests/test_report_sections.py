@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 import pytest
 from conftest import ROOT, drive, run
@@ -11,7 +11,7 @@ from conftest import ROOT, drive, run
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report
 from smart_attributes.reading import json_report, report_sections, text_report
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 SAS = (ROOT / 'tests/reports/seagate-sas-healthy.txt').read_text() + '\nNo Self-tests have been logged\n\n'
 COUNTERS: Json = {'total_uncorrected_errors': 0}
 SAS_JSON: Json = {
@@ -68,7 +68,7 @@ def without(said: Json, *path: str) -> Json:
     (['temperature'], 'the temperature')], ids=str)
 @pytest.mark.parametrize('argv', [['-a'], ['--xall'], ['-HA', '-l', 'error'], ['-H', '--attributes', '--log=error']],
                          ids=str)
-def test_a_part_of_a_sas_report_that_smartctl_was_asked_for_is_missed(path: List[str], name: str, argv: List[str]):
+def test_a_part_of_a_sas_report_that_smartctl_was_asked_for_is_missed(path: list[str], name: str, argv: list[str]):
     """With the call of a check as well as with -a."""
     said = json.loads(json.dumps(SAS_JSON))
     said['smartctl']['argv'][1:2] = argv

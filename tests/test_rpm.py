@@ -10,9 +10,10 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Dict, Iterator, Mapping, NamedTuple, Set, Tuple
+from typing import NamedTuple
 
 import pytest
 from chroots import PACKAGE, SCANNED, Chroot, newest, overlaid, removed, unpacked
@@ -99,7 +100,7 @@ def rpmbuild(spec: Path, folder: Path, *options: str) -> Path:
     return newest('*.rpm', folder / 'RPMS/noarch')
 
 
-def stubs(python: str) -> Dict[str, Stub]:
+def stubs(python: str) -> dict[str, Stub]:
     """Return the packages that a host has. python: what /usr/bin/python3 is on this Debian, such as "python3.11"."""
     return {stub.name: stub for stub in (
         Stub('bash', provides='/bin/sh'), *(Stub(name) for name in ('coreutils', 'findutils', 'grep', 'sed', 'sudo')),
@@ -133,13 +134,13 @@ class Host(NamedTuple):
     def checks(self, *arguments: str, user: str = 'icinga') -> subprocess.CompletedProcess[str]:
         return self.chroot.runs(PLUGIN, *arguments, user=user)
 
-    def files(self) -> Set[str]:
+    def files(self) -> set[str]:
         return {path for path in self.chroot.files() if not path.startswith('/srv/')}
 
     def owner(self, path: str) -> str:
         return self.chroot.does('stat', '-c', '%U %G %a', path).strip()
 
-    def points(self) -> Set[Tuple[float, ...]]:
+    def points(self) -> set[tuple[float, ...]]:
         """Return what the history holds of a drive, as root sees it: time and value."""
         document = json.loads(self.chroot.does(COMMAND, 'history', '-d', '/dev/sdb', '--json'))
         return {tuple(point) for one in document['drives'] for series in one['series'] for point in series['points']}

@@ -7,8 +7,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, Set, Tuple
 
 import abilities
 from architecture import MODULES, PACKAGE, imports, subpackage
@@ -29,7 +29,7 @@ NETWORK = {'ssl', 'http', 'urllib', 'ftplib', 'smtplib', 'socketserver', 'xmlrpc
            'aiohttp', 'urllib3'}
 
 
-def calls(module: str) -> Iterator[Tuple[str, ast.Call]]:
+def calls(module: str) -> Iterator[tuple[str, ast.Call]]:
     """Yield each call of a module with the name of what is called; re.compile is none of Python's."""
     for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -39,7 +39,7 @@ def calls(module: str) -> Iterator[Tuple[str, ast.Call]]:
             yield node.func.attr, node
 
 
-def foreign(module: str) -> Set[str]:
+def foreign(module: str) -> set[str]:
     """Return what a module imports that is none of ours."""
     return {name for name, is_ours in imports(module) if not is_ours}
 

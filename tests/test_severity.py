@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Dict, List, Mapping, Tuple
 
 import pytest
 from conftest import ROOT, drive_path, run
@@ -112,7 +112,7 @@ def two_critical(tmp_path: Path) -> Path:
     return folder
 
 
-def order(text: str) -> List[str]:
+def order(text: str) -> list[str]:
     """Return the names of the two drives in the order in which they are first met."""
     return sorted(('a_worn', 'z_failed'), key=text.index)
 
@@ -186,7 +186,7 @@ def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
 
 # --- a fleet by its lines ------------------------------------------------------------
 
-Said = Tuple[str, str, Dict[str, str]]  # state, findings, metric -> its value in perfdata
+Said = tuple[str, str, dict[str, str]]  # state, findings, metric -> its value in perfdata
 LINES: Mapping[str, Said] = {
     'sda': ('CRITICAL', 'endurance_used 155 %, critical above 95', {'endurance_used': '155%;85;95;0;'}),
     'sdb': ('CRITICAL', 'reallocated 1100, critical above 1000', {'reallocated': '1100;200;1000;0;'}),
@@ -199,7 +199,7 @@ LINES: Mapping[str, Said] = {
     'sdh': ('WARNING', 'pending 2000, warning above 0', {'pending': '2000;0;;0;'})}
 
 
-def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> List[FleetDrive]:
+def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> list[FleetDrive]:
     rows = [Line(State[state], name, model, words) for name, (state, words, _) in lines.items()]
     values = [f"'{name}_{metric}'={value}" for name, (_, _, told) in lines.items() for metric, value in told.items()]
     return reader.drives(rows, values, Origin('db1'))

@@ -5,8 +5,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Tuple
+from typing import Any
 
 import pytest
 import smartd
@@ -28,7 +29,7 @@ INTEL, HGST, SEAGATE = (descriptions.read(name) for name in (
 RAID = 'megaraid,4@/dev/bus/0'
 READ = SEAGATE.log['read']
 # Hours ago -> CRC errors of the SSD and of the disk, unread blocks of the SAS disk.
-COURSE: Mapping[int, Tuple[int, int, int]] = {
+COURSE: Mapping[int, tuple[int, int, int]] = {
     23: (43, 0, 0), 20: (43, 0, 0), 17: (43, 1, 0), 14: (43, 1, 2), 11: (43, 3, 2), 8: (57, 3, 2), 5: (57, 3, 2)}
 SITE = {'metrics': {'reported_uncorrect': {'sas': {
     'warning': None, 'critical': None,
@@ -36,7 +37,7 @@ SITE = {'metrics': {'reported_uncorrect': {'sas': {
     'why': 'Wanted at this site.'}}}}
 
 
-def drives(crc: int, of_disk: int, unread: int, hours_ago: int = 0) -> Dict[str, Description]:
+def drives(crc: int, of_disk: int, unread: int, hours_ago: int = 0) -> dict[str, Description]:
     """A SSD, a disk and a SAS disk behind a RAID controller with these numbers."""
     hours = 20_000 - hours_ago
     return {'/dev/sda': smartd.with_raw(INTEL, a9=hours, a199=crc),
@@ -66,7 +67,7 @@ class Site:
             env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})
         return Result(done.returncode, done.stdout)
 
-    def series(self, serial: str) -> List[Tuple[str, List[Any]]]:
+    def series(self, serial: str) -> list[tuple[str, list[Any]]]:
         """What history holds of a drive: metrics with their numbers."""
         found = json.loads(self.run('--json', command='history').text)['drives']
         return [(series['metric'], [number for _, number in series['points']])

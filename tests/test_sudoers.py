@@ -8,10 +8,11 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
-from typing import Iterator, List, NamedTuple, Tuple
+from typing import NamedTuple
 
 import abilities
 import pytest
@@ -102,7 +103,7 @@ REFUSED = {
 }
 
 
-def arguments_of(address: str) -> Tuple[str, ...]:
+def arguments_of(address: str) -> tuple[str, ...]:
     device, = addresses.parse(address)
     return smartctl_calls.read_arguments(device.path, device.type)
 
@@ -111,7 +112,7 @@ def is_on_request(address: str) -> bool:
     return re.split('[@,/]', address)[0] in ON_REQUEST
 
 
-def subsets() -> Iterator[Tuple[str, ...]]:
+def subsets() -> Iterator[tuple[str, ...]]:
     for size in range(len(smartctl_calls.LOGS) + 1):
         yield from combinations(smartctl_calls.LOGS, size)
 
@@ -187,7 +188,7 @@ def test_commands_of_usb_bridges_are_admitted_on_links_of_usb_alone(path):
                for name in bridges)
 
 
-def mutation(chance: random.Random) -> Tuple[str, ...]:
+def mutation(chance: random.Random) -> tuple[str, ...]:
     line = list(' '.join(arguments_of(chance.choice(ADDRESSES))))
     for _ in range(chance.choice((1, 1, 2))):
         place = chance.randrange(len(line))
@@ -195,7 +196,7 @@ def mutation(chance: random.Random) -> Tuple[str, ...]:
     return tuple(''.join(line).split(' '))
 
 
-def is_ours(line: Tuple[str, ...]) -> bool:
+def is_ours(line: tuple[str, ...]) -> bool:
     words = list(line)
     kind = words[words.index('-d') + 1] if '-d' in words else ''
     try:
@@ -254,7 +255,7 @@ def drives(fake: FakeSmartctl) -> FakeSmartctl:
     return fake
 
 
-def lines_of(text: str) -> List[str]:
+def lines_of(text: str) -> list[str]:
     return [line.strip().rstrip(', \\') for line in text.splitlines() if line.startswith('    ')]
 
 
@@ -443,7 +444,7 @@ class Syslog:
         self.socket.bind(str(self.path))
         self.path.chmod(0o666)
 
-    def lines(self) -> List[str]:
+    def lines(self) -> list[str]:
         found = []
         with suppress(BlockingIOError):
             while True:
@@ -465,7 +466,7 @@ def syslog() -> Iterator[Syslog]:
         os.unlink('/dev/log')
 
 
-def in_sight_of(syslog: Syslog, command: List[str]) -> List[str]:
+def in_sight_of(syslog: Syslog, command: list[str]) -> list[str]:
     """Run a command; return what was logged meanwhile."""
     listening = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c',
                  'mount --bind "$0" /dev/log && exec "$@"', str(syslog.path)]

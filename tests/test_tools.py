@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, Set
 
 import pytest
 from conftest import ROOT
@@ -38,7 +38,7 @@ def test_the_program_starts_wherever_the_clone_is(tmp_path: Path, name):
 TEST_LIBRARIES = {'pytest', 'hypothesis', 'selenium', 'axe_core_python', 'mypy', 'ruff'}
 
 
-def needed(script: Path, seen: Set[Path]) -> Iterator[str]:
+def needed(script: Path, seen: set[Path]) -> Iterator[str]:
     """Yield the top-level modules that a script imports anywhere, its own neighbours' included."""
     if script in seen:
         return

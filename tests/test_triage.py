@@ -5,8 +5,8 @@ import json
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import List, Sequence
 
 import abilities
 import described
@@ -43,7 +43,7 @@ def printed(columns: int, arguments: Sequence[str], **variables: str) -> str:
     return picture.printed(columns, arguments, **variables)
 
 
-def shown(columns: int, *arguments: str, **variables: str) -> List[str]:
+def shown(columns: int, *arguments: str, **variables: str) -> list[str]:
     """Return the lines on a terminal, without colours, blanks at their ends and what is no drive's."""
     lines = plain(printed(columns, arguments, **variables)).replace('\r', '').splitlines()
     return [line.rstrip() for line in lines if line.strip() and not line.startswith('note:')]

@@ -4,7 +4,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
-from typing import Any, Callable, Dict
+from typing import Any, Callable
 
 import jsonschema
 import pytest
@@ -14,7 +14,7 @@ from test_fleet_groups import made as of_a_machine
 
 from smart_attributes.output import advice
 
-SCHEMA: Dict[str, Any] = json.loads((ROOT / 'doc' / 'reference' / 'triage.schema.json').read_text())
+SCHEMA: dict[str, Any] = json.loads((ROOT / 'doc' / 'reference' / 'triage.schema.json').read_text())
 
 
 def complete(part: Any) -> Any:
@@ -34,14 +34,14 @@ def errors(document: Any) -> list[str]:
     return [f'{list(error.absolute_path)}: {error.message}'[:300] for error in VALIDATOR.iter_errors(document)]
 
 
-def document(*words: str) -> Dict[str, Any]:
+def document(*words: str) -> dict[str, Any]:
     """Return the document that triage prints."""
-    found: Dict[str, Any] = json.loads(run('triage', '--json', *words).text)
+    found: dict[str, Any] = json.loads(run('triage', '--json', *words).text)
     return found
 
 
 @pytest.fixture(scope='module')
-def recorded() -> Dict[str, Any]:
+def recorded() -> dict[str, Any]:
     """The document of all recorded drives."""
     return document('-t', '120', '--report', str(ROOT / 'tests' / 'reports'), '--selftest-max-age', '35d')
 
@@ -80,7 +80,7 @@ def test_a_document_with_history_changes_and_forecasts_fits(tmp_path: Path):
     assert errors(found) == []
 
 
-def unreadable() -> Dict[str, Any]:
+def unreadable() -> dict[str, Any]:
     """What smartctl prints for a drive that cannot be opened."""
     printed = asleep()
     printed['smartctl']['messages'] = [{'string': 'Smartctl open device: /dev/sdc [SAT] failed: Input/output error',

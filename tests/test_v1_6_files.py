@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 from conftest import Result, drive, run
@@ -15,7 +15,7 @@ from smart_attributes.model import Device, Identity
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.v1_6 import files, limit_conversion, names
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 
 # What an admin may have written for the drive of intel-s3500-healthy.
 ITEMS = {5: 'RAW_VALUE', 9: 'RAW_VALUE', 170: 'VALUE', 184: 'VALUE', 187: 'RAW_VALUE', 190: 'RAW_VALUE',
@@ -58,7 +58,7 @@ def spoiled(name: str, rows: Any = None, **fields: Any) -> bytes:
     return json.dumps(report).encode()
 
 
-def old_values(result: Result) -> Dict[str, str]:
+def old_values(result: Result) -> dict[str, str]:
     """Return label -> value of the perfdata under labels of version 1.6; a label twice is a mistake."""
     line = result.text.splitlines()[-1]
     found = re.findall(r"'([^']+)'=([^ ]+)", line)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import pytest
 from conftest import drive
@@ -144,9 +144,9 @@ def test_files_of_version_1_6_join_the_verdict_and_ignored_attributes_are_theirs
     assert joined == [(told, read().outcome, judge.database, frozenset({5, 9, 12, 194}), frozenset({'power_on_time'}))]
 
 
-def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> Dict[str, float]:
+def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> dict[str, float]:
     """Return when the verdict on each of two drives was formed, of which the second takes half a second longer."""
-    found: List[Tuple[str, float]] = []
+    found: list[tuple[str, float]] = []
     real = verdicts.verdict
 
     def noted(of: Read, *more: Any) -> Verdict:

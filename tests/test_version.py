@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import List
 
 import abilities
 import pytest
@@ -38,7 +37,7 @@ def version(folder: Path) -> str:
     return done.stdout.strip()
 
 
-def out_of_order(versions: List[str]) -> List[str]:
+def out_of_order(versions: list[str]) -> list[str]:
     """Return the neighbours that dpkg does not sort as they are listed, as packages of this repository."""
     return [f'{one} {other}' for one, other in zip(versions, versions[1:])
             if subprocess.run(['dpkg', '--compare-versions', f'{one}-1', 'lt', f'{other}-1']).returncode]

@@ -8,8 +8,9 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 import pytest
 import zabbix
@@ -60,7 +61,7 @@ def bed(loopback: None) -> Iterator[Bed]:
     if absent:
         pytest.skip(f'Zabbix is not tried: missing {absent}; "make test-zabbix" installs it')
     ground = Ground()
-    things: List[Any] = [ground]
+    things: list[Any] = [ground]
     try:
         things.append(Zabbix(ground))
         for _ in range(2):
@@ -71,7 +72,7 @@ def bed(loopback: None) -> Iterator[Bed]:
         closing(things)
 
 
-def wanted(document: Dict[str, Any]) -> Dict[str, str]:
+def wanted(document: dict[str, Any]) -> dict[str, str]:
     """Return the values that Zabbix must have for a document, by key."""
     found = {'state': STATES[document['state']], 'run': document['run'], 'summary': document['summary'],
              'unread': str(document['unread'])}
@@ -83,7 +84,7 @@ def wanted(document: Dict[str, Any]) -> Dict[str, str]:
     return {f'smart_attributes.{key}': value for key, value in found.items()}
 
 
-def differing(bed: Bed, host: str, said: Path) -> Dict[str, Any]:
+def differing(bed: Bed, host: str, said: Path) -> dict[str, Any]:
     """Return the values of a document that Zabbix does not have, with those that it has instead."""
     known, document = bed.zabbix.values(host), json.loads(said.read_text())
     return {key: (value, known.get(key)) for key, value in wanted(document).items()
@@ -133,12 +134,12 @@ def test_zabbix_reads_every_value_of_every_drive(bed, count):
     assert numbers_of(values) == pytest.approx(numbers_of_triage(bed, host, options, numbers_of(values)))
 
 
-def numbers_of(values: Dict[str, str]) -> Dict[str, float]:
+def numbers_of(values: dict[str, str]) -> dict[str, float]:
     return {match[1]: float(value) for key, value in values.items()
             for match in [re.fullmatch(r'smart_attributes\.value\[(.*)\]', key)] if match}
 
 
-def numbers_of_triage(bed: Bed, host: str, options: str, like: Dict[str, float]) -> Dict[str, float]:
+def numbers_of_triage(bed: Bed, host: str, options: str, like: dict[str, float]) -> dict[str, float]:
     """Return what `triage --json` says of the same metrics; of a status in words, the same number as *like*."""
     state = f'--state-dir={bed.ground.folder}/state-{host}'
     done = bed.ground.runs(str(bed.ground.folder / 'share/launcher'), 'triage', '--json', state, *options.split())
@@ -152,21 +153,21 @@ def numbers_of_triage(bed: Bed, host: str, options: str, like: Dict[str, float])
 HEALTHY, WORN, FAILING = 'intel-healthy', 'intel-worn', 'hgst-failing'
 
 
-def opened(bed: Bed, host: str) -> Dict[str, str]:
+def opened(bed: Bed, host: str) -> dict[str, str]:
     """Return the open problems of a host: the words of the event, and the state that its severity stands for."""
     return {name: SEVERITIES[problem['severity']] for name, problem in bed.zabbix.problems(host).items()}
 
 
 def shows(bed: Bed, host: str, pattern: str, seconds: float = 40) -> str:
     """Wait until a problem of a host begins so; return its words."""
-    def found() -> List[str]:
+    def found() -> list[str]:
         time.sleep(0.5)
         return [name for name in opened(bed, host) if re.match(pattern, name)]
     return until(found, seconds, f'{pattern} among {opened(bed, host)}')[0]
 
 
 @pytest.fixture(scope='module')
-def states(bed: Bed) -> Tuple[Machine, Path]:
+def states(bed: Bed) -> tuple[Machine, Path]:
     """A healthy, a worn, a failing and an unreadable drive, and the file with their latest document."""
     if why_not():
         pytest.skip(why_not())
@@ -268,7 +269,7 @@ def behaves(bed: Bed, commands: str) -> None:
     bed.ground.place('behaves.new', commands + '\n').replace(bed.ground.folder / 'behaves')
 
 
-def waited(bed: Bed) -> Dict[str, str]:
+def waited(bed: Bed) -> dict[str, str]:
     """Return the values of the host a moment later."""
     time.sleep(0.5)
     return bed.zabbix.values('fails')

@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, Iterator, List, Tuple
 
 import pytest
 from conftest import ROOT, SOON
@@ -32,14 +32,14 @@ def text_of(name: str) -> str:
     return SAMPLES[name].partition('\n')[2] if name.endswith('.txt') else SAMPLES[name]
 
 
-def groups_of(text: str) -> Dict[str, Group]:
+def groups_of(text: str) -> dict[str, Group]:
     """Return the groups by id; each device is on a disk of the same name."""
     found = zpool.groups(text, lambda path: (path,))
     assert len({group.id for group in found}) == len(found)
     return {group.id: group for group in found}
 
 
-def shown(group: Group) -> Tuple[str, str, str]:
+def shown(group: Group) -> tuple[str, str, str]:
     """Return the level, or why it is unknown, the states of the members as letters, and what runs."""
     states = ''.join(LETTERS[member.state] for member in group.members)
     done = '' if group.progress is None else f' {group.progress:g}'
@@ -180,7 +180,7 @@ def test_other_output_gives_no_group_with_redundancy(text):
 
 # --- damaged output: nothing raises, and nothing looks better than it is ------------------------------------
 
-def redundancy(text: str) -> Dict[str, int]:
+def redundancy(text: str) -> dict[str, int]:
     """Return for each pool how many more devices may fail in its worst part, -100 if that is not known."""
     found, rated = groups_of(text), {}
     for group in found.values():
@@ -234,7 +234,7 @@ def test_two_pools_do_not_mix_when_lines_are_lost_or_moved():
 
 # --- hostile names and sizes --------------------------------------------------------------------------------
 
-def table(rows: List[Tuple[int, str]], pool: str = 'tank') -> str:
+def table(rows: list[tuple[int, str]], pool: str = 'tank') -> str:
     """Return the output of zpool status for a pool with these rows, all ONLINE."""
     width = max(10, *(2 * depth + len(name) for depth, name in rows))
     body = ''.join(f'\t{"  " * depth + name:<{width}}  ONLINE       0     0     0\n'

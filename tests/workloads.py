@@ -4,7 +4,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
+from collections.abc import Iterator
+from typing import Callable, NamedTuple
 
 DAY = 86400
 
@@ -12,7 +13,7 @@ DAY = 86400
 class Life(NamedTuple):
     """A drive that was watched for a while."""
 
-    points: List[Tuple[float, float]]   # what a history holds: whole percents, at each change
+    points: list[tuple[float, float]]   # what a history holds: whole percents, at each change
     now: float
     used: float
     age: float
@@ -56,7 +57,7 @@ def replaced(rate: float, rnd: random.Random, watched: range) -> Iterator[float]
         yield rate * rnd.lognormvariate(0, 0.3) * (factor if day >= change else 1)
 
 
-KINDS: Dict[str, Callable[[float, random.Random, range], Iterator[float]]] = {
+KINDS: dict[str, Callable[[float, random.Random, range], Iterator[float]]] = {
     function.__name__: function for function in (steady, steps, idle, bursts, replaced)}
 
 
@@ -83,7 +84,7 @@ def _until_used_up(days: Iterator[float]) -> Iterator[float]:
         yield used
 
 
-def _changes(used: List[float], first: int, last: int) -> Iterator[Tuple[float, float]]:
+def _changes(used: list[float], first: int, last: int) -> Iterator[tuple[float, float]]:
     before = None
     for day in range(first, last):
         if int(used[day]) != before:

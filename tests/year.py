@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 from days import DAY, START, Machine, command_at, environment, kill
 from year_drives import Drive
@@ -54,11 +54,11 @@ class Year:
         """step: seconds between two checks."""
         self.checks, self.step, self.start, self.is_eventful = checks, step, START, True
         self.machine, self.drives = Machine(folder), [Drive(slot) for slot in range(drives)]
-        self.largest, self.sizes = 0, {}        # type: int, Dict[str, int]
+        self.largest, self.sizes = 0, {}        # type: int, dict[str, int]
         self.states: Counter[int] = Counter()   # exit statuses
-        self.remarks: Dict[str, str] = {}       # about the history -> where each was first seen, and its cause
-        self.faults: List[str] = []
-        self._ended: List[Ended] = []           # those that were not killed
+        self.remarks: dict[str, str] = {}       # about the history -> where each was first seen, and its cause
+        self.faults: list[str] = []
+        self._ended: list[Ended] = []           # those that were not killed
         self._dice, self._typical, self._is_after_kill = random.Random(seed), 0.2, False
         self._jump, self._jumps_at = self._dice.choice(JUMPS), checks * 6 // 10
 
@@ -112,7 +112,7 @@ class Year:
             plain = self._run(number, None, '--no-history').own if is_compared else 0.0
             self._ended.append(ended._replace(text='', plain=plain))
 
-    def _run(self, number: int, moment: Optional[Tuple[bool, float]], *options: str) -> Ended:
+    def _run(self, number: int, moment: tuple[bool, float] | None, *options: str) -> Ended:
         is_wrong = self.is_eventful and 0 <= number - self._jumps_at < JUMP_CHECKS
         now = self.start + number * self.step + is_wrong * self._jump
         command = command_at(now, *self.machine.words('--scan'), *options, logs=str(self.machine.logs))

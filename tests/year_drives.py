@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from typing import Any, Dict, Iterator, Tuple
+from collections.abc import Iterator
+from typing import Any
 
 from conftest import ROOT
 from days import DAY, HOUR
@@ -42,13 +43,13 @@ class Drive:
     def __init__(self, slot: int) -> None:
         kind = REPORTS[slot % len(REPORTS)]
         self.name, self._is_busy = f'nvme{slot}' if 'nvme' in kind else f'sd{chr(97 + slot)}', slot == BUSY
-        self.report: Dict[str, Any] = json.loads((ROOT / f'tests/reports/{kind}.json').read_bytes())
+        self.report: dict[str, Any] = json.loads((ROOT / f'tests/reports/{kind}.json').read_bytes())
         self.report.pop('wwn', None)
         self.report['serial_number'] = f'EXAMPLE-Y{slot:02}'
         self._counted: Counter[str] = Counter()
         self._numbers = list(self._found())
 
-    def _found(self) -> Iterator[Tuple[str, Dict[str, Any], str, int]]:
+    def _found(self) -> Iterator[tuple[str, dict[str, Any], str, int]]:
         """Yield each number that changes: its name, where it stands, its key there, and what it is."""
         rows = [row for page in self.report.get('ata_device_statistics', {}).get('pages', ()) for row in page['table']]
         log = self.report.get('nvme_smart_health_information_log', {})

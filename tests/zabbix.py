@@ -11,8 +11,9 @@ import os
 import shutil
 import subprocess
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, Mapping
+from typing import Any
 
 from conftest import ROOT
 from daemons import Ground, free_port, until
@@ -159,17 +160,17 @@ class Zabbix:
                           for macro, value in macros.items()])
         return self.ground.processes[-1]
 
-    def items(self, host: str) -> Dict[str, Dict[str, Any]]:
+    def items(self, host: str) -> dict[str, dict[str, Any]]:
         """Return the items of a host by key, with their latest values."""
         found = self.asks('item.get', host=host, output=['key_', 'name', 'lastvalue', 'lastclock', 'state', 'error',
                                                          'units'])
         return {item['key_']: item for item in found}
 
-    def values(self, host: str) -> Dict[str, str]:
+    def values(self, host: str) -> dict[str, str]:
         """Return the latest values of a host by key, of items that have one."""
         return {key: item['lastvalue'] for key, item in self.items(host).items() if int(item['lastclock'])}
 
-    def problems(self, host: str) -> Dict[str, Dict[str, Any]]:
+    def problems(self, host: str) -> dict[str, dict[str, Any]]:
         """Return the open problems of a host by the words of their events."""
         hosts = [each['hostid'] for each in self.asks('host.get', filter={'host': host})]
         return {problem['name']: problem for problem in self.asks('problem.get', hostids=hosts, output='extend')}

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 from smart_attributes.devtools import draft, validate
 from smart_attributes.errors import DataError
@@ -18,7 +18,7 @@ from smart_attributes.knowledge import data_file, formatting, schema_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 
 
 def merged(shipped: Json, own: Json) -> Json:
@@ -43,7 +43,7 @@ def without_hint(row: Json) -> Json:
     return {key: value for key, value in {**row, 'comment': comment}.items() if key != 'comment' or value}
 
 
-def add(path: str, root: Path) -> List[str]:
+def add(path: str, root: Path) -> list[str]:
     """Write the files under *root* and return their paths. Raises DataError where nothing can be added."""
     own = schema_errors.checked(data_file.read_text(path), 'attributes', Path(path).name)
     if not own['entries']:

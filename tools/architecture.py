@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Dict, Iterator, List, Mapping, Tuple
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
@@ -13,10 +13,10 @@ MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))  # needs dat
 BASE = {'model', 'constants', 'coded', 'drive_identity', 'errors', 'words', 'trust', 'alarm', 'state_directory',
         'files', 'typed'}
 
-Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
+Arrows = Mapping[tuple[str, str], int]  # (importing, imported) -> how many imports
 
 
-def imports(module: str) -> Iterator[Tuple[str, bool]]:
+def imports(module: str) -> Iterator[tuple[str, bool]]:
     """Yield (name, is one of ours) for every import of a module, at its top or inside a function.
 
     The name is that of a module, such as "reading/addresses", or of a foreign package; the package itself is left out.
@@ -58,7 +58,7 @@ def arrows() -> Arrows:
     return Counter(pair for pair in between if pair[0] != pair[1] and not BASE.intersection(pair))
 
 
-def circles() -> List[str]:
+def circles() -> list[str]:
     """Return the modules that import each other in a circle, at their top or inside a function, and those between."""
     pairs = {(module, name) for module in MODULES for name, is_ours in imports(module) if is_ours and name in MODULES}
     while True:
@@ -69,15 +69,15 @@ def circles() -> List[str]:
         pairs = rest
 
 
-def heights(between: Arrows) -> Dict[str, int]:
+def heights(between: Arrows) -> dict[str, int]:
     """Return the height of each subpackage in the drawing: 0 for one that imports no other.
 
     Raises SystemExit if subpackages import each other in a circle.
     """
-    below: Dict[str, List[str]] = {subpackage(module): [] for module in MODULES if subpackage(module) not in BASE}
+    below: dict[str, list[str]] = {subpackage(module): [] for module in MODULES if subpackage(module) not in BASE}
     for importing, imported in between:
         below[importing].append(imported)
-    height: Dict[str, int] = {}
+    height: dict[str, int] = {}
     while len(height) < len(below):
         ready = [name for name in below if name not in height and all(other in height for other in below[name])]
         if not ready:
@@ -87,7 +87,7 @@ def heights(between: Arrows) -> Dict[str, int]:
     return height
 
 
-def drawing() -> List[str]:
+def drawing() -> list[str]:
     """Return the lines of the drawing, the highest subpackage first."""
     between = arrows()
     height = heights(between)

@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 PATIENCE = 600         # seconds for one run of tests
 NOT_TRIED = (2, 3, 4, 5)  # exit statuses of pytest: interrupted, its own error, usage, no such test

@@ -19,14 +19,15 @@ import runpy
 import sys
 import time
 import traceback
-from typing import Dict, NoReturn, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NoReturn
 
-FORMS: Dict[str, Sequence[str]] = {'check': (), 'json': ('triage', '--json')}
+FORMS: dict[str, Sequence[str]] = {'check': (), 'json': ('triage', '--json')}
 # Seconds since 1970: ages and dates depend on the time of day. 22 November 2026.
 NOW = 1_795_305_600.0
 BATCH = 25     # reports for a child
 LEAVE = os._exit
-Answer = Tuple[int, str]
+Answer = tuple[int, str]
 
 
 class Left(BaseException):

@@ -1,7 +1,7 @@
 """The completion for bash, from the table of commands."""
 from __future__ import annotations
 
-from typing import Dict, Iterator, List
+from collections.abc import Iterator
 
 from described import metrics, names, options, states
 
@@ -37,7 +37,7 @@ def script() -> str:
 
 def _values() -> Iterator[str]:
     """Yield the cases of options that want a value."""
-    names_of: Dict[str, List[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for command in names():
         for option in options(command):
             if option.value:

@@ -5,7 +5,7 @@ import argparse
 import json
 import re
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 from smart_attributes.command_line.parsers import Command, Parser
 from smart_attributes.commands import table
@@ -19,13 +19,13 @@ OLD = '1.6'  # a group of options with this in its title serves callers of the o
 class Option(NamedTuple):
     """One option of one command."""
 
-    names: Tuple[str, ...]
+    names: tuple[str, ...]
     value: str              # what stands behind it: "ADDRESS"; '' for a flag
     help: str
     group: str              # title of its group in the help; '' for the rest
     dest: str               # field of the options
     repeats: bool
-    choices: Tuple[str, ...]
+    choices: tuple[str, ...]
 
     @property
     def long(self) -> str:
@@ -38,7 +38,7 @@ class Option(NamedTuple):
         return OLD in self.group
 
 
-def names() -> Tuple[str, ...]:
+def names() -> tuple[str, ...]:
     """Return the names of the commands, the check first."""
     return tuple(command.name for command in table.COMMANDS)
 
@@ -55,12 +55,12 @@ def whole_parser(command: str) -> Parser:
     return parser
 
 
-def option_strings(command: str) -> List[str]:
+def option_strings(command: str) -> list[str]:
     """Return every spelling of every option of a command."""
     return [spelling for action in whole_parser(command)._actions for spelling in action.option_strings]
 
 
-def options(command: str) -> List[Option]:
+def options(command: str) -> list[Option]:
     """Return the options of a command in the order of its help."""
     parser = whole_parser(command)
     found = []
@@ -89,13 +89,13 @@ def example(command: str) -> str:
     return _record(command).epilog.partition('example:')[2].partition('\n\n')[0].strip('\n')
 
 
-def metrics() -> Dict[str, Dict[str, Any]]:
+def metrics() -> dict[str, dict[str, Any]]:
     """Return every metric by its name."""
-    found: Dict[str, Dict[str, Any]] = json.loads((ROOT / 'attributes.json').read_text())['metrics']
+    found: dict[str, dict[str, Any]] = json.loads((ROOT / 'attributes.json').read_text())['metrics']
     return dict(sorted(found.items()))
 
 
-def states() -> List[Tuple[str, str, List[str]]]:
+def states() -> list[tuple[str, str, list[str]]]:
     """Return (state, exit status, conditions) for each section of the document on states."""
     text = (ROOT / 'doc/reference/states.md').read_text()
     sections = re.findall(r'^## ([A-Z]+) \(exit status ([0-3])\)\n\n((?:- .*\n)+)', text, re.MULTILINE)

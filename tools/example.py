@@ -7,7 +7,6 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
-from typing import List
 
 from described import ROOT
 
@@ -23,7 +22,7 @@ EMPTY = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_st
     {'string': 'Smartctl open device: /dev/bus/0 [megaraid_disk_02] failed: INQUIRY failed', 'severity': 'error'}]}}
 
 
-def printed(arguments: List[str]) -> str:
+def printed(arguments: list[str]) -> str:
     """Return the output of the program: for addresses, of the drives of the example; for --report, of the reports."""
     from conftest import drive, run
     from fake_smartctl import FakeSmartctl
@@ -55,7 +54,7 @@ def filled(document: str) -> str:
     return BLOCK.sub(block, (ROOT / document).read_text())
 
 
-def write() -> List[str]:
+def write() -> list[str]:
     """Show the output of today in the documents; return those that were out of date."""
     old = {name: text for name in DOCUMENTS for text in [filled(name)] if text != (ROOT / name).read_text()}
     for name, text in old.items():

@@ -5,7 +5,7 @@ Usage: tools/generate.py        (from the project's virtual environment: .venv/b
 """
 from __future__ import annotations
 
-from typing import Callable, Dict
+from typing import Callable
 
 import completion
 import example
@@ -23,7 +23,7 @@ def sudoers_rule() -> str:
     return sudoers.document(sudoers.general(sudoers.RuleRequest(USER), HowRead())) + '\n'
 
 
-FILES: Dict[str, Callable[[], str]] = {
+FILES: dict[str, Callable[[], str]] = {
     'doc/check_smart_attributes.8': man.page,
     'contrib/bash-completion/check_smart_attributes': completion.script,
     'contrib/icinga2/check-smart-attributes.conf': icinga.check_command,

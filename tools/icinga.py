@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Iterable, List
+from collections.abc import Iterable
+from typing import Any
 
 from described import Option, options
 
@@ -34,7 +35,7 @@ if (!globals.contains("SmartAttributesCommand")) {{
 '''
 
 
-def arguments() -> List[Option]:
+def arguments() -> list[Option]:
     """Return the options that are arguments of the check command."""
     return [option for option in options('check') if option.dest not in LEFT_OUT and not option.is_old]
 
@@ -61,7 +62,7 @@ def basket() -> str:
     return json.dumps(_basket(), indent=4) + '\n'
 
 
-def _basket() -> Dict[str, Any]:
+def _basket() -> dict[str, Any]:
     fields = [_field(variable(option), option.long.lstrip('-').replace('-', ' '), option.help, _datatype(option))
               for option in arguments()]
     hosts = [_field('smart', 'SMART', 'check all drives of this host in one service', 'Boolean'),
@@ -89,7 +90,7 @@ def _basket() -> Dict[str, Any]:
                 'vars': {f'{PREFIX}device': '$config$'}})}}
 
 
-def _field(name: str, caption: str, text: str, kind: str) -> Dict[str, Any]:
+def _field(name: str, caption: str, text: str, kind: str) -> dict[str, Any]:
     return {'varname': name, 'caption': caption, 'description': text, 'format': None, 'settings': {},
             'datatype': f'Icinga\\Module\\Director\\DataType\\DataType{kind}'}
 
@@ -98,16 +99,16 @@ def _datatype(option: Option) -> str:
     return 'Boolean' if not option.value else 'Array' if option.repeats else 'String'
 
 
-def _links(numbers: Iterable[int]) -> List[Dict[str, Any]]:
+def _links(numbers: Iterable[int]) -> list[dict[str, Any]]:
     return [{'datafield_id': number, 'is_required': 'n', 'var_filter': None} for number in numbers]
 
 
-def _set(name: str, text: str, assigned: str, service: Dict[str, Any]) -> Dict[str, Any]:
+def _set(name: str, text: str, assigned: str, service: dict[str, Any]) -> dict[str, Any]:
     return {'object_name': name, 'object_type': 'template', 'description': text, 'assign_filter': assigned,
             'services': [service]}
 
 
-def rows() -> List[str]:
+def rows() -> list[str]:
     """One row a custom variable, for the documentation."""
     return [f'| `{variable(option)}` | `{option.long}` | {_kind(option)} | {option.help} |'.replace('FILE|DIR',
                                                                                                     'FILE\\|DIR')

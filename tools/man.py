@@ -1,7 +1,7 @@
 """The man page, from what `--help` says."""
 from __future__ import annotations
 
-from typing import Iterator, List
+from collections.abc import Iterator
 
 from described import Option, description, example, metrics, names, options, states
 
@@ -115,7 +115,7 @@ def _synopsis() -> Iterator[str]:
         yield f'.br\n.B check_smart_attributes {command}\n[\\fIoptions\\fR]'
 
 
-def _options(command: str, known: List[Option] = []) -> Iterator[str]:  # noqa: B006 - never changed
+def _options(command: str, known: list[Option] = []) -> Iterator[str]:  # noqa: B006 - never changed
     """Yield the options of a command that are not known already."""
     group = ''
     for option in options(command):

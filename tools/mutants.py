@@ -22,9 +22,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import List, Mapping, Sequence, Set
 
 import architecture
 import pytest
@@ -51,14 +51,14 @@ def {0}(*words, **how):
 NEW = 'nobody looked at'
 
 
-def pure() -> List[str]:
+def pure() -> list[str]:
     """Return the modules that import nothing IMPURE and have a function, without the STARTERS."""
     return [module for module in architecture.MODULES if not module.startswith(STARTERS)
             and not IMPURE.intersection(name for name, _ in architecture.imports(module))
             and 'def ' in (architecture.PACKAGE / f'{module}.py').read_text()]
 
 
-def tests_of(module: str) -> List[Path]:
+def tests_of(module: str) -> list[Path]:
     """Return the test files that have a module's name or import it; without any, those that import one of its users."""
     files = {file: _imported(file) for file in sorted(Path('tests').glob('test_*.py'))}
     names = {f'test_{module.replace("/", "_")}', f'test_{module.rpartition("/")[2]}'}
@@ -68,7 +68,7 @@ def tests_of(module: str) -> List[Path]:
 
 
 @lru_cache(maxsize=None)
-def _imported(file: Path) -> Set[str]:
+def _imported(file: Path) -> set[str]:
     """Return the modules of the package that a test file imports."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text())):
@@ -91,7 +91,7 @@ def copy(folder: Path) -> None:
     shutil.move(folder / 'tests/mutants/within.py', folder / 'tests')
 
 
-def sampled(module: str, made: Sequence[Change]) -> List[Change]:
+def sampled(module: str, made: Sequence[Change]) -> list[Change]:
     """Return SAMPLE of the mutants of a module, the same ones in each run as long as the module is the same."""
     kept = set(random.Random(module).sample(range(len(made)), min(SAMPLE, len(made))))  # noqa: S311
     return [change for number, change in enumerate(made) if number in kept]
@@ -176,7 +176,7 @@ class Report:
         DOCUMENT.write_text(with_row(DOCUMENT.read_text(), module, line))
 
 
-def named(word: str) -> List[str]:
+def named(word: str) -> list[str]:
     """Return the modules of a name, with or without the folder: check/judging for "judging"."""
     return [module for module in architecture.MODULES if f'/{module}'.endswith(f'/{word}')]
 

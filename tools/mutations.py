@@ -5,9 +5,10 @@ import __future__
 import ast
 import importlib
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FunctionType
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, cast
+from typing import Any, NamedTuple, cast
 
 from survivors import Mutant, mutant
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 # mutmut leaves decorated functions alone. What stands behind one of these is a function like others.
 DECORATED = re.compile(r'^ *@(?:lru_cache\(.*\)|property|contextmanager)$', re.MULTILINE)
 SQL = re.compile(r'''['"](?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA)\b''')
-_Place = Tuple[str, str]    # (class or '', function)
+_Place = tuple[str, str]    # (class or '', function)
 
 
 class Change(NamedTuple):
@@ -50,7 +51,7 @@ def _function(names: Any, place: _Place) -> FunctionType:
     return cast(FunctionType, getattr(found, '__wrapped__', found))
 
 
-def changes(module: str, source: Path) -> List[Change]:
+def changes(module: str, source: Path) -> list[Change]:
     """Return all small mistakes that mutmut can think of in a module, but no SQL in another letter case."""
     import libcst
     from libcst.metadata import MetadataWrapper
@@ -72,7 +73,7 @@ def _is_same_sql(mutation: Any) -> bool:
     return isinstance(was, str) and bool(SQL.match(was)) and was.lower() == is_now.lower()
 
 
-def _places(tree: libcst.Module) -> Dict[int, _Place]:
+def _places(tree: libcst.Module) -> dict[int, _Place]:
     """Return where each function stands, by its identity."""
     import libcst
 
@@ -125,7 +126,7 @@ class Statements:
     """Those of the functions of a module, by their lines."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._functions: Dict[_Place, ast.FunctionDef] = {}
+        self._functions: dict[_Place, ast.FunctionDef] = {}
         for statement in tree.body:
             holder = statement.name if isinstance(statement, ast.ClassDef) else ''
             for inner in statement.body if isinstance(statement, ast.ClassDef) else (statement,):
@@ -150,6 +151,6 @@ def _spans(node: ast.AST) -> Iterator[range]:
     """Yield the lines of a statement; and those of its head alone, where it holds others."""
     if isinstance(node, (ast.stmt, ast.ExceptHandler)):
         yield range(node.lineno, (node.end_lineno or 0) + 1)
-        body: Optional[List[ast.stmt]] = getattr(node, 'body', None)
+        body: list[ast.stmt] | None = getattr(node, 'body', None)
         if body:
             yield range(node.lineno, max(body[0].lineno, node.lineno + 1))

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import re
-from typing import Iterator, List, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from described import ROOT
 
@@ -33,18 +34,18 @@ def blocks(page: str) -> Iterator[Block]:
         yield Block(page, text.count('\n', 0, match.start()) + 1, match[2], body)
 
 
-def in_language(*languages: str) -> List[Block]:
+def in_language(*languages: str) -> list[Block]:
     """Return the blocks of all pages in these languages."""
     return [block for page in PAGES for block in blocks(page) if block.language in languages]
 
 
-def unfenced(page: str) -> List[str]:
+def unfenced(page: str) -> list[str]:
     """Return the lines of code outside of fences: nothing can say what these are."""
     text = _FENCE.sub('', (ROOT / page).read_text())
     return [line for line in text.splitlines() if line.startswith('    ')]
 
 
-def anchors(page: str) -> List[str]:
+def anchors(page: str) -> list[str]:
     """Return the anchors of the headings of a page, as GitHub and GitLab make them."""
     text = _FENCE.sub('', (ROOT / page).read_text())
     titles = re.findall(r'^#+ (.+)$', text, re.MULTILINE)

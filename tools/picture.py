@@ -10,8 +10,8 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from described import ROOT
 from rich.console import Console

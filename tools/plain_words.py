@@ -17,8 +17,9 @@ import re
 import subprocess
 import sys
 import tokenize
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / 'tools/private_words.json'
@@ -41,10 +42,10 @@ class Sentence(NamedTuple):
 class Rules(NamedTuple):
     """Private words as regular expressions with the plain word, and the words that invert a sentence."""
 
-    words: Sequence[Tuple[re.Pattern[str], str]]
+    words: Sequence[tuple[re.Pattern[str], str]]
     openers: re.Pattern[str]
 
-    def breach(self, text: str) -> Optional[str]:
+    def breach(self, text: str) -> str | None:
         """Return what is wrong with a sentence, or None."""
         for pattern, plain in self.words:
             match = pattern.search(text)
@@ -61,16 +62,16 @@ def rules() -> Rules:
                  re.compile(rf'[\W_]*({"|".join(data["openers"])})\b'))
 
 
-def split(text: str) -> List[str]:
+def split(text: str) -> list[str]:
     """Return the sentences of a paragraph, without code in backquotes, links and placeholders."""
     text = re.sub(r'\]\([^)]*\)', ']', re.sub(r'``?[^`]*``?', 'CODE', text))
     parts = re.split(r'(?<=[.!?])[")*_]*\s+(?=["(*_]*[A-Z0-9])', ' '.join(text.split()))
     return [part for part in parts if len(re.findall(r"[A-Za-z][a-z']+", part)) >= SHORTEST]
 
 
-def paragraphs(text: str) -> Iterator[Tuple[int, str]]:
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Yield the paragraphs, list items and table cells of a document with their line; code blocks are left out."""
-    is_code, block, start = False, [], 0  # type: bool, List[str], int
+    is_code, block, start = False, [], 0  # type: bool, list[str], int
     for number, line in enumerate([*text.splitlines(), ''], 1):
         is_fence = line.lstrip().startswith('```')
         starts = is_fence or is_code or not line.strip() or re.match(r'\s*([-*+]|\d+\.|#+|\||>|<!--)\s?', line)
@@ -136,7 +137,7 @@ def _sentences(group: str, place: str, text: str) -> Iterator[Sentence]:
 
 def comments(name: str, source: str) -> Iterator[Sentence]:
     """Yield the sentences of comments; lines that follow each other are one comment."""
-    block, last, start = [], -1, 0  # type: List[str], int, int
+    block, last, start = [], -1, 0  # type: list[str], int, int
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT or re.match(r'#\s*(noqa|type:|!|-\*-|---)', token.string):
             continue
@@ -162,7 +163,7 @@ def sentences(files: Sequence[str]) -> Iterator[Sentence]:
             yield from of_python(name)
 
 
-def project() -> List[str]:
+def project() -> list[str]:
     """Return the files of the project."""
     return subprocess.run(['git', 'ls-files'], cwd=ROOT, stdout=subprocess.PIPE, text=True,  # noqa: S607
                           check=True).stdout.split('\n')[:-1]

@@ -21,9 +21,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import IO, Any, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, NoReturn, Sequence, Tuple
+from typing import IO, Any, NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
@@ -33,7 +34,7 @@ RENAMED_KEYS: Mapping[str, str] = {'role': 'metric'}                     # key i
 RENAMED_VALUES: Mapping[str, Mapping[Any, Any]] = {'version': {1: 2}}  # key in OLD -> value in OLD -> value in NEW
 # Key whose sentences are objects in NEW -> their key with the sentence.
 NOW_OBJECTS: Mapping[str, str] = dict.fromkeys(('notes', 'findings', 'remarks', 'came', 'went'), 'text')
-IGNORED_KEYS: FrozenSet[str] = frozenset()                             # keys in OLD whose values may differ
+IGNORED_KEYS: frozenset[str] = frozenset()                             # keys in OLD whose values may differ
 
 SEED = 20261122
 SHOWN = 40     # differences that are printed
@@ -61,7 +62,7 @@ class Difference(NamedTuple):
 
 # --- reports ---------------------------------------------------------------------------
 
-def write_reports(folder: Path, asked: argparse.Namespace) -> Dict[str, int]:
+def write_reports(folder: Path, asked: argparse.Namespace) -> dict[str, int]:
     """Write all reports into a folder; return how many there are of each sort."""
     sorts = {'drive': collected(asked.drives, asked.count), 'recorded': recorded(asked.corpus),
              'damaged': damaged(asked.damaged)}
@@ -76,7 +77,7 @@ def write_reports(folder: Path, asked: argparse.Namespace) -> Dict[str, int]:
     return counts
 
 
-def collected(path: Path, count: int) -> Iterator[Tuple[str, bytes]]:
+def collected(path: Path, count: int) -> Iterator[tuple[str, bytes]]:
     """Yield the first drives of a collection as smartctl --json -x prints them."""
     from damage import whole
     with gzip.open(path, 'rt', encoding='utf-8') as lines:
@@ -85,7 +86,7 @@ def collected(path: Path, count: int) -> Iterator[Tuple[str, bytes]]:
             yield f'{facts["path"]}.json', json.dumps(whole(facts)).encode()
 
 
-def recorded(corpus: Path) -> Iterator[Tuple[str, bytes]]:
+def recorded(corpus: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the recorded texts of a corpus, the results of scans left out."""
     for path in sorted(corpus.rglob('*.txt')):
         parts = path.relative_to(corpus).parts
@@ -93,7 +94,7 @@ def recorded(corpus: Path) -> Iterator[Tuple[str, bytes]]:
             yield '/'.join(parts), path.read_bytes()
 
 
-def damaged(count: int) -> Iterator[Tuple[str, bytes]]:
+def damaged(count: int) -> Iterator[tuple[str, bytes]]:
     """Yield damaged reports, the same ones in each run."""
     import damage
     reports = damage.recorded() if count else {}
@@ -126,7 +127,7 @@ def _lines(process: subprocess.Popen[str]) -> IO[str]:
     return process.stdout
 
 
-def fields(answer: Mapping[str, Any]) -> Dict[str, Any]:
+def fields(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that an answer consists of; None for a text that holds none."""
     (code, text), (json_code, document) = answer['check'], answer['json']
     state = STATE.match(text)
@@ -145,7 +146,7 @@ def _parsed(document: str) -> Any:
 
 # --- comparison ------------------------------------------------------------------------
 
-def pairs(old: Any, new: Any, field: str = '', key: str = '') -> Iterator[Tuple[str, str, Any, Any]]:
+def pairs(old: Any, new: Any, field: str = '', key: str = '') -> Iterator[tuple[str, str, Any, Any]]:
     """Yield (field, key, value in OLD, value in NEW) for each value of OLD, at any depth."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
@@ -177,7 +178,7 @@ class Comparison:
     def __init__(self) -> None:
         self.reports = self.values = 0
         self.states: Counter[str] = Counter()
-        self.differences: List[Difference] = []
+        self.differences: list[Difference] = []
 
     def add(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         """Compare the answers to one report. Raises NotCompared where OLD gave none."""

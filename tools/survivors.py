@@ -5,7 +5,7 @@ import ast
 import difflib
 import re
 from pathlib import Path
-from typing import Dict, NamedTuple, Tuple
+from typing import NamedTuple
 
 SURVIVORS = Path(__file__).resolve().parent.parent / 'tests/mutants/survivors.txt'
 REASON = re.compile(r'equal|words only|accepted because .+')
@@ -15,8 +15,8 @@ class Mutant(NamedTuple):
     """One change to one function, as the file of survivors has it."""
 
     function: str           # "judge._hours", "knowledge/specs.SpecDatabase.claims"
-    before: Tuple[str, ...]  # the statements that it takes out, and those that it puts in, a line each
-    after: Tuple[str, ...]
+    before: tuple[str, ...]  # the statements that it takes out, and those that it puts in, a line each
+    after: tuple[str, ...]
 
     def __str__(self) -> str:
         """As in the file of survivors."""
@@ -33,7 +33,7 @@ def mutant(function: str, was: str, is_now: str) -> Mutant:
     return Mutant(function, *(tuple(line[1:].strip() for line in told if line[0] == sign) for sign in '-+'))
 
 
-def accepted() -> Dict[Mutant, str]:
+def accepted() -> dict[Mutant, str]:
     """Return the survivors that somebody looked at, with their reasons."""
     found = {}
     for block in SURVIVORS.read_text().strip().split('\n\n') if SURVIVORS.exists() else ():

@@ -9,7 +9,7 @@ import ast
 import json
 import re
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 import architecture
 import described
@@ -30,13 +30,13 @@ SUBPACKAGES = ('', 'command_line', 'commands', 'check', 'reading', 'knowledge', 
                'devtools', 'v1_6')
 
 
-def data(name: str) -> Dict[str, Any]:
+def data(name: str) -> dict[str, Any]:
     """Return a data file."""
-    content: Dict[str, Any] = json.loads((ROOT / name).read_text())
+    content: dict[str, Any] = json.loads((ROOT / name).read_text())
     return content
 
 
-def options() -> List[str]:
+def options() -> list[str]:
     """One row an option of the plugin; commands share most of them."""
     rows = []
     for option in described.options('check'):
@@ -46,7 +46,7 @@ def options() -> List[str]:
     return rows
 
 
-def metric_names() -> List[str]:
+def metric_names() -> list[str]:
     """One row a metric."""
     limits = data('thresholds/default.json')['metrics']
     return [f'| `{name}` | {metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | '
@@ -55,7 +55,7 @@ def metric_names() -> List[str]:
             for name, metric in sorted(data('attributes.json')['metrics'].items())]
 
 
-def metrics() -> List[str]:
+def metrics() -> list[str]:
     """One row a metric: those of every run and drive, then those of the graphed metrics."""
     limits, metrics = data('thresholds/default.json')['metrics'], SpecDatabase(data('attributes.json')).metrics
     rows = [(metric.name, metric.labels, metric.help) for metric in face.metrics(face.Run((), State.OK, 0), metrics)]
@@ -65,7 +65,7 @@ def metrics() -> List[str]:
             *(f'| `{name}` | {", ".join(labels)} | {said} |' for name, labels, said in rows)]
 
 
-def limits() -> List[str]:
+def limits() -> list[str]:
     """One row a metric and kind with a limit or a reason."""
     rows = []
     for name, metric in sorted(data('thresholds/default.json')['metrics'].items()):
@@ -76,7 +76,7 @@ def limits() -> List[str]:
     return rows
 
 
-def limit_row(name: str, limit: Dict[str, Any]) -> str:
+def limit_row(name: str, limit: dict[str, Any]) -> str:
     """Return the row of one metric or kind."""
     return (f'| `{name}` | {said(limit, "warning")} | {said(limit, "critical")} | {grown(limit.get("growth"))} | '
             f'{limit.get("why", "")} |')
@@ -89,7 +89,7 @@ def grown(rules: Any) -> str:
                      for rule in several for name in ('warning', 'critical') if rule.get(name) is not None)
 
 
-def said(limit: Dict[str, Any], field: str) -> str:
+def said(limit: dict[str, Any], field: str) -> str:
     """Return a limit as a person reads it."""
     value = limit.get(field)
     if isinstance(value, dict):
@@ -104,7 +104,7 @@ def spaced(time: str) -> str:
     return f'{time[:-1]} {time[-1]}'
 
 
-def modules() -> List[str]:
+def modules() -> list[str]:
     """One row a module: the first line of its docstring."""
     of_package = [(f'{subpackage}/{path.stem}'.lstrip('/'), path) for subpackage in SUBPACKAGES
                   for path in sorted((ROOT / 'smart_attributes' / subpackage).glob('*.py'))]
@@ -112,12 +112,12 @@ def modules() -> List[str]:
     return [f'| `{name}` | {first_line(path)} |' for name, path in (*of_package, *outside) if path.stem != '__init__']
 
 
-def logs() -> List[str]:
+def logs() -> list[str]:
     """One sentence: the logs that a check reads."""
     return [f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.']
 
 
-def controllers() -> List[str]:
+def controllers() -> list[str]:
     """One row a controller, in the order of the alphabet, and one for drives that need no type."""
     rows = []
     for entry in device_types.TYPES:
@@ -129,28 +129,28 @@ def controllers() -> List[str]:
             '| host bus adapter, JBOD, software RAID | none | `/dev/sda` |']
 
 
-def spellings(form: str) -> List[str]:
+def spellings(form: str) -> list[str]:
     """Return the form of a type without and with its optional part: "areca,N[/E]" is areca,N and areca,N/E."""
     return list(dict.fromkeys((re.sub(r'\[.*\]', '', form), re.sub(r'[][]', '', form))))
 
 
-def refused() -> List[str]:
+def refused() -> list[str]:
     """One row a type that smartctl knows and a check must not use."""
     return ['| type | why |', '|---|---|'] + [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
 
 
-def explained() -> List[str]:
+def explained() -> list[str]:
     """One row for each cause that a fleet reports."""
     return [_row_of(each.name, each.meaning, each.remedy) for each in codes.CAUSES]
 
 
-def reported() -> List[str]:
+def reported() -> list[str]:
     """One row for each code of a finding or a note."""
     return [_row_of(each.name, each.severity or 'note', each.meaning, each.remedy or '-')
             for each in (*codes.FINDINGS, *codes.NOTES)]
 
 
-def refusals() -> List[str]:
+def refusals() -> list[str]:
     """One row for each reason why a certificate is refused."""
     return [_row_of(each.code, *(words.format(name='NODENAME', ca='--ca') for words in (each.cause, each.remedy)))
             for each in certificates.REFUSALS]
@@ -166,14 +166,14 @@ def first_line(module: Path) -> str:
     return text.split('\n\n')[0].replace('\n', ' ').replace('|', '\\|')
 
 
-def known_metrics() -> List[str]:
+def known_metrics() -> list[str]:
     """One line a metric, for editors to propose."""
     found = sorted(data('attributes.json')['metrics'].items())
     lines = [f'        "{name}": {{"description": {json.dumps(said_metric(metric))}}},' for name, metric in found]
     return [*lines[:-1], lines[-1].rstrip(',')]
 
 
-def said_metric(metric: Dict[str, Any]) -> str:
+def said_metric(metric: dict[str, Any]) -> str:
     """Return meaning and unit of a metric."""
     unit = 'a verdict' if metric.get('verdict') else f'in {metric["unit"]}' if metric['unit'] else 'a count'
     return f'{metric["meaning"]}; {unit}.'
@@ -181,7 +181,7 @@ def said_metric(metric: Dict[str, Any]) -> str:
 
 SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
-TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
+TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
     'doc/reference/options.md': {'options': options},
     'doc/reference/metrics.md': {'metrics': metric_names},
     'doc/reference/limits.md': {'limits': limits},

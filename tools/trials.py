@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import ceil
 from pathlib import Path
@@ -24,16 +25,7 @@ from types import ModuleType
 from typing import (
     Any,
     Callable,
-    Deque,
-    Dict,
-    FrozenSet,
-    Iterator,
-    List,
-    Mapping,
     NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
     TypeVar,
 )
 from unittest import mock
@@ -62,7 +54,7 @@ class Covered(NamedTuple):
     """What a test does without a mutant."""
 
     seconds: float
-    lines: Mapping[str, FrozenSet[int]]  # by module
+    lines: Mapping[str, frozenset[int]]  # by module
 
 
 NOTHING = Covered(0, {})
@@ -76,10 +68,10 @@ class Trials:
 
     def __init__(self, changes: Mapping[str, Sequence[Change]], package: Path, told: Told) -> None:
         self._changes, self._package, self._told = changes, package, told
-        self._items: List[pytest.Item] = []
-        self._covered: List[Covered] = []
-        self._own: Dict[str, Dict[ModuleType, bool]] = defaultdict(dict)
-        self._likely: Dict[str, Deque[int]] = defaultdict(lambda: deque(maxlen=LIKELY))
+        self._items: list[pytest.Item] = []
+        self._covered: list[Covered] = []
+        self._own: dict[str, dict[ModuleType, bool]] = defaultdict(dict)
+        self._likely: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LIKELY))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -103,7 +95,7 @@ class Trials:
         for module, changes in self._changes.items():
             self._told(module, changes, [changes[number] for _ in functions[module] for number in next(results)])
 
-    def _survivors(self, place: Tuple[str, str]) -> List[int]:
+    def _survivors(self, place: tuple[str, str]) -> list[int]:
         """Return which mutants of a function nobody notices, as places in the list of their module."""
         module, function = place
         return [number for number, change in enumerate(self._changes[module])
@@ -157,7 +149,7 @@ class Trials:
             self._likely[change.mutant.function].appendleft(last)
         return status != PASSED
 
-    def _asked(self, change: Change) -> List[int]:
+    def _asked(self, change: Change) -> list[int]:
         """Return the tests that run a changed line: first those that noticed such mutants, then its own."""
         able = [number for number, test in enumerate(self._covered)
                 if not test.lines.get(change.module, frozenset()).isdisjoint(change.lines)]
@@ -167,7 +159,7 @@ class Trials:
                            for number in others)
         return [*likely, *(number for number, seconds in zip(others, spent) if seconds < LONGEST)]
 
-    def _order(self, module: str) -> Callable[[int], Tuple[bool, float]]:
+    def _order(self, module: str) -> Callable[[int], tuple[bool, float]]:
         """Return by what tests are sorted: those of a module's own files come first, then the quick ones."""
         return lambda number: (not self._is_own(module, number), self._covered[number].seconds)
 
@@ -206,14 +198,14 @@ def _do(task: Any) -> Any:
     return _do.work(task)  # type: ignore[attr-defined]
 
 
-def run(item: pytest.Item, following: Optional[pytest.Item]) -> int:
+def run(item: pytest.Item, following: pytest.Item | None) -> int:
     """Run one test."""
     reports = runtestprotocol(item, log=False, nextitem=following)
     return max(FAILED if report.failed else PASSED for report in reports) or (
         SKIPPED if any(report.skipped for report in reports) else PASSED)
 
 
-def forked(work: Callable[[int], int]) -> Tuple[int, int]:
+def forked(work: Callable[[int], int]) -> tuple[int, int]:
     """Start a process that ends with what *work* returns; returns its number, and where what it writes is read."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -232,7 +224,7 @@ def forked(work: Callable[[int], int]) -> Tuple[int, int]:
         os._exit(status)
 
 
-def ended(child: int, reader: int, patience: Callable[[int], float], limit: float = 60) -> Tuple[int, Optional[int]]:
+def ended(child: int, reader: int, patience: Callable[[int], float], limit: float = 60) -> tuple[int, int | None]:
     """Wait for a process, and end what is left of it; returns its exit status and the last number that it wrote.
 
     limit: seconds to wait for its first number. patience: seconds after each number. One that takes longer FAILED.

@@ -10,8 +10,9 @@ Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_F
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Callable, Collection, Dict, Iterable, Iterator, List, Mapping, Sequence
+from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
@@ -113,7 +114,7 @@ def announced(found: Iterable[Row]) -> Iterator[str]:
                    f'{int(row["healthy"] or 0):,} | {row["healthy_percent"]} % |')
 
 
-def with_intervals(found: Mapping[str, Rates]) -> List[Row]:
+def with_intervals(found: Mapping[str, Rates]) -> list[Row]:
     """Return all rates of hard disks with their intervals. found: rates by table."""
     return [{'table': name, 'class': ', '.join(key), 'drive_years': round(rate.hours / timelines.YEAR, 2),
              'failures': rate.failures, 'percent_a_year': round(rate.percent, 1),
@@ -121,12 +122,12 @@ def with_intervals(found: Mapping[str, Rates]) -> List[Row]:
             for name, of_table in found.items() for key, rate in sorted(of_table.items()) if rate.hours]
 
 
-def _limits(found: Rates) -> List[tuple[str, str]]:
+def _limits(found: Rates) -> list[tuple[str, str]]:
     return [(metric, level) for metric in sorted({key[0] for key in found}) for level in LEVELS
             if any(key[:2] == (metric, level) for key in found)]
 
 
-def of_timelines(path: str) -> Dict[str, Iterable[str]]:
+def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
     judge, metrics = shipped_judge(), data_file.load(data_file.shipped('thresholds/default.json'))['metrics']
 
@@ -147,12 +148,12 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
             'values': values(found['values'])}
 
 
-def of_collection(path: str) -> Dict[str, Iterable[str]]:
+def of_collection(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
     data = data_file.load(data_file.shipped('attributes.json'))
     database, limits_of = SpecDatabase(data), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
-    comparisons: List[measure.Comparison] = []
-    alarming: List[of_drives.Alarm] = []
+    comparisons: list[measure.Comparison] = []
+    alarming: list[of_drives.Alarm] = []
     for drive in of_drives.drives(path):
         comparisons += [measure.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
         alarming.append(of_drives.alarm(drive, database, limits_of))
@@ -160,7 +161,7 @@ def of_collection(path: str) -> Dict[str, Iterable[str]]:
             'wear': fifths(comparisons, measure.documented_families(data), measure.wear_sets(data))}
 
 
-def of_outcomes(drives: str, history: str, failures: str) -> Dict[str, Iterable[str]]:
+def of_outcomes(drives: str, history: str, failures: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about drives that were seen again, and about SSDs that failed."""
     again = seen_again.rows(seen_again.read(history, shipped_judge()))
     ssds = ssd_failures.measured(drives, failures, shipped_judge())
@@ -175,7 +176,7 @@ def write(name: str, found: Sequence[Row]) -> None:
     (TABLES / name).write_text(as_csv(found))
 
 
-def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:
+def filled(text: str, rows: dict[str, Iterable[str]]) -> str:
     """Return the document with its tables as they were measured."""
     for name, of_table in rows.items():
         start, end = f'<!-- {name} -->\n', f'<!-- end of {name} -->'

@@ -9,12 +9,12 @@ from ..model import Identity, Reading, Source, State
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Optional
+    pass
 
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
 
 
-def reading(advisory: Advisory, identity: Identity, hours: Optional[float], now: float) -> Reading:
+def reading(advisory: Advisory, identity: Identity, hours: float | None, now: float) -> Reading:
     """Return a known firmware defect as a reading with its own state. hours: the drive's power-on hours."""
     is_near = advisory.hour is not None and hours is not None and hours > advisory.hour - ADVISORY_HOURS
     when = f' ({_countdown(advisory.hour, hours, now)})' if advisory.hour else ''
@@ -24,7 +24,7 @@ def reading(advisory: Advisory, identity: Identity, hours: Optional[float], now:
                    State.CRITICAL if is_near else advisory.state, has_remedy=bool(advisory.fixed_in))
 
 
-def _countdown(hour: int, hours: Optional[float], now: float) -> str:
+def _countdown(hour: int, hours: float | None, now: float) -> str:
     if hours is None:
         return f'at {hour} power-on hours'
     if hours >= hour:

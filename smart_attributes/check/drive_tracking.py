@@ -12,9 +12,10 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 
 if TYPE_CHECKING:
-    from typing import Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Callable
 
-    Met = Tuple[str, Identity, Match]   # address, the drive there, its match in history
+    Met = tuple[str, Identity, Match]   # address, the drive there, its match in history
 
 
 class Whereabouts(NamedTuple):
@@ -33,7 +34,7 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
     known = {record.number: record for record in records}
-    at: Dict[str, Optional[int]] = dict.fromkeys(there)
+    at: dict[str, int | None] = dict.fromkeys(there)
     for address, identity, match in met:
         if match.record is None and not match.note:
             # The history numbers a new drive only after the result is printed. This provisional number lets the same
@@ -46,7 +47,7 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
     return Whereabouts(drive_changes.updated(places, at, scope, now, there), known, scope, now)
 
 
-def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[Coded]:
+def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed recently.
 
     is_for_a_person: cover one month instead of one day, and add each missing drive until it is back or retired.
@@ -56,13 +57,13 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[C
     return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
 
 
-def went(known: Whereabouts, hide_serial: bool, within: int) -> List[Coded]:
+def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed in the last *within* seconds."""
     return [_sentence(known, change, hide_serial)
             for change in drive_changes.recent(known.places, known.records, known.scope, known.now, within)]
 
 
-def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List[Coded]:
+def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list[Coded]:
     """Return a message for each drive that was added in the last *within* seconds without replacing another one.
 
     begun: when the history began, in seconds since 1970. Drives first read within a day of it do not count as new.
@@ -75,7 +76,7 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List
             for place in new if place.drive not in {each.successor for each in told}]
 
 
-def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> List[Coded]:
+def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> list[Coded]:
     """Return a message for each known drive that is at no address, no matter for how long, unless that is accepted.
 
     Drives that people remove every day are left out. is_accepted: returns for a drive, and for the time since which it
@@ -86,7 +87,7 @@ def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity,
             and not is_accepted(known.records[change.drive].identity, change.first)]
 
 
-def seen(known: Whereabouts, address: str) -> Optional[Record]:
+def seen(known: Whereabouts, address: str) -> Record | None:
     """Return the drive last seen at an address that no longer answers.
 
     None if the history has no drive there, or has it at another address as well.
@@ -121,7 +122,7 @@ def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
                  **fields)
 
 
-def _fields(known: Whereabouts, drive: int, address: str, hide_serial: bool) -> Dict[str, Optional[str]]:
+def _fields(known: Whereabouts, drive: int, address: str, hide_serial: bool) -> dict[str, str | None]:
     identity = known.records[drive].identity
     return {'address': address, 'model': clean(identity.model) or None,
             'serial': None if hide_serial else clean(identity.serial) or None}
@@ -136,7 +137,7 @@ def _name(identity: Identity, hide_serial: bool) -> str:
                     if part) or 'a drive'
 
 
-def asleep(verdict: Verdict, record: Optional[Record], now: int, longest: int) -> Verdict:
+def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> Verdict:
     """Return the verdict on a drive in standby, with the identity from the history.
 
     It is at least WARNING if the drive has not been read for more than *longest* seconds.

@@ -19,7 +19,7 @@ from ..reading.identity import serial_key
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Dict, Iterator, Mapping, Sequence, Tuple
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..command_line.options import Options
     from ..model import Answer, HowRead
@@ -33,7 +33,7 @@ _NOT_ASKED = ('not started', 'too late', 'met', 'busy')   # values of Answer.out
 
 
 def completed(reads: Sequence[Read], judge: Judge, options: Options, runner: Runner,
-              deadline: float) -> Iterator[Tuple[int, Read]]:
+              deadline: float) -> Iterator[tuple[int, Read]]:
     """Yield the place and the new read of each disk whose FARM log is known, after asking those that are due.
 
     deadline: of time.monotonic(), for all of them.
@@ -78,7 +78,7 @@ def _is_due(farm: Farm | None) -> bool:
 
 
 def _asked(due: Mapping[str, Read], known: Mapping[str, Farm], state: StateDirectory, how: HowRead, runner: Runner,
-           deadline: float) -> Dict[str, Farm]:
+           deadline: float) -> dict[str, Farm]:
     """Return the known answers with those of the disks that are due.
 
     That they are asked is written first: a disk that hangs, or a full file system, does not lead to further calls.

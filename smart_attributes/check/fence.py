@@ -10,7 +10,8 @@ from ..model import State, Verdict, worst
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Callable, Iterable, Tuple
+    from collections.abc import Iterable
+    from typing import Callable
 
 UNCOMPARED = 'cannot be compared with its history'
 
@@ -26,7 +27,7 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
                    code=problem.code, place=verdict.place)
 
 
-def each(verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: str) -> Tuple[Verdict, ...]:
+def each(verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: str) -> tuple[Verdict, ...]:
     """Return the result of *work* for each verdict; what: as for failed()."""
     return tuple(done(verdict, work, what) for verdict in verdicts)
 

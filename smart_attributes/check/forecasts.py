@@ -5,7 +5,7 @@ from ..model import Forecast, Reading, Source, Verdict
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Dict, Mapping, Optional, Sequence, Union
+    from collections.abc import Mapping, Sequence
 
     from ..history.past import Past
     from ..history.series import Point
@@ -17,7 +17,7 @@ HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
 
 
-def time_left(by_metric: Mapping[str, Reading], past: Optional[Past]) -> Reading:
+def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     """Return a reading of how long the endurance of a drive lasts, in seconds.
 
     If the data do not allow a forecast, the reading has no number and `unknown` states the reason.
@@ -38,12 +38,12 @@ def sooner(one: Reading, other: Reading) -> Reading:
     return min(known, key=lambda reading: reading.number or 0) if known else one
 
 
-def forecasts(verdict: Verdict, past: Optional[Past]) -> Mapping[str, Forecast]:
+def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
     """Return a forecast for each metric that will be used up or gone.
 
     Metrics without a forecast are left out, and so is spare_available if it has no limit.
     """
-    found: Dict[str, Forecast] = {}
+    found: dict[str, Forecast] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
         if reading.forecast is not None:
@@ -54,7 +54,7 @@ def forecasts(verdict: Verdict, past: Optional[Past]) -> Mapping[str, Forecast]:
     return found
 
 
-def _foreseen(reading: Reading, age: Optional[float], past: Optional[Past]) -> Union[Forecast, str]:
+def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
     """Return the forecast for a reading, or the reason why it is missing. age: power-on time in seconds."""
     from ..history.forecast import forecast
     number = reading.number or 0

@@ -16,7 +16,8 @@ from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdic
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Callable
 
     from ..history.drive_matching import Record
     from ..history.past import Past
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..history.store import DriveHistory, Histories, HistoryStore
     from .drive_tracking import Whereabouts
 
-    Address = Tuple[str, str]
+    Address = tuple[str, str]
 
 
 WRITES, READS = 'writes', 'reads'   # values of Command.history: daemons and timers write, people read
@@ -35,7 +36,7 @@ _DOUBTED = ('the history belongs to another user, who could have changed it, so 
 class Remembered:
     """The history as one run uses it; without a store, no drive has earlier readings."""
 
-    def __init__(self, history: Optional[HistoryStore] = None, trouble: str = '', is_whole: bool = False,
+    def __init__(self, history: HistoryStore | None = None, trouble: str = '', is_whole: bool = False,
                  longest_asleep: int = 0) -> None:
         """Create the access object of a run.
 
@@ -45,12 +46,12 @@ class Remembered:
         """
         self.trouble = trouble
         self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
-        self._recalled: Dict[Address, DriveHistory] = {}
-        self._there: List[Device] = []      # at occupied addresses
-        self._whereabouts: Optional[Whereabouts] = None
-        self._scope: Tuple[Sequence[str], bool] = (), False
+        self._recalled: dict[Address, DriveHistory] = {}
+        self._there: list[Device] = []      # at occupied addresses
+        self._whereabouts: Whereabouts | None = None
+        self._scope: tuple[Sequence[str], bool] = (), False
 
-    def expect(self, devices: Sequence[Device]) -> List[Identity]:
+    def expect(self, devices: Sequence[Device]) -> list[Identity]:
         """Read ahead the histories of the drives last seen at these addresses; return the identities that are known."""
         if self._history is None:
             return []
@@ -65,7 +66,7 @@ class Remembered:
         """Return whether likely_past() can answer for a drive; True without a history."""
         return self._history is None or self._history.expected(identity) is not None
 
-    def likely_past(self, identity: Identity) -> Optional[Past]:
+    def likely_past(self, identity: Identity) -> Past | None:
         """Return the result that past() is expected to give for a drive, or None.
 
         recall() can still change it, once it compares all drives of the run.
@@ -100,20 +101,20 @@ class Remembered:
         self._whereabouts = drive_tracking.found(self._history.places, self._history.records, met, there,
                                                  Scope(*self._scope), self._history.now)
 
-    def _slots(self) -> Dict[str, str]:
+    def _slots(self) -> dict[str, str]:
         """Return the occupied addresses, each with the name of its slot; '' if that is unknown."""
         from ..reading import by_id
         sockets = by_id.links(by_id.SLOTS)
         return {device.address: by_id.name_of(device, sockets) for device in self._there}
 
     @property
-    def recurring_loss(self) -> Tuple[Coded, ...]:
+    def recurring_loss(self) -> tuple[Coded, ...]:
         """A message if the history was damaged or lost twice within a day: its disk probably fails."""
         words = self._history.recurring_loss if self._history else ''
         return (Coded('history-restarts', f'history: {words}'),) if words else ()
 
     @property
-    def remarks(self) -> Tuple[Coded, ...]:
+    def remarks(self) -> tuple[Coded, ...]:
         """Messages about the history itself, such as lost readings; they do not depend on the state of any drive."""
         if self._history is None:
             words = f'no history: {self.trouble}; increases are not detected'
@@ -124,12 +125,12 @@ class Remembered:
                      'clock-behind': known.doubt}
         return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
 
-    def past(self, device: Device) -> Optional[Past]:
+    def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
         recalled = self._recalled.get(_address(device))
         return self._past(recalled) if recalled else None
 
-    def _past(self, recalled: DriveHistory) -> Optional[Past]:
+    def _past(self, recalled: DriveHistory) -> Past | None:
         if self._history is None:
             return None
         from ..history.past import Past
@@ -147,21 +148,21 @@ class Remembered:
         recalled = self._recalled.get(_address(device))
         return self.is_written and recalled is not None and not recalled.match.note
 
-    def news(self, hide_serial: bool) -> Tuple[Coded, ...]:
+    def news(self, hide_serial: bool) -> tuple[Coded, ...]:
         """Return messages about replaced, moved and missing drives: of one day, or of one month for a person."""
         if self._whereabouts is None:
             return ()
         from . import drive_tracking
         return tuple(drive_tracking.news(self._whereabouts, hide_serial, self._is_whole))
 
-    def gone(self, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> Tuple[Coded, ...]:
+    def gone(self, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> tuple[Coded, ...]:
         """Return a message for each known drive that is at no address. is_accepted: see drive_tracking.gone()."""
         if self._whereabouts is None:
             return ()
         from . import drive_tracking
         return tuple(drive_tracking.gone(self._whereabouts, hide_serial, is_accepted))
 
-    def name(self, device: Device) -> Optional[Identity]:
+    def name(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if that is unknown.
 
         History that another user can write is not used: otherwise that user could exclude drives from a check by root.
@@ -178,11 +179,11 @@ class Remembered:
                                      self._longest_asleep)
 
     @property
-    def serials(self) -> List[str]:
+    def serials(self) -> list[str]:
         """The serial numbers of all drives in the history."""
         return [record.identity.serial for record in self._history.records] if self._history else []
 
-    def seen(self, device: Device) -> Optional[Identity]:
+    def seen(self, device: Device) -> Identity | None:
         """Return the identity of the drive last seen at an address that no longer answers; None if that is unknown."""
         if self._whereabouts is None:
             return None
@@ -190,7 +191,7 @@ class Remembered:
         record = drive_tracking.seen(self._whereabouts, device.address)
         return record.identity if record else None
 
-    def in_use(self, seconds: int) -> List[str]:
+    def in_use(self, seconds: int) -> list[str]:
         """Return the addresses where a check has read a drive within this time."""
         if self._history is None:
             return []
@@ -205,7 +206,7 @@ class Remembered:
         from . import drive_tracking
         return drive_tracking.last_seen(self._whereabouts, device.address, hide_serial)
 
-    def notes(self, verdict: Verdict) -> Tuple[Coded, ...]:
+    def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
         """Return a note if the history cannot store a drive, or if its dates are not trusted; else nothing."""
         recalled = self._recalled.get(_address(verdict.device))
         if recalled is None or self._history is None:
@@ -233,7 +234,7 @@ class Remembered:
         with suppress(HistoryUnusable):
             self._history.keep(everything, Scope(*self._scope))
 
-    def _observed(self, verdict: Verdict) -> Tuple[Observation, ...]:
+    def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past, set_back
         known, readings = self.past(verdict.device) or past.Past(), [each.reading for each in verdict.judgements]
         return (*past.observations(readings, known),
@@ -284,7 +285,7 @@ class Remembered:
             return int(time.time())
         return self._history.knows_since(recalled.match.record) if recalled.match.record else 0
 
-    def drive(self, device: Device) -> Optional[Tuple[Record, Histories]]:
+    def drive(self, device: Device) -> tuple[Record, Histories] | None:
         """Return the record of a drive with all its stored series, or None if the history does not have the drive."""
         recalled = self._recalled.get(_address(device))
         record = recalled.match.record if recalled else self._history.at(device.address) if self._history else None

@@ -9,17 +9,17 @@ from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import List, Optional, Sequence, Tuple
+    from collections.abc import Sequence
 
 
 class Inventory(NamedTuple):
     """The reads of a run that count, and sentences about the others."""
 
-    reads: Tuple[Read, ...]       # one per drive, under its final name
-    candidates: Tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
+    reads: tuple[Read, ...]       # one per drive, under its final name
+    candidates: tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
     is_bare: bool                 # every address was read, and none holds a drive
-    notes: Tuple[Coded, ...] = ()   # duplicates, empty slots, drives that answer as another type
-    faults: Tuple[Coded, ...] = ()  # slots that were not read in time
+    notes: tuple[Coded, ...] = ()   # duplicates, empty slots, drives that answer as another type
+    faults: tuple[Coded, ...] = ()  # slots that were not read in time
 
 
 def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
@@ -37,13 +37,13 @@ def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool
                      notes=(*twins, *empty, *reached_otherwise(answered, asked)), faults=unseen)
 
 
-def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:
+def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> list[Read]:
     """Return the reads in the order of the requested devices."""
     places = {device.name: place for place, device in enumerate(asked)}  # reading may have changed the type
     return sorted(reads, key=lambda read: places[read.device.name])
 
 
-def looked_at_again(reads: Sequence[Read]) -> List[Read]:
+def looked_at_again(reads: Sequence[Read]) -> list[Read]:
     """Return the reads; those that failed get a more specific reason if diagnostics of this machine find one."""
     if all(isinstance(read.outcome, Report) for read in reads):
         return list(reads)
@@ -51,7 +51,7 @@ def looked_at_again(reads: Sequence[Read]) -> List[Read]:
     return diagnostics.with_better_reasons(reads)
 
 
-def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[Coded]:
+def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
     """Return a note for each drive that answered as another device type than requested."""
     known = {device.name: device for device in asked}
     return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address}, only as '
@@ -59,14 +59,14 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[Co
             for read in reads if read.device.name in known and read.device.type != known[read.device.name].type]
 
 
-def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[Coded]]:
+def without_twins(reads: Sequence[Read]) -> tuple[list[Read], list[Coded]]:
     """Return one read per drive, and a note for each drive that was read at several addresses."""
     drives = distinct(reads)
     return [drive.read for drive in drives], [
         Coded('same-drive', f'{drive.read.device.name}: {note(drive)}') for drive in drives if drive.others]
 
 
-def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[Coded]]:
+def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], list[Coded]]:
     """Return the reads without empty slots of a range and without scanned devices that are not drives.
 
     The second value is a note for each read that was left out.
@@ -82,7 +82,7 @@ def _is_nothing(read: Read, is_scan: bool) -> bool:
         isinstance(read.outcome, DriveIsNoDrive) and is_scan)
 
 
-def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
+def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
     """Return the named RAID volumes whose controller also has named drives: the drives already cover everything."""
     volumes = [read for read in reads if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded]
     if not volumes:
@@ -92,7 +92,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
     return [read for read in volumes if controllers.host_of(read.device) in watched]
 
 
-def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[Coded, ...]]:
+def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
     """Return the reads without the slots of a range that were not read in time, and a fault that counts these slots.
 
     It is unknown whether they hold drives.
@@ -103,7 +103,7 @@ def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple
     return [read for read in reads if read not in unseen], told if unseen else ()
 
 
-def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[Coded, ...]:
+def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     """Return a message if there are fewer drives than expected; else nothing.
 
     Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. Nothing is returned
@@ -116,7 +116,7 @@ def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[Coded, ...]
                                     'look for the missing drives, or correct --expect'),)
 
 
-def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tuple[State, str]:
+def nobody(is_bare: bool, expected: int | None, wish: State | None) -> tuple[State, str]:
     """Return the state and the message of a check that found no drive.
 
     is_bare: a complete scan found no device that is a drive. wish: the state given by --no-drives; it applies only if
@@ -136,7 +136,7 @@ def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
     return len(reads) == len(asked) and all(isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
 
 
-def labelled(reads: Sequence[Read], label: str) -> List[Read]:
+def labelled(reads: Sequence[Read], label: str) -> list[Read]:
     """Return the reads with unique drive names, made of the identifier that --label selects."""
     if label == 'device':
         return list(reads)
@@ -144,7 +144,7 @@ def labelled(reads: Sequence[Read], label: str) -> List[Read]:
     return [read._replace(device=device) for read, device in zip(reads, devices)]
 
 
-def _labels(reads: Sequence[Read], label: str) -> List[str]:
+def _labels(reads: Sequence[Read], label: str) -> list[str]:
     """Return the identifier of each drive that --label selects; '' if a drive does not report it."""
     if label == 'by-id':
         from ..reading import by_id

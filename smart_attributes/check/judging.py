@@ -14,7 +14,7 @@ from ..words import HEALTH, WORDS, amount, clean, exit_status_notes, statement
 from . import advisories, forecasts
 
 if TYPE_CHECKING:
-    from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..history.past import GrowthAlert, Past
     from ..knowledge.thresholds import Bound
@@ -27,8 +27,8 @@ APART = 5              # percentage points; a larger difference between two endu
 class Rules(NamedTuple):
     """The options of the command line that affect judging."""
 
-    ignored_metrics: FrozenSet[str] = frozenset()
-    ignored_attributes: FrozenSet[int] = frozenset()
+    ignored_metrics: frozenset[str] = frozenset()
+    ignored_attributes: frozenset[int] = frozenset()
     unknown_model: State = State.OK
     asleep: State = State.OK
     now: float = 0             # seconds since 1970, for dates in the future
@@ -37,7 +37,7 @@ class Rules(NamedTuple):
 
 
 def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
-          past: Optional[Past] = None) -> Verdict:
+          past: Past | None = None) -> Verdict:
     """Return the verdict on a drive that was read. Raises DataError if data files contradict each other.
 
     past: the earlier readings of this drive; None: growth is not judged.
@@ -70,7 +70,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
-            past: Optional[Past]) -> Tuple[DriveSpec, Sequence[Reading]]:
+            past: Past | None) -> tuple[DriveSpec, Sequence[Reading]]:
     """Return an entry with the notes on the vendor's log that it names, and the readings of that log."""
     if not spec.log or not is_used:
         return spec, ()
@@ -87,7 +87,7 @@ def _meaning(judgements: Sequence[Judgement], thresholds: Thresholds, kind: str,
     return thresholds.meaning(state, kind, family) if is_measured else ''
 
 
-def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> Tuple[Judgement, ...]:
+def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:
     """Return judgements in order of severity, each alert with the concern that the database states for its metric."""
     told = (each._replace(concern=metrics[each.reading.metric].concern)
             if each.state is not State.OK and each.reading.metric in metrics else each for each in judgements)
@@ -95,7 +95,7 @@ def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Met
 
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
-                        by_metric: Mapping[str, Reading]) -> List[Reading]:
+                        by_metric: Mapping[str, Reading]) -> list[Reading]:
     """Return readings about firmware advisories, the age of the self-tests and an unknown model.
 
     by_metric: the drive's judged readings.
@@ -110,7 +110,7 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
 
 
 def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
-               past: Optional[Past]) -> List[Reading]:
+               past: Past | None) -> list[Reading]:
     """Return the reading endurance_time_left, if endurance_time_left or endurance_used has a limit; else nothing.
 
     A reading without a number, which states why it is unknown, is returned only if endurance_time_left has a limit.
@@ -131,7 +131,7 @@ def _has_levels(limit: Limit) -> bool:
 
 
 def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
-                     past: Optional[Past] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
+                     past: Past | None = None, accepted: Acknowledgement | None = None) -> Judgement:
     """Return the judgement on one reading; it considers the reading's age, its history and its acknowledgement."""
     is_floor = _is_floor(reading, metrics)
     reading, limit = aged(reading, limit, past)
@@ -143,7 +143,7 @@ def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Rea
 
 
 def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
-          past: Optional[Past]) -> Judgement:
+          past: Past | None) -> Judgement:
     """Return a judgement, in its earlier and worse state while hysteresis applies. See history.series."""
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
@@ -160,13 +160,13 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
         f'{before.against}, and not yet {amount(margin(reading), reading.unit)} lower for a day'))
 
 
-def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
+def unreadable(device: Device, error: SmartError, rules: Rules, identity: Identity | None = None) -> Verdict:
     """Return the verdict on a drive without a report: UNKNOWN, or the configured state for a drive in standby."""
     state = rules.asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
     return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)
 
 
-def without(ignored: FrozenSet[int], found: Iterable[Reading]) -> List[Reading]:
+def without(ignored: frozenset[int], found: Iterable[Reading]) -> list[Reading]:
     """Return the readings that do not come from an ignored attribute."""
     return [reading for reading in found if reading.source.attribute not in ignored]
 
@@ -194,7 +194,7 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
     return Judgement(reading, State.OK, warning, critical, origin=origin, graphed=limit.is_graphed, reason=limit.why)
 
 
-def aged(reading: Reading, limit: Limit, past: Optional[Past]) -> Tuple[Reading, Limit]:
+def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Limit]:
     """Return a reading with the age of its newest event, and the limit for that age.
 
     The age comes from the drive's log or from the history.
@@ -208,7 +208,7 @@ def aged(reading: Reading, limit: Limit, past: Optional[Past]) -> Tuple[Reading,
     return dated, limit if dates_alone(past, reading) else when_quiet(limit, dated)
 
 
-def dates_alone(past: Optional[Past], reading: Reading) -> bool:
+def dates_alone(past: Past | None, reading: Reading) -> bool:
     """Return whether a reading is dated only by history that another user could have written.
 
     Such an age never suppresses an alert.
@@ -216,9 +216,9 @@ def dates_alone(past: Optional[Past], reading: Reading) -> bool:
     return past is not None and not past.is_own and reading.quiet is None
 
 
-def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledgement],
+def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | None,
                by_metric: Mapping[str, Reading],
-               metrics: Mapping[str, Metric]) -> List[Coded]:
+               metrics: Mapping[str, Metric]) -> list[Coded]:
     """Return notes on why a reading does not alert: it was acknowledged, or its last event is old."""
     if accepted is None and not limit.aged:
         return []
@@ -234,8 +234,8 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledg
                                f'recent')]
 
 
-def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,
-            age: Optional[float] = None) -> Judgement:
+def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowledgement | None, is_floor: bool,
+            age: float | None = None) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of precedence.
 
     A state that the drive itself reports takes precedence over all of them and cannot be acknowledged.
@@ -259,8 +259,8 @@ def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Opti
                           origin=limit.growth_origin if decides else level.origin)
 
 
-def _growth(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool,
-            age: Optional[float]) -> Optional[GrowthAlert]:
+def _growth(reading: Reading, limit: Limit, past: Past | None, is_floor: bool,
+            age: float | None) -> GrowthAlert | None:
     if past is None or not limit.growth:
         return None
     from ..history.past import growth_alert
@@ -286,7 +286,7 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
     return Judgement(reading, state, origin=str(reading.source), graphed=limit.is_graphed, reason=limit.why)
 
 
-def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Optional[Metric]) -> str:
+def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Metric | None) -> str:
     """Return a limit as a range; '' if it never alerts.
 
     A limit beside that of the drive never lies beyond the best number of the metric, which every drive must be able to
@@ -304,7 +304,7 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], m
     return ranges.above(max(number for number in (bound.beside(known), lowest) if number is not None))
 
 
-def _hours(by_metric: Mapping[str, Reading]) -> Optional[float]:
+def _hours(by_metric: Mapping[str, Reading]) -> float | None:
     age = by_metric.get('power_on_time')
     return age.number / HOUR if age and age.number is not None else None
 
@@ -318,7 +318,7 @@ def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
 
 # --- notes, which do not change the state ---------------------------------------
 
-def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[Coded]:
+def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
     """Return the notes on a drive that -v prints; they do not change its state."""
     sentences = (
         ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
@@ -337,7 +337,7 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
             *(clock.farm_notes(report.farm) if report.farm else ())]
 
 
-def _set_back(found: Sequence[Reading], identity: Identity, past: Optional[Past]) -> List[Coded]:
+def _set_back(found: Sequence[Reading], identity: Identity, past: Past | None) -> list[Coded]:
     """Return a note on each counter that was lower than at an earlier check in the last 30 days."""
     if past is None:
         return []
@@ -345,7 +345,7 @@ def _set_back(found: Sequence[Reading], identity: Identity, past: Optional[Past]
     return [set_back.note(fall) for fall in set_back.falls(past, found, identity.firmware)]
 
 
-def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:
+def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     """Return a note that names the attributes for endurance_used if the attribute table has none of them; else [].
 
     Each of the 14,359 solid state drives in linuxhw/EnterpriseDrive whose entry names such attributes has one of them.
@@ -358,9 +358,9 @@ def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:
             'of this family']
 
 
-def _differences(found: Sequence[Reading]) -> List[str]:
+def _differences(found: Sequence[Reading]) -> list[str]:
     """Return a note for each metric whose percentages are more than APART points apart."""
-    by_metric: Dict[str, List[Reading]] = {}
+    by_metric: dict[str, list[Reading]] = {}
     for reading in found:
         if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
             by_metric.setdefault(reading.metric, []).append(reading)
@@ -368,7 +368,7 @@ def _differences(found: Sequence[Reading]) -> List[str]:
             if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
 
 
-def _smartctl_differs(found: Sequence[Reading]) -> List[str]:
+def _smartctl_differs(found: Sequence[Reading]) -> list[str]:
     """Return a note for each metric if smartctl's own figure is more than APART points from the judged one."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
     return [f'{own.metric}: {amount(own.number, own.unit)} computed by smartctl, '
@@ -378,7 +378,7 @@ def _smartctl_differs(found: Sequence[Reading]) -> List[str]:
             and abs(own.number - (judged[own.metric].number or 0)) > APART]
 
 
-def _warranty(found: Sequence[Reading]) -> List[str]:
+def _warranty(found: Sequence[Reading]) -> list[str]:
     """Return a note if more was written than the warranty covers, which does not affect its health; else []."""
     known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
@@ -391,7 +391,7 @@ def _sources(same: Sequence[Reading]) -> str:
     return ', '.join(f'{amount(reading.number, reading.unit)} from {reading.source}' for reading in same)
 
 
-def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
+def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
     return [f'{reading.metric}: device statistics ignored, because they are known to be wrong for this family '
             f'(reported: {amount(reading.number, reading.unit)})'
             for reading in found if reading.source.log == standards.DEVICE_STATISTICS

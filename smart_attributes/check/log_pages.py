@@ -14,7 +14,7 @@ from ..typed import TYPE_CHECKING
 from . import vendor_readings
 
 if TYPE_CHECKING:
-    from typing import Dict, List, Optional, Sequence
+    from collections.abc import Sequence
 
     from ..history.past import Past
     from ..model import Answer, LogPage, Read
@@ -30,10 +30,10 @@ class LogPages:
     def __init__(self, runner: Runner, judge: Judge, every: int, prefix: Command) -> None:
         """Read no page yet. every: seconds between two reads of one drive. prefix: smartctl, after sudo if needed."""
         self._runner, self._judge, self._every, self._prefix = runner, judge, every, prefix
-        self._pages: Dict[Command, Optional[LogPage]] = {}   # None: not answered yet
-        self._refused: List[Command] = []
+        self._pages: dict[Command, LogPage | None] = {}   # None: not answered yet
+        self._refused: list[Command] = []
 
-    def ask(self, read: Read, past: Optional[Past]) -> bool:
+    def ask(self, read: Read, past: Past | None) -> bool:
         """Let the runner read the page of a drive if it is due; return whether it does.
 
         past: the earlier readings of the drive.
@@ -59,7 +59,7 @@ class LogPages:
             for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
                 self.take(answer)
 
-    def with_pages(self, reads: Sequence[Read]) -> List[Read]:
+    def with_pages(self, reads: Sequence[Read]) -> list[Read]:
         """Return reads; those of drives that were asked have their page."""
         return [self._with_page(read, self._command(read)) for read in reads]
 
@@ -77,7 +77,7 @@ class LogPages:
         return (*self._prefix, *smartctl_calls.page_arguments(log[0], controller)) if log and controller else ()
 
 
-def log_of(read: Read, judge: Judge) -> Optional[Log]:
+def log_of(read: Read, judge: Judge) -> Log | None:
     """Return the log to read from a drive that has answered; None without one."""
     report = read.outcome
     if not isinstance(report, Report) or report.identity.kind != 'nvme' or read.device.is_recorded:
@@ -86,7 +86,7 @@ def log_of(read: Read, judge: Judge) -> Optional[Log]:
     return log if log and log[0] in smartctl_calls.PAGES and judge.database.layout(log[1]) else None
 
 
-def is_due(log: Log, past: Optional[Past], every: int) -> bool:
+def is_due(log: Log, past: Past | None, every: int) -> bool:
     """Return whether the last read of a drive's log is old enough. past: the drive's earlier readings.
 
     Another user who could have written them must not keep a check by root from reading the log.

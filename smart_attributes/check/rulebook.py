@@ -18,7 +18,7 @@ from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, visible
 
 if TYPE_CHECKING:
-    from typing import Collection, Iterator, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ..command_line.options import Before
     from ..knowledge.drive_database import SpecDatabase
@@ -38,12 +38,12 @@ SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 class Site(NamedTuple):
     """The parts of the local data files that match their schema."""
 
-    attributes: Tuple[SiteFile, ...] = ()
-    thresholds: Tuple[SiteFile, ...] = ()
-    mistakes: Tuple[str, ...] = ()    # those outside these files: in a folder, in a file of version 1.6
+    attributes: tuple[SiteFile, ...] = ()
+    thresholds: tuple[SiteFile, ...] = ()
+    mistakes: tuple[str, ...] = ()    # those outside these files: in a folder, in a file of version 1.6
 
     @property
-    def limits(self) -> List[Tuple[str, Json]]:
+    def limits(self) -> list[tuple[str, Json]]:
         """The name and the data of each file with limits."""
         return [(file.name, file.data) for file in self.thresholds]
 
@@ -54,8 +54,8 @@ class Judge(NamedTuple):
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules
-    old: Optional[OldFiles] = None   # files of version 1.6, if any are given
-    mistakes: Tuple[Coded, ...] = ()  # in the local data files
+    old: OldFiles | None = None   # files of version 1.6, if any are given
+    mistakes: tuple[Coded, ...] = ()  # in the local data files
 
     def prepare(self, expected: Sequence[Identity]) -> None:
         """Look up the entries of the expected drives in advance, while the drives are still being read."""
@@ -65,7 +65,7 @@ class Judge(NamedTuple):
                 alarm.limited(self.database.identify, identity, ())
                 alarm.limited(self.database.advisories, identity)
 
-    def contradictions(self, verdict: Verdict, report: Optional[Report]) -> List[str]:
+    def contradictions(self, verdict: Verdict, report: Report | None) -> list[str]:
         """Return a message for each contradiction between local files that concerns a drive."""
         numbers = [row.id for row in report.attributes] if report else []
         dispute = self.database.dispute(verdict.identity, numbers) if report else ''
@@ -73,9 +73,9 @@ class Judge(NamedTuple):
                 *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or '')]
 
 
-def site_of(data: DataFiles, before: Optional[Before]) -> Site:
+def site_of(data: DataFiles, before: Before | None) -> Site:
     """Return the local data files: those of the configuration directory, then those of the command line."""
-    mistakes: List[str] = []
+    mistakes: list[str] = []
     attributes, limits = files_of(data, mistakes)
     limits += [(path, '') for path in (before.limits() if before else ())]
     if not attributes and not limits:
@@ -85,7 +85,7 @@ def site_of(data: DataFiles, before: Optional[Before]) -> Site:
                 tuple(site_file.load(path, 'thresholds', shown) for path, shown in limits), tuple(mistakes))
 
 
-def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]], List[Tuple[str, str]]]:
+def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the files with entries and the files with limits, each as its path and its name in messages.
 
     Mistakes found are added to *mistakes*. See _folder().
@@ -100,7 +100,7 @@ def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]
     return attributes, limits
 
 
-def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:
+def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]]:
     """Return the path and the name in messages of each JSON file in a folder of the configuration directory.
 
     [] if the folder does not exist or cannot be read; in the second case, a message is added to *mistakes*.
@@ -144,7 +144,7 @@ def judge_of(options: Options, site: Site) -> Judge:
                  tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
 
 
-def _accepted(texts: Sequence[str]) -> List[Tuple[str, Json]]:
+def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:
     """Return the acknowledgements of the command line in the format of a limits file.
 
     Raises UsageError for an invalid one.
@@ -167,7 +167,7 @@ def day(moment: float) -> str:
     return time.strftime('%Y-%m-%d', time.localtime(moment))
 
 
-def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFile]:
+def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile]:
     """Return files with entries, without the parts that would break a check."""
     if not files:
         return []
@@ -178,7 +178,7 @@ def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFil
 
 
 def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str],
-                      groups: Collection[str]) -> List[SiteFile]:
+                      groups: Collection[str]) -> list[SiteFile]:
     """Return files with limits, without the parts that would break a check."""
     if not files:
         return []
@@ -191,7 +191,7 @@ def shipped_database(config: str) -> Json:
     return _database(config)[0]
 
 
-def _database(config: str) -> Tuple[Json, List[str]]:
+def _database(config: str) -> tuple[Json, list[str]]:
     """Return the content of attributes.json, as shipped_database() does.
 
     The second value lists the mistakes because of which a local one is not used.

@@ -7,7 +7,7 @@ from ..typed import TYPE_CHECKING
 from .rulebook import day
 
 if TYPE_CHECKING:
-    from typing import Sequence, Tuple
+    from collections.abc import Sequence
 
     from ..coded import Coded
     from ..command_line.options import Options
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .rulebook import Judge
 
 
-def remarks(history: Remembered, options: Options, gone: Sequence[Coded]) -> Tuple[Coded, ...]:
+def remarks(history: Remembered, options: Options, gone: Sequence[Coded]) -> tuple[Coded, ...]:
     """Return the remarks on the history and on replaced, moved and missing drives.
 
     Those that are reported with their own state are left out.
@@ -26,7 +26,7 @@ def remarks(history: Remembered, options: Options, gone: Sequence[Coded]) -> Tup
                          if not any(map(new.is_about_the_same, gone))))
 
 
-def gone(history: Remembered, options: Options, judge: Judge) -> Tuple[Coded, ...]:
+def gone(history: Remembered, options: Options, judge: Judge) -> tuple[Coded, ...]:
     """Return a message for each drive that is gone, unless --gone ok is given or root has acknowledged it.
 
     An acknowledgement ends once the drive has been back.
@@ -37,7 +37,7 @@ def gone(history: Remembered, options: Options, judge: Judge) -> Tuple[Coded, ..
     return () if options.history.gone is State.OK else history.gone(options.naming.hide_serial, is_accepted)
 
 
-def demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, Coded], ...]:
+def demanded(history: Remembered, options: Options) -> tuple[tuple[State, Coded], ...]:
     """Return the messages about the history with their own state: it cannot be used, or is damaged again and again."""
     required = options.history.history_required
     if history.trouble and required is not None:

@@ -22,7 +22,9 @@ from .rulebook import Judge, Site, judge_of, site_of, today
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from typing import Callable, Dict, Iterable, List, Optional, Pattern, Sequence, Tuple
+    from collections.abc import Iterable, Sequence
+    from re import Pattern
+    from typing import Callable
 
     from ..command_line.options import Before
     from ..history.past import Past
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
     from ..redundancy.replacement import Machine
     from .log_pages import LogPages
 
-    Address = Tuple[str, str]  # path and type; naming for the output does not change them
+    Address = tuple[str, str]  # path and type; naming for the output does not change them
     Watch = Callable[[int, Sequence[str]], object]
     # Yields the place and the new read of each drive that is read further.
-    Complete = Callable[[Sequence[Read], Judge, Options, processes.Runner, float], Iterable[Tuple[int, Read]]]
+    Complete = Callable[[Sequence[Read], Judge, Options, processes.Runner, float], Iterable[tuple[int, Read]]]
 
 
 _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; simplify these patterns'
@@ -42,42 +44,42 @@ _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; sim
 class Survey(NamedTuple):
     """All verdicts of one run, and the messages about the run as a whole."""
 
-    verdicts: Tuple[Verdict, ...]
-    reads: Tuple[Read, ...]          # in the order of the verdicts
-    failures: Tuple[Coded, ...]      # make the run CRITICAL: drives missing
-    notes: Tuple[Coded, ...]
+    verdicts: tuple[Verdict, ...]
+    reads: tuple[Read, ...]          # in the order of the verdicts
+    failures: tuple[Coded, ...]      # make the run CRITICAL: drives missing
+    notes: tuple[Coded, ...]
     judge: Judge
-    nobody: Tuple[State, str]        # state and message without verdicts
+    nobody: tuple[State, str]        # state and message without verdicts
     # make the run at least UNKNOWN: slots that were not read, mistakes in local files
-    faults: Tuple[Coded, ...] = ()
-    remarks: Tuple[Coded, ...] = ()  # change no state but are shown without -v: an outdated sudoers rule
-    demands: Tuple[Tuple[State, Coded], ...] = ()  # messages about the run that have their own state
+    faults: tuple[Coded, ...] = ()
+    remarks: tuple[Coded, ...] = ()  # change no state but are shown without -v: an outdated sudoers rule
+    demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run that have their own state
     history: Remembered = Remembered()
-    lately: Optional[Lately] = None  # increases, added and removed drives of a period, if requested
-    machine: Optional[Machine] = None  # the groups on the drives and the order of replacement, if they were read
+    lately: Lately | None = None  # increases, added and removed drives of a period, if requested
+    machine: Machine | None = None  # the groups on the drives and the order of replacement, if they were read
 
 
 class Progress:
     """The results so far, kept outside of the functions that the time limit may interrupt."""
 
-    def __init__(self, watch: Optional[Watch] = None) -> None:
+    def __init__(self, watch: Watch | None = None) -> None:
         self.watch = watch
         self.found = machine.DeviceList(())
         self.planned: Sequence[Device] = ()
-        self.reads: List[Read] = []
-        self.judge: Optional[Judge] = None
+        self.reads: list[Read] = []
+        self.judge: Judge | None = None
         self.history = Remembered()
-        self.wanted: Dict[Address, bool] = {}
+        self.wanted: dict[Address, bool] = {}
         self.verdicts = Verdicts()
-        self.notes: Tuple[Coded, ...] = ()
-        self.faults: Tuple[Coded, ...] = ()
-        self.runner: Optional[processes.Runner] = None
-        self.logs: Optional[LogPages] = None  # None: no vendor's log is read
+        self.notes: tuple[Coded, ...] = ()
+        self.faults: tuple[Coded, ...] = ()
+        self.runner: processes.Runner | None = None
+        self.logs: LogPages | None = None  # None: no vendor's log is read
         self.late = ''                # why patterns are no longer evaluated
 
 
 def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple,
-           watch: Optional[Watch] = None, complete: Optional[Complete] = None) -> Survey:
+           watch: Watch | None = None, complete: Complete | None = None) -> Survey:
     """Return the verdicts that the options ask for. Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read.
@@ -94,7 +96,7 @@ def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], o
 
 
 def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object], progress: Progress,
-            complete: Optional[Complete]) -> Survey:
+            complete: Complete | None) -> Survey:
     deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
     site = site_of(options.data, options.before)
     if options.which.reports:
@@ -153,7 +155,7 @@ def _judge_meanwhile(read: Read, progress: Progress, options: Options) -> None:
         progress.verdicts.of(read, progress.judge, past)
 
 
-def _asks_for_log(read: Read, past: Optional[Past], is_stored: bool, progress: Progress, options: Options) -> bool:
+def _asks_for_log(read: Read, past: Past | None, is_stored: bool, progress: Progress, options: Options) -> bool:
     """Return whether the vendor's log of a drive is read now, which is started here.
 
     is_stored: the history will know when it was read; without that, it is read only if it always is.
@@ -227,7 +229,7 @@ def find(options: Options, runner: processes.Runner, deadline: float) -> machine
     return machine.find(named, options.which.scan, options.how_read, runner, deadline)
 
 
-def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None) -> List[Plan]:
+def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
     """Return how to read each device, without those that options or local files exclude.
 
     site: the local files, if they are loaded already.
@@ -243,14 +245,14 @@ def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None)
     return plans
 
 
-def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Sequence[str]]]:
+def _exceptions_before_reading(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
     """Return a function that returns whether to read a device, and which of its logs to skip."""
     if not site.thresholds:
         return lambda device: (True, ())
     from ..knowledge.thresholds import Thresholds
     limits = Thresholds({}, site.limits, today=today())
 
-    def tell(device: Device) -> Tuple[bool, Sequence[str]]:
+    def tell(device: Device) -> tuple[bool, Sequence[str]]:
         exceptions = limits.exceptions(device, Identity(), '')
         return exceptions.is_read, sorted(exceptions.skipped_logs)
     return tell
@@ -259,7 +261,7 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 # --- inventory, verdicts, messages --------------------------------------------------
 
 def judged(progress: Progress, options: Options, judge: Judge,
-           drives: Optional[inventory.Inventory] = None) -> Survey:
+           drives: inventory.Inventory | None = None) -> Survey:
     """Return the survey of the reads so far: each drive once, under its final name. drives: if known already."""
     drives = drives or _inventory(progress, options)
     own = judge._replace(old=judge.old.addressed([read.device for read in drives.reads])) if judge.old else judge
@@ -277,7 +279,7 @@ def _inventory(progress: Progress, options: Options) -> inventory.Inventory:
     return drives
 
 
-def _verdicts(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory) -> Tuple[Verdict, ...]:
+def _verdicts(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory) -> tuple[Verdict, ...]:
     """Return the verdict on each drive. Each is formed once, unless verdicts.reason() gives a reason to repeat it."""
     def verdict_on(read: Read) -> Verdict:
         formed = progress.verdicts.of(read, judge, progress.history.past(read.device))
@@ -286,7 +288,7 @@ def _verdicts(progress: Progress, options: Options, judge: Judge, drives: invent
 
 
 def _described(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory,
-               verdicts: Tuple[Verdict, ...]) -> Survey:
+               verdicts: tuple[Verdict, ...]) -> Survey:
     """Return the survey: the verdicts, and the messages about the run as a whole."""
     history = progress.history
     gone = run_messages.gone(history, options, judge)
@@ -302,7 +304,7 @@ def _described(progress: Progress, options: Options, judge: Judge, drives: inven
         demands=(*((options.history.gone, each) for each in gone), *run_messages.demanded(history, options)))
 
 
-def _notes_on_1_6(options: Options, judge: Judge) -> Tuple[Coded, ...]:
+def _notes_on_1_6(options: Options, judge: Judge) -> tuple[Coded, ...]:
     """Return the notes on options and files of version 1.6."""
     return (*(options.before.notes(options.data.config) if options.before else ()),
             *(judge.old.notes if judge.old else ()))
@@ -327,13 +329,13 @@ def _remembered(verdict: Verdict, read: Read, history: Remembered, options: Opti
                             last_seen=history.seen(read.device)) if seen else verdict
 
 
-def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
+def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
     """Return all requested devices, each with the address at which it answered."""
     reached = {read.device.name: read.device for read in reads}
     return [reached.get(device.name, device) for device in asked]
 
 
-def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[Coded]:
+def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> list[Coded]:
     """Return a message for each contradiction between local files that concerns one of these drives."""
     told = [sentence for verdict, read in zip(verdicts, reads)
             for sentence in judge.contradictions(verdict, read.outcome if isinstance(read.outcome, Report) else None)]
@@ -344,7 +346,7 @@ def _address(read: Read) -> Address:
     return read.device.path, read.device.type
 
 
-def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progress: Progress) -> List[Read]:
+def wanted(reads: Sequence[Read], which: Which, before: Before | None, progress: Progress) -> list[Read]:
     """Return the drives that --match, --ignore and --ssdonly select.
 
     A drive is kept, with a fault in *progress*, if its patterns could not be evaluated in time.
@@ -359,7 +361,7 @@ def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progre
     return kept
 
 
-def _named(read: Read, history: Remembered) -> Optional[Identity]:
+def _named(read: Read, history: Remembered) -> Identity | None:
     """Return the identity of a drive; of one in standby, which reports none, that of its last read."""
     return (history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None) or read.identity
 

@@ -12,7 +12,6 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .rulebook import Judge
 
 if TYPE_CHECKING:
-    from typing import Dict, Optional, Tuple
 
     from ..history.past import Past
 
@@ -26,11 +25,11 @@ class Formed(NamedTuple):
     """A verdict, the earlier readings that it is based on, and the reason for each time it was formed."""
 
     verdict: Verdict
-    past: Optional[Past]
-    reasons: Tuple[str, ...]
+    past: Past | None
+    reasons: tuple[str, ...]
 
 
-def reason(formed: Optional[Formed], past: Optional[Past]) -> str:
+def reason(formed: Formed | None, past: Past | None) -> str:
     """Return the reason to form a verdict, or '' if the existing one is still valid.
 
     past: the drive's earlier readings as known now.
@@ -45,9 +44,9 @@ class Verdicts:
 
     def __init__(self) -> None:
         self.late = ''         # why no more drives are judged
-        self.formed: Dict[Device, Formed] = {}
+        self.formed: dict[Device, Formed] = {}
 
-    def of(self, read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
+    def of(self, read: Read, judge: Judge, past: Past | None) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form one.
 
         past: the earlier readings of the drive.
@@ -62,7 +61,7 @@ class Verdicts:
         return formed.verdict
 
 
-def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
+def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
     """Return the verdict on one device; UNKNOWN if judging fails, so that one drive cannot stop the run."""
     try:
         return alarm.limited(_judged_alone, read, judge, past)
@@ -76,7 +75,7 @@ def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
     return _unreadable(read, problem, judge)
 
 
-def _judged_alone(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
+def _judged_alone(read: Read, judge: Judge, past: Past | None) -> Verdict:
     from . import judging
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)

@@ -10,7 +10,6 @@ import json
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from .. import files, trust
 from ..check.history_access import remembered
@@ -24,6 +23,7 @@ from ..knowledge.acknowledgements_file import AcknowledgementsFile
 from ..model import Judgement, State, Verdict
 from ..reading import processes
 from ..reading.identity import is_same_drive
+from ..typed import TYPE_CHECKING
 from ..words import amount, clean, finding, sentence
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence, Set
+from typing import Any, Callable
 
 from .. import alarm
 from ..check.rulebook import judge_of, site_of
@@ -25,7 +26,7 @@ from ..model import State, Verdict, worst
 from ..output import json_document, output_file
 from ..output.packed_document import Packer
 from ..reading import processes
-from ..typed import MutableJson
+from ..typed import TYPE_CHECKING, MutableJson
 from ..words import plural, sentence, visible
 
 if TYPE_CHECKING:
@@ -55,13 +56,13 @@ class Fleet:
         self.reader = Reader(self.database.metrics, self.packer, (WEAR, AGE) if ledger else (WEAR,))
         self.summary = summary.Summary(now, options.naming.hide_serial)
         self.books = Bookkeeper(ledger, now)
-        self.remarks: Dict[Coded, List[str]] = {}   # message -> services that it applies to
-        self.faults: List[Coded] = []             # sources that could not be read
-        self.notes: List[Coded] = []
+        self.remarks: dict[Coded, list[str]] = {}   # message -> services that it applies to
+        self.faults: list[Coded] = []             # sources that could not be read
+        self.notes: list[Coded] = []
         self.asked = 0                            # services, or documents
         self.is_whole = False                     # all drives are counted
         self.is_cut = False                       # the time limit was reached
-        self._unread: Set[str] = set()            # hosts with a result that could not be read
+        self._unread: set[str] = set()            # hosts with a result that could not be read
         self._begun = time.monotonic()
 
     def drives(self, options: Options, runner: processes.Runner) -> Iterator[FleetDrive]:
@@ -69,7 +70,7 @@ class Fleet:
 
         If nothing could be read at all, SmartError or TimeIsOver is raised instead.
         """
-        sources: List[Iterator[FleetDrive]] = []
+        sources: list[Iterator[FleetDrive]] = []
         own: FleetOptions = options.own
         if own.files:
             sources.append(self._of_documents(options, runner))
@@ -141,7 +142,7 @@ class Fleet:
             self.notes.append(Coded('services-removed',
                                     f'{gone} of {len(names)} services were removed while Icinga was queried'))
 
-    def _of_service(self, service: Service) -> List[FleetDrive]:
+    def _of_service(self, service: Service) -> list[FleetDrive]:
         told = services.told(service, self.reader, self.now)
         for words in told.remarks:
             self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
@@ -156,8 +157,8 @@ class Fleet:
                 without, f'host of {len(hosts)} without a service that runs this plugin')))
 
     def _of_documents(self, options: Options, runner: processes.Runner) -> Iterator[FleetDrive]:
-        others: List[str] = []
-        old: List[str] = []
+        others: list[str] = []
+        old: list[str] = []
         for path in _files(options.own.files):
             try:
                 told = triage_documents.read(path)
@@ -181,7 +182,7 @@ class Fleet:
                     runner: processes.Runner) -> Iterator[triage_documents.Document]:
         """Yield one document for each folder with smartctl reports; the name of the folder is the host name."""
         found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
-        by_host: Dict[str, List[Verdict]] = {}
+        by_host: dict[str, list[Verdict]] = {}
         skipped = []
         for verdict, read in zip(found.verdicts, found.reads):
             if isinstance(read.outcome, NotAReport):
@@ -197,18 +198,18 @@ class Fleet:
                                             json_document.document(verdicts, (), options.naming.hide_serial, self.now),
                                             self.now)
 
-    def _of_document(self, told: triage_documents.Document, old: List[str]) -> Iterator[FleetDrive]:
+    def _of_document(self, told: triage_documents.Document, old: list[str]) -> Iterator[FleetDrive]:
         self.asked += 1
         if self.now - told.made > triage_documents.OLD:
             old.append(told.host)
         yield from self._from(told.host, partial(self._drives_of, told))
 
-    def _drives_of(self, told: triage_documents.Document) -> List[FleetDrive]:
+    def _drives_of(self, told: triage_documents.Document) -> list[FleetDrive]:
         old = next((note['text'] for note in told.as_of(self.now)), None)
         self.summary.groups.add(groups_at_risk.of_document(told.content, told.host, old))
         return list(triage_documents.drives(told, self.reader, self.packer, self.now))
 
-    def said(self) -> List[Coded]:
+    def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""
         repeats = self.summary.repeats
         twice = plural(repeats, 'drive is reported twice by its host', 'drives are reported twice by their host')
@@ -216,7 +217,7 @@ class Fleet:
             *self.faults, *self.books.notes, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
             *([Coded('drives-repeated', twice)] if repeats else ()))]
 
-    def steps(self) -> List[plan.Step]:
+    def steps(self) -> list[plan.Step]:
         """Return the plan."""
         return plan.steps(self.summary, summary.defects(self.summary, self.database))
 
@@ -226,7 +227,7 @@ class Fleet:
         return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
 
 
-def _of_twins(found: summary.Summary) -> List[Coded]:
+def _of_twins(found: summary.Summary) -> list[Coded]:
     """Return a message about drives that more than one host reports; [] without such drives."""
     if not found.twins:
         return []
@@ -330,7 +331,7 @@ class Readings:
 
     def __init__(self, packer: Packer) -> None:
         self._shapes = packer.shapes.values
-        self._texts: Dict[int, str] = {}
+        self._texts: dict[int, str] = {}
 
     def text(self, pairs: Sequence[Any]) -> str:
         """Return the packed readings of a drive as JSON, without the brackets of the list."""

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Mapping, Sequence
 
 from ..command_line.options import OK, PROGRAM, InstallOptions, Options
 from ..errors import SmartError

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Tuple
+from typing import Any
 
 from ..constants import DAY
 from ..errors import HistoryUnusable
@@ -17,7 +17,7 @@ from ..model import Device, Reading, Report, Verdict
 from ..reading.report_common import ERROR_COUNTERS
 from ..words import amount, clean
 
-Answer = Tuple[Verdict, Report]
+Answer = tuple[Verdict, Report]
 # smartd's names of a SCSI drive's numbers -> smartctl's names, as in Report.scsi.
 _SCSI: Mapping[str, str] = {
     'temperature': 'temperature', 'non-medium-errors': 'non_medium_errors',

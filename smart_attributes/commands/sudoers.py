@@ -4,12 +4,13 @@ from __future__ import annotations
 import pwd
 import sys
 import time
-from typing import TYPE_CHECKING, Sequence, Tuple
+from collections.abc import Sequence
 
 from ..check.survey import find, plan
 from ..command_line.options import OK, Options, SudoersOptions
 from ..reading import sudoers
 from ..reading.processes import Runner
+from ..typed import TYPE_CHECKING
 from ..words import visible
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _exists(user: str) -> bool:
         return False
 
 
-def drives(options: Options, runner: Runner) -> Tuple[DeviceList, Sequence[Plan]]:
+def drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
     """Return the drives of this machine, or of the command line, and how each is read."""
     found = find(options, runner, time.monotonic() + options.how_read.timeout)
     return found, plan(found.devices, options)

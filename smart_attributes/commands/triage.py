@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import TYPE_CHECKING
 
 from ..check.survey import Survey
 from ..coded import Coded
 from ..command_line.options import Options, TriageOptions
 from ..output import output_file
 from ..reading.processes import Runner
+from ..typed import TYPE_CHECKING
 from ..words import sentence
 from . import person, smartd_import
 from .check import shown

@@ -1,8 +1,6 @@
 """Enter the drives of a run in the ledger, and count the failures of each model."""
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Set, Tuple
-
 from ..alarm import TimeIsOver
 from ..coded import Coded
 from ..constants import YEAR
@@ -23,11 +21,11 @@ class Bookkeeper:
 
     def __init__(self, path: str, now: float) -> None:
         """Open the ledger. path: '' for none."""
-        self.notes: List[Coded] = []
-        self.rates: List[Rate] = []            # of all models
+        self.notes: list[Coded] = []
+        self.rates: list[Rate] = []            # of all models
         self._now, self._nameless = now, 0
-        self._hosts: Dict[str, bool] = {}      # whether all drives of a host were read
-        self._ledger: Optional[Ledger] = None
+        self._hosts: dict[str, bool] = {}      # whether all drives of a host were read
+        self._ledger: Ledger | None = None
         try:
             self._ledger = Ledger(path, now) if path else None
             if self._ledger and self._ledger.lost:
@@ -67,7 +65,7 @@ class Bookkeeper:
         except LedgerUnusable as error:
             self._fail(error)
 
-    def close(self, unread: Set[str], is_cut: bool) -> None:
+    def close(self, unread: set[str], is_cut: bool) -> None:
         """Write the ledger and calculate the rates.
 
         unread: hosts with a result that could not be read. is_cut: the time limit was reached, so drives are missing.
@@ -91,7 +89,7 @@ class Bookkeeper:
             self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in it'))
 
 
-def record(path: str, ended: List[Tuple[str, str]], now: float) -> List[str]:
+def record(path: str, ended: list[tuple[str, str]], now: float) -> list[str]:
     """Record how drives ended; return a line for each. ended: serial number and one of ledger.ENDINGS.
 
     Raises LedgerUnusable.

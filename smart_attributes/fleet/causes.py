@@ -8,15 +8,15 @@ check_by_ssh.c of the monitoring plugins.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Mapping, Sequence, Tuple
 
 from ..output.codes import BY_NAME, CAUSES, Code
 
 LOOKED_AT = 4096       # characters of an output that are searched
 
 # The first code whose pattern matches is used, so more specific patterns come first.
-_OUTPUTS: Sequence[Tuple[str, str]] = (
+_OUTPUTS: Sequence[tuple[str, str]] = (
     ('plugin-1.6', r'\A(?:OK|Warning|Critical) \([^)]*\)'),
     ('agent-not-connected', r'Remote Icinga instance .* is not connected'),
     ('agent-refuses-commands', r'does not accept commands'),

@@ -4,7 +4,8 @@ from __future__ import annotations
 import re
 import ssl
 import time
-from typing import Mapping, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from ..errors import SmartError
 from ..words import visible

@@ -1,7 +1,8 @@
 """The groups of drives of a fleet that are at risk, such as arrays that can lose no further member. Pure."""
 from __future__ import annotations
 
-from typing import Iterable, Iterator, List, NamedTuple, Optional, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ..output.advice import NOTHING, REPLACE, in_its_groups
 from ..output.group_risk import AT_RISK, OF_CODE, Risk, risk
@@ -26,7 +27,7 @@ class GroupsAtRisk:
 
     def __init__(self) -> None:
         self.count = 0
-        self._kept: List[AtRisk] = []
+        self._kept: list[AtRisk] = []
 
     def add(self, groups: Iterable[AtRisk]) -> None:
         """Count groups, and keep the most urgent."""
@@ -36,12 +37,12 @@ class GroupsAtRisk:
         if len(self._kept) > 2 * MOST:
             self._kept = self.worst()
 
-    def worst(self) -> List[AtRisk]:
+    def worst(self) -> list[AtRisk]:
         """Return the most urgent groups, worst first."""
         return sorted(self._kept, key=lambda each: each[:2])[:MOST]
 
 
-def of_document(content: Json, host: str, as_of: Optional[str]) -> List[AtRisk]:
+def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
     """Return the groups at risk in a document of triage, of any content. as_of: its age in words if it is old."""
     steps = list(filter(None, map(_step, dicts_of(content.get('replace_order')))))
     found = [(risk(group), group) for group in map(_group, dicts_of(content.get('groups')))]
@@ -59,7 +60,7 @@ def of_drive(facts: Json) -> Iterator[AtRisk]:
             'name': facts['name'], 'label': step['label'], 'code': step['code'], 'why': step['text']})
 
 
-def _at_risk(grade: Risk, host: str, group: Json, as_of: Optional[str], first: Optional[Json]) -> AtRisk:
+def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json | None) -> AtRisk:
     return AtRisk(grade, host, {'host': host, 'risk': grade.name.lower(), **{key: group[key] for key in OF_A_GROUP},
                                 'as_of': as_of, 'first': first})
 
@@ -75,7 +76,7 @@ def first_step(facts: Json) -> str:
     return str(step['why'])
 
 
-def _first(group: Json, steps: Sequence[Json]) -> Optional[Json]:
+def _first(group: Json, steps: Sequence[Json]) -> Json | None:
     """Return the first step for a drive of a group."""
     return next(({key: each for key, each in step.items() if key != 'groups'} for step in steps
                  if group['id'] in step['groups']), None)
@@ -83,7 +84,7 @@ def _first(group: Json, steps: Sequence[Json]) -> Optional[Json]:
 
 # --- parts of a document, of any type -------------------------------------------------------------------
 
-def _step(given: Json) -> Optional[Json]:
+def _step(given: Json) -> Json | None:
     label = text_of(given.get('label'))
     if label not in LABELS:
         return None

@@ -15,7 +15,8 @@ import os
 import socket
 import ssl
 import threading
-from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
@@ -76,9 +77,9 @@ class Icinga:
         self._headers = {'Accept': 'application/json', 'X-HTTP-Method-Override': 'GET', **_login(access)}
         self._connection = _Connection(self._url, access.name, _trusted(access))
         self._access = access
-        self.unread: Dict[str, str] = {}     # service -> reason why its answer could not be read
+        self.unread: dict[str, str] = {}     # service -> reason why its answer could not be read
 
-    def names(self, condition: str) -> List[str]:
+    def names(self, condition: str) -> list[str]:
         """Return the names "host!service" of all services that run the plugin, sorted. condition: --filter."""
         wanted = f'({OURS}) && ({condition})' if condition else OURS
         found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
@@ -89,7 +90,7 @@ class Icinga:
                 'permission objects/query/Service' + (', and check --filter for mistakes' if condition else ''))
         return sorted(str(each.get('name', '')) for each in found)
 
-    def hosts(self, condition: str) -> List[str]:
+    def hosts(self, condition: str) -> list[str]:
         """Return the names of all hosts, or of those that match *condition*."""
         found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
@@ -114,7 +115,7 @@ class Icinga:
         """Close the connection."""
         self._connection.close()
 
-    def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[List[Json]]:
+    def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[list[Json]]:
         """Yield the requested services that exist, and send the request for the following ones.
 
         Request each half again if the answer cannot be read, or if Icinga rejects the request because a service has
@@ -133,7 +134,7 @@ class Icinga:
             self._ask('services', _question(following))
         yield found or []
 
-    def _part(self, names: Sequence[str]) -> Tuple[Optional[List[Json]], str]:
+    def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
         """Return the answer for some services, or None and the reason: '' if one of them has been deleted."""
         try:
             return self._read(ONE + EACH * (len(names) - 1)), ''
@@ -147,7 +148,7 @@ class Icinga:
         if len(self.unread) > MOST_UNREAD:
             raise Unanswered(f'{self._where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
 
-    def _listed(self, kind: str, question: Json) -> Optional[List[Json]]:
+    def _listed(self, kind: str, question: Json) -> list[Json] | None:
         """Return the objects of a list of names. Raises Unanswered if it cannot be read."""
         self._ask(kind, question)
         try:
@@ -170,7 +171,7 @@ class Icinga:
         except (OSError, http.client.HTTPException) as error:
             raise self._unanswered(error) from None
 
-    def _read(self, most: int) -> Optional[List[Json]]:
+    def _read(self, most: int) -> list[Json] | None:
         """Return the objects of an answer of at most *most* bytes, or None if Icinga reports that it found none.
 
         Icinga also reports this to users who may not see the objects. Raises Unreadable if a smaller request may
@@ -253,7 +254,7 @@ def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
     raise Unreadable(TOO_LARGE)
 
 
-def _objects(text: bytearray) -> List[Json]:
+def _objects(text: bytearray) -> list[Json]:
     """Return the objects of an answer. Raises Unreadable if the answer is invalid."""
     try:
         found = untrusted.parse(text)['results']
@@ -305,7 +306,7 @@ def _trusted(access: Access) -> ssl.SSLContext:
     return context
 
 
-def _login(access: Access) -> Dict[str, str]:
+def _login(access: Access) -> dict[str, str]:
     if access.certificate and not access.user:
         return {}
     if not (access.user and access.password_file):

@@ -5,7 +5,8 @@ machine advanced, whatever the clocks of the hosts say.
 """
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..constants import DAY, ENDINGS, YEAR
 from ..model import State
@@ -31,7 +32,7 @@ class Sighting(NamedTuple):
     state: int             # as in model.State
     is_failing: int        # 1: CRITICAL because of the drive itself
     read: int              # when its host read it, in seconds since 1970
-    age: Optional[int]     # power-on time in seconds
+    age: int | None     # power-on time in seconds
 
 
 class Record(NamedTuple):
@@ -44,10 +45,10 @@ class Record(NamedTuple):
     last: int              # the end of the last sighting
     until: int             # drive-time is counted up to here
     listed: int            # the newest run that listed it, even with an old result
-    age: Optional[int]
+    age: int | None
     state: int
     is_failing: int
-    ended: Optional[str]   # one of ENDINGS, if a person recorded it
+    ended: str | None   # one of ENDINGS, if a person recorded it
 
 
 class Share(NamedTuple):
@@ -80,12 +81,12 @@ def is_failing(facts: Json) -> bool:
     return facts['state'] == State.CRITICAL.name and facts.get('action') not in ELSEWHERE
 
 
-def band(age: Optional[float]) -> int:
+def band(age: float | None) -> int:
     """Return the number of the age band, a place in NAMES. age: power-on time in seconds."""
     return UNKNOWN_AGE if age is None else sum(age > end for end in BANDS)
 
 
-def updated(known: Optional[Record], seen: Sighting, now: int) -> Tuple[Record, Sequence[Share]]:
+def updated(known: Record | None, seen: Sighting, now: int) -> tuple[Record, Sequence[Share]]:
     """Return the record of a drive after a sighting, and the drive-time to add.
 
     known: None for a new drive. now: the time of this run.
@@ -113,7 +114,7 @@ def updated(known: Optional[Record], seen: Sighting, now: int) -> Tuple[Record, 
 
 def _shares(seen: Sighting, counted: int) -> Sequence[Share]:
     """Return drive-time in each age band; a band that ended in this time has its part."""
-    shares: List[Share] = []
+    shares: list[Share] = []
     end = seen.age
     if end is not None:
         edge = max((edge for edge in BANDS if edge < end), default=0)
@@ -124,7 +125,7 @@ def _shares(seen: Sighting, counted: int) -> Sequence[Share]:
     return [share for share in shares if share.seconds]
 
 
-def ending(record: Record, whole: Optional[int]) -> Optional[str]:
+def ending(record: Record, whole: int | None) -> str | None:
     """Return how a drive ended, one of ENDINGS; None if it is in use, as far as is known.
 
     whole: the newest run that read all drives of its host. A drive that is gone is failed only if it was failing.

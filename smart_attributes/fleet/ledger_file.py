@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any
 from zlib import crc32
 
 from ..errors import SmartError
@@ -88,8 +89,8 @@ class Ledger:
     def __init__(self, path: str, now: float) -> None:
         """Open the ledger, and create the file if it is missing. now: the time of this run."""
         self.path, self.now = path, int(now)
-        self._words: Dict[str, int] = {}
-        self._seen: List[Tuple[object, ...]] = []
+        self._words: dict[str, int] = {}
+        self._seen: list[tuple[object, ...]] = []
         with self._guarded():
             self._open()
 
@@ -125,7 +126,7 @@ class Ledger:
             self._run(*DAMAGED)
         self.lost: int = self._value('SELECT count(*) FROM gone')
 
-    def add(self, model: str, serial: str, firmware: str, host: str, rest: Tuple[int, int, int, Optional[int]]) -> None:
+    def add(self, model: str, serial: str, firmware: str, host: str, rest: tuple[int, int, int, int | None]) -> None:
         """Collect a sighting. rest: state, is_failing, read and age, as in Sighting."""
         place = self._place
         self._seen.append((place(model), serial, place(firmware), place(host), *rest))
@@ -140,7 +141,7 @@ class Ledger:
         self._base.executemany('INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)', self._seen)
         self._seen.clear()
 
-    def write(self, hosts: Set[str]) -> None:
+    def write(self, hosts: set[str]) -> None:
         """Write all sightings in one transaction. hosts: those whose drives were all read."""
         with self._guarded():
             self._collect()
@@ -151,7 +152,7 @@ class Ledger:
                 for start in range(0, self._value('SELECT ifnull(max(rowid), 0) FROM seen'), BATCH):
                     self._write(start, numbers)
 
-    def _numbers(self, hosts: Set[str]) -> Sequence[int]:
+    def _numbers(self, hosts: set[str]) -> Sequence[int]:
         """Return the numbers of all words of this run, in the order of their places; store new ones."""
         for host in hosts:
             self._place(host)
@@ -164,8 +165,8 @@ class Ledger:
 
     def _write(self, start: int, numbers: Sequence[int]) -> None:
         """Write a batch of sightings, those after row *start*."""
-        records: Dict[Tuple[int, str], Tuple[int, Optional[Record]]] = {}
-        shares: List[Tuple[int, Share]] = []
+        records: dict[tuple[int, str], tuple[int, Record | None]] = {}
+        shares: list[tuple[int, Share]] = []
         free: int = self._value('SELECT ifnull(max(number), 0) FROM drive')
         for model, serial, firmware, host, state, is_failing, read, age, old, _, _, *known, _ in self._base.execute(
                 SIGHTINGS, (start, start + BATCH)):
@@ -194,7 +195,7 @@ class Ledger:
             self._base.execute(END, (how, found[0][0]))
             return str(found[0][1])
 
-    def cells(self) -> List[Cell]:
+    def cells(self) -> list[Cell]:
         """Return drives, drive-time and failures by model, firmware and age band."""
         with self._guarded():
             names: Mapping[int, str] = dict(self._base.execute('SELECT number, text FROM name'))
@@ -212,9 +213,9 @@ class Ledger:
             return [Cell(names[model], names[firmware], each, *counts)
                     for (model, firmware, each), counts in found.items()]
 
-    def drives(self) -> Dict[Tuple[str, ...], int]:
+    def drives(self) -> dict[tuple[str, ...], int]:
         """Return the number of drives of each model, and of each model with its newest firmware."""
-        found: Dict[Tuple[str, ...], int] = {}
+        found: dict[tuple[str, ...], int] = {}
         with self._guarded():
             names: Mapping[int, str] = dict(self._base.execute('SELECT number, text FROM name'))
             for model, firmware, count in self._base.execute(

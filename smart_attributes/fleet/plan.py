@@ -4,7 +4,8 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from typing import Iterable, List, NamedTuple, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ..output.advice import UPDATE, WATCH
 from ..typed import Json
@@ -30,7 +31,7 @@ class Step(NamedTuple):
     why: str
 
 
-def steps(summary: Summary, known: Sequence[Defect]) -> List[Step]:
+def steps(summary: Summary, known: Sequence[Defect]) -> list[Step]:
     """Return the plan. known: firmware defects; an update is advised only to a version that exists."""
     return [*map(_replaced, summary.replace.drives(summary.groups.worst())),
             *(Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
@@ -44,7 +45,7 @@ def _replaced(facts: Json) -> Step:
                 facts['model'] or '', facts['firmware'] or '', 1, 1, facts.get('why') or '')
 
 
-def first(plan: Sequence[Step], most: int = SHOWN) -> List[Step]:
+def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
     """Return the first steps of each kind: drives to replace, models to order, firmware to update."""
     shown: Counter[str] = Counter()
     found = []

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple
 
 from ..coded import Coded
 from ..knowledge import severity
@@ -18,7 +19,7 @@ from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
 from ..redundancy.replacement import STRICTEST
-from ..typed import Json
+from ..typed import TYPE_CHECKING, Json
 from ..words import SPEAKS_FOR_ITSELF, since, visible
 from . import causes
 
@@ -44,13 +45,13 @@ _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 class FleetDrive(NamedTuple):
     """A drive of a fleet: its facts, and its readings as pairs of a shape's number and a value."""
 
-    facts: Dict[str, Any]        # as in the document: host, name, model, state, action ...
-    pairs: Callable[[], List[Any]]  # created only when shown, which most drives never are
+    facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
+    pairs: Callable[[], list[Any]]  # created only when shown, which most drives never are
     used: float = 0              # endurance used in %, 0 if not reported
-    weights: Tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
-    serials: Tuple[str, ...] = ()  # of other drives that its messages mention
+    weights: tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
+    serials: tuple[str, ...] = ()  # of other drives that its messages mention
     read: float = 0              # when its host read it, in seconds since 1970
-    age: Optional[float] = None  # power-on time in seconds; read from perfdata only if a ledger needs it
+    age: float | None = None  # power-on time in seconds; read from perfdata only if a ledger needs it
 
     @property
     def rank(self) -> Rank:
@@ -59,12 +60,12 @@ class FleetDrive(NamedTuple):
                                  self.facts['host'])
 
 
-def serials_in(words: str) -> Tuple[str, ...]:
+def serials_in(words: str) -> tuple[str, ...]:
     """Return the serial numbers of other drives that a message mentions."""
     return tuple(found[1] or found[2] for found in _SERIALS.finditer(words))
 
 
-def dated(now: float, age: float) -> Tuple[Json, ...]:
+def dated(now: float, age: float) -> tuple[Json, ...]:
     """Return the note that a drive is shown as it was *age* seconds ago."""
     return (note(Coded('result-old', f'as of {day(now - age)}, {since(age)}')),)
 
@@ -73,10 +74,10 @@ class Origin(NamedTuple):
     """The origin of lines of output."""
 
     host: str
-    notes: Tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
+    notes: tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
     elapsed: float = 0           # seconds since the check
     now: float = 0               # seconds since 1970
-    handling: Optional[Sequence[str]] = None  # how users handle the problem in Icinga; None: not from Icinga
+    handling: Sequence[str] | None = None  # how users handle the problem in Icinga; None: not from Icinga
 
 
 class Clause(NamedTuple):
@@ -96,8 +97,8 @@ class Alarm(NamedTuple):
     text: str
 
 
-Labelled = Tuple[str, float, str]     # metric, number, limits
-ByDrive = Dict[str, List[Labelled]]
+Labelled = tuple[str, float, str]     # metric, number, limits
+ByDrive = dict[str, list[Labelled]]
 
 
 class Reader:
@@ -106,12 +107,12 @@ class Reader:
     def __init__(self, metrics: Mapping[str, Metric], packer: Packer, always: Sequence[str] = (WEAR,)) -> None:
         """Create a reader. always: parts of the names of metrics that are read for every drive."""
         self._metrics, self._packer, self._always = metrics, packer, always
-        self._labels: Dict[str, Tuple[Tuple[str, str], ...]] = {}
-        self._shapes: Dict[Tuple[str, str, Optional[State]], int] = {}
+        self._labels: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._shapes: dict[tuple[str, str, State | None], int] = {}
         self._begins = _beginnings(metrics)
         self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b')
 
-    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[FleetDrive]:
+    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> list[FleetDrive]:
         """Return the drives of one check.
 
         Only the values of wear and of findings are read at first, because most drives are never shown.
@@ -132,7 +133,7 @@ class Reader:
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
     def row(self, name: str, state: State, why: str, origin: Origin, cause: Code,
-            serials: Tuple[str, ...] = ()) -> FleetDrive:
+            serials: tuple[str, ...] = ()) -> FleetDrive:
         """Return a row for a check without drives, or for a problem of the check as a whole."""
         action, to_do = of_problem(cause.name), causes.next_step(cause)
         if state is State.OK:
@@ -146,7 +147,7 @@ class Reader:
         """Return a text with metric names written as words, such as "endurance used"."""
         return self._readable.sub(lambda name: name[1].replace('_', ' '), why)
 
-    def alarms(self, line: Line) -> List[Alarm]:
+    def alarms(self, line: Line) -> list[Alarm]:
         """Return the findings of a line, or an empty list if the drive could not be read.
 
         Findings are listed worst first. So a finding without a state is at least as severe as the next one with a
@@ -158,7 +159,7 @@ class Reader:
         if not places or places[0].start():
             return []
         ends = [*(place.start() for place in places[1:]), len(line.findings)]
-        found: List[Alarm] = []
+        found: list[Alarm] = []
         least = State.WARNING
         for place, end in reversed(list(zip(places, ends))):
             stated = _STATED.search(line.findings, place.start(), end)
@@ -168,10 +169,10 @@ class Reader:
             found.append(Alarm(metric, least, code, text.removesuffix('; ')))
         return [found[-1]._replace(state=line.state), *found[-2::-1]]
 
-    def _drive(self, line: Line, clause: Optional[Clause], alarms: Sequence[Alarm], values: Sequence[Labelled],
+    def _drive(self, line: Line, clause: Clause | None, alarms: Sequence[Alarm], values: Sequence[Labelled],
                known: Callable[[], ByDrive], origin: Origin) -> FleetDrive:
         numbers = {metric: number for metric, number, _ in values}
-        facts: Dict[str, Any] = {
+        facts: dict[str, Any] = {
             'host': origin.host, 'name': _shown(line.name) or '-', 'model': _shown(line.model) or None,
             'serial': _shown(line.serial or '') or None, 'firmware': _shown(line.firmware) or None,
             'state': line.state.name, 'notes': origin.notes, **handled(origin)}
@@ -189,7 +190,7 @@ class Reader:
                           serials_in(line.findings) if is_unread else (), origin.now - origin.elapsed,
                           numbers.get(AGE))
 
-    def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,
+    def weight(self, metric: str, state: State, number: float | None, limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:
         """Return the weight of a finding, as severity.weight does; an unknown metric has the lowest weight."""
         known = self._metrics.get(metric)
@@ -219,12 +220,12 @@ class Reader:
             return {'action': ORDER, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
         return {'action': NOTHING}
 
-    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> List[Any]:
+    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> list[Any]:
         of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
         return [item for metric, number, limits in known()[name]
                 for item in self._pair(metric, number, limits, of_metric.get(metric))]
 
-    def _pair(self, metric: str, number: float, limits: str, state: Optional[State]) -> Tuple[int, Any]:
+    def _pair(self, metric: str, number: float, limits: str, state: State | None) -> tuple[int, Any]:
         key = metric, limits, state
         if key not in self._shapes:
             self._shapes[key] = self._packer.shapes.number(key, self._shape(*key))
@@ -233,7 +234,7 @@ class Reader:
         words = OWN_WORDS if metric == OWN_WORD else WORDS
         return self._shapes[key], words.get(number, number)
 
-    def _shape(self, metric: str, limits: str, state: Optional[State]) -> Json:
+    def _shape(self, metric: str, limits: str, state: State | None) -> Json:
         warning, critical = map(visible, perfdata.levels(limits))
         shape = {'metric': metric, 'unit': self._metrics[metric].unit, 'source': SOURCE, 'judged': True,
                  'state': (state or State.OK).name, 'warning': warning, 'critical': critical}
@@ -249,7 +250,7 @@ class Reader:
                     break
         return found
 
-    def _split(self, label: str) -> Tuple[Tuple[str, str], ...]:
+    def _split(self, label: str) -> tuple[tuple[str, str], ...]:
         """Return the possible pairs of drive name and metric in a label, longest metric first."""
         if len(self._labels) >= MANY_LABELS:
             self._labels.clear()
@@ -259,7 +260,7 @@ class Reader:
         return known
 
 
-def split(line: Line) -> Tuple[Line, Optional[Clause]]:
+def split(line: Line) -> tuple[Line, Clause | None]:
     """Return a line without the clause at its end, and the clause.
 
     If text of a drive or of a mount point imitates a clause, the strictest one counts.

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Iterable, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import NamedTuple
 
 from ..constants import YEAR
 from ..typed import MutableJson
@@ -28,14 +29,14 @@ class Rate(NamedTuple):
         return self.failures / self.years if self.years else 0.0
 
     @property
-    def interval(self) -> Tuple[float, float]:
+    def interval(self) -> tuple[float, float]:
         """Return the 90 % interval of the failure rate."""
         low, high = interval(self.failures)
         return (low / self.years, high / self.years) if self.years else (0.0, math.inf)
 
 
 @lru_cache(maxsize=None)
-def interval(failures: int) -> Tuple[float, float]:
+def interval(failures: int) -> tuple[float, float]:
     """Return the exact 90 % interval of the expected number of failures, if so many were counted.
 
     Source: Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936): half the quantiles of the
@@ -64,7 +65,7 @@ def _gamma(shape: int, end: float) -> float:
     return total * math.exp(shape * math.log(end) - end - math.lgamma(shape + 1))
 
 
-def of_cells(cells: Sequence[Cell], drives: Mapping[Tuple[str, ...], int]) -> List[Rate]:
+def of_cells(cells: Sequence[Cell], drives: Mapping[tuple[str, ...], int]) -> list[Rate]:
     """Return the rate of each model, in the order of their names. drives: number of drives of each model."""
     seconds: Counter[str] = Counter()
     failures: Counter[str] = Counter()
@@ -74,7 +75,7 @@ def of_cells(cells: Sequence[Cell], drives: Mapping[Tuple[str, ...], int]) -> Li
     return [Rate(model, drives.get((model,), 0), seconds[model] / YEAR, failures[model]) for model in sorted(seconds)]
 
 
-def as_json(found: Iterable[Rate]) -> List[MutableJson]:
+def as_json(found: Iterable[Rate]) -> list[MutableJson]:
     """Return rates in the format of the JSON document. The interval of a model without drive-time has no upper end."""
     return [{'model': each.model, 'drives': each.drives, 'drive_years': round(each.years, 2),
              'failures': each.failures, 'rate': each.rate, 'low': each.interval[0],

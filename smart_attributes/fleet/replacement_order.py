@@ -1,7 +1,8 @@
 """The drives of a fleet to replace, in order: first those of hosts with a group at risk. Pure."""
 from __future__ import annotations
 
-from typing import Iterable, List, Mapping, NamedTuple, Tuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from ..output.advice import COPY, KEEP, LATER, REJOIN, REPLACE
 from ..output.group_risk import AT_RISK, OF_CODE, Risk
@@ -18,7 +19,7 @@ FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why'
 class Waiting(NamedTuple):
     """A drive to replace and its sort key within the fleet."""
 
-    key: Tuple[object, ...]
+    key: tuple[object, ...]
     facts: Json        # FACTS, as far as they are known
 
 
@@ -29,7 +30,7 @@ class ReplacementOrder:
         """Create an empty order. hide_serial: omit serial numbers, and reasons, which may contain some."""
         self.count = 0
         self._hidden = {'serial': None, 'why': None} if hide_serial else {}
-        self._kept: List[Waiting] = []
+        self._kept: list[Waiting] = []
 
     def add(self, drive: FleetDrive) -> None:
         """Count a drive, if it is to be replaced."""
@@ -41,10 +42,10 @@ class ReplacementOrder:
             if len(self._kept) > 2 * MOST:
                 self._kept = self._most_urgent()
 
-    def _most_urgent(self) -> List[Waiting]:
+    def _most_urgent(self) -> list[Waiting]:
         return sorted(self._kept, key=lambda each: each.key)[:MOST]
 
-    def drives(self, groups: Iterable[AtRisk]) -> List[Json]:
+    def drives(self, groups: Iterable[AtRisk]) -> list[Json]:
         """Return the facts of the drives to replace, most urgent first. groups: those at risk in the fleet.
 
         The drives of a host with a group at risk stand together: the one to replace next, before those that must wait.
@@ -58,7 +59,7 @@ class ReplacementOrder:
         return [each.facts for each in sorted(kept, key=lambda each: _key(each, risks))]
 
 
-def _key(drive: Waiting, risks: Mapping[str, Risk]) -> Tuple[object, ...]:
+def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
     host = drive.facts['host']
     if host not in risks:
         return Risk.PLAIN, '', 0, drive.key

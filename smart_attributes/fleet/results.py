@@ -4,7 +4,8 @@ Source: Icinga 2, doc/09-object-types.md ("Checkable"), doc/08-advanced-topics.m
 """
 from __future__ import annotations
 
-from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ..typed import Json
 from ..words import visible
@@ -35,10 +36,10 @@ class Service(NamedTuple):
 
     host: str
     name: str
-    result: Optional[Result]     # None: not checked yet
+    result: Result | None     # None: not checked yet
     interval: float              # seconds between two checks
     is_active: bool              # scheduled by Icinga; passive results arrive at any time
-    handling: Tuple[str, ...] = ()  # "host in downtime", "service acknowledged", "soft state", "not reachable"
+    handling: tuple[str, ...] = ()  # "host in downtime", "service acknowledged", "soft state", "not reachable"
     is_host_shown: bool = False  # Icinga shows its host as well, so the downtime of the host is known
 
 
@@ -54,7 +55,7 @@ def service(found: Json) -> Service:
                    _handling(own, of_host), bool(of_host))
 
 
-def _handling(own: Json, of_host: Json) -> Tuple[str, ...]:
+def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
     result = _object(own.get('last_check_result'))
     is_soft = own.get('state_type') != HARD and _number(result.get('state')) != OK
     return (*(f'{thing} {words}' for thing, attributes in (('host', of_host), ('service', own))

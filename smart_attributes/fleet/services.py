@@ -1,7 +1,7 @@
 """The drives and remarks of an Icinga service; nothing is guessed, and every omission is reported."""
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Tuple
+from typing import NamedTuple
 
 from ..coded import Coded
 from ..constants import DAY
@@ -39,8 +39,8 @@ HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Ici
 class Told(NamedTuple):
     """The drives and remarks of a service."""
 
-    drives: List[FleetDrive]
-    remarks: Tuple[Coded, ...] = ()  # from the remarks above
+    drives: list[FleetDrive]
+    remarks: tuple[Coded, ...] = ()  # from the remarks above
 
 
 def told(service: Service, reader: Reader, now: float) -> Told:
@@ -72,7 +72,7 @@ def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Or
     return Told([row], (OLD if cause.name == OLD.code else FOREIGN,))
 
 
-def _handled(service: Service) -> Tuple[Coded, ...]:
+def _handled(service: Service) -> tuple[Coded, ...]:
     """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does not show."""
     found = {Coded(HANDLED.code, HANDLED.format(words=words)) for words in HANDLING.values()
              if any(each.endswith(words) for each in service.handling)}
@@ -95,9 +95,9 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 
-def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> List[Coded]:
+def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> list[Coded]:
     read = [line for line in text.lines if line.model]
-    found: Dict[Coded, object] = {
+    found: dict[Coded, object] = {
         CUT: is_cut, SHORTENED: text.left_out and not is_cut,
         NO_NUMBERS: read and not reader.has_numbers(read, result.values),
         HIDDEN: text.lines and all(line.serial is None for line in text.lines)}
@@ -112,7 +112,7 @@ def _state(number: int) -> State:
     return State(number) if 0 <= number <= 3 else State.UNKNOWN
 
 
-def sentences(remarks: Dict[Coded, List[str]], examples: int = 3) -> List[Coded]:
+def sentences(remarks: dict[Coded, list[str]], examples: int = 3) -> list[Coded]:
     """Return one message for each remark, with the number of its services and some of their names."""
     found = []
     for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):

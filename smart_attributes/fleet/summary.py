@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
@@ -29,7 +30,7 @@ class Group:
     def __init__(self) -> None:
         self.states: Counter[str] = Counter()
         self.hosts = 0
-        self._host: Optional[str] = None
+        self._host: str | None = None
 
     def add(self, drive: FleetDrive) -> None:
         """Count a drive; the drives of one host must be added together."""
@@ -49,7 +50,7 @@ class Twin(NamedTuple):
 
     model: str
     serial: str
-    hosts: Tuple[str, str]
+    hosts: tuple[str, str]
 
 
 class Summary:
@@ -59,18 +60,18 @@ class Summary:
         self.states: Counter[str] = Counter()
         self.checks: Counter[str] = Counter()    # rows about a check instead of a drive, by state
         self.codes: Counter[str] = Counter()     # causes of those rows that are not OK
-        self.hosts: Dict[str, str] = {}
-        self.models: Dict[Tuple[str, str], Group] = defaultdict(Group)
-        self.plan: Dict[Tuple[str, str], Group] = defaultdict(Group)
+        self.hosts: dict[str, str] = {}
+        self.models: dict[tuple[str, str], Group] = defaultdict(Group)
+        self.plan: dict[tuple[str, str], Group] = defaultdict(Group)
         self.groups = GroupsAtRisk()
         self.replace = ReplacementOrder(hide_serial)
-        self.twins: List[Twin] = []
+        self.twins: list[Twin] = []
         self.twin_count = 0
         self.repeats = 0                         # drives that two services of one host report
         self._now, self._hide_serial = now, hide_serial
-        self._host: Optional[str] = None
-        self._met: Set[int] = set()              # drives of this host
-        self._seen: Dict[int, str] = {}          # by the hash of model and serial number; text would use 40 MB more
+        self._host: str | None = None
+        self._met: set[int] = set()              # drives of this host
+        self._seen: dict[int, str] = {}          # by the hash of model and serial number; text would use 40 MB more
 
     def add(self, drive: FleetDrive) -> bool:
         """Count a drive, and return False if it is OK and its host has already reported it."""
@@ -146,7 +147,7 @@ class Defect(NamedTuple):
     is_fixed: bool = True   # a firmware version without the defect is known
 
 
-def defects(summary: Summary, database: SpecDatabase) -> List[Defect]:
+def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
     """Return the known firmware defects in the fleet, most affected drives first."""
     found = [Defect(model, firmware, group, f'{advisory.effect}; {advisory.action}'
                     + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''), bool(advisory.fixed_in))
@@ -155,16 +156,16 @@ def defects(summary: Summary, database: SpecDatabase) -> List[Defect]:
     return sorted(found, key=lambda each: (-each.group.drives, each.model, each.firmware))
 
 
-def planned(summary: Summary) -> List[Tuple[str, str, Group]]:
+def planned(summary: Summary) -> list[tuple[str, str, Group]]:
     """Return (quarter, model, drives), earliest quarter first."""
     ordered = sorted(summary.plan.items(),
                      key=lambda entry: (entry[0][0] != NOW, entry[0][0], -entry[1].drives, entry[0][1]))
     return [(when, model, group) for (when, model), group in ordered]
 
 
-def by_model(summary: Summary) -> List[Tuple[str, str, Group]]:
+def by_model(summary: Summary) -> list[tuple[str, str, Group]]:
     """Return (model, firmware, drives), most alerts first."""
-    def rank(entry: Tuple[Tuple[str, str], Group]) -> Tuple[Any, ...]:
+    def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         states = entry[1].states
         return (*(-states[state.name] for state in (State.CRITICAL, State.UNKNOWN, State.WARNING)), -entry[1].drives,
                 entry[0])

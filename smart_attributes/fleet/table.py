@@ -1,7 +1,7 @@
 """The text report on a fleet: counts, orders, known firmware defects, then the worst drives. Pure: prints nothing."""
 from __future__ import annotations
 
-from typing import Iterable, Iterator, List, Sequence, Tuple
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..constants import YEAR
 from ..model import State
@@ -20,7 +20,7 @@ GAP = '  '
 TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why', 'age')  # text columns; all others are numbers
 
 
-def rows(drives: Iterable[Json], now: float) -> List[DriveRow]:
+def rows(drives: Iterable[Json], now: float) -> list[DriveRow]:
     """Return the rows of drives for output.triage_table. now: seconds since 1970."""
     return [_row(drive, now) for drive in drives]
 
@@ -47,7 +47,7 @@ def _until(drive: Json, now: float) -> str:
     return 'used up' if left <= 0 else '>10 y' if left > FAR else day(now + left, '%Y-%m')
 
 
-def _what(drive: Json) -> Tuple[str, ...]:
+def _what(drive: Json) -> tuple[str, ...]:
     action, why, code = drive.get('action', NOTHING), drive.get('why', ''), drive.get('code', '')
     to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
     words = [said, to_do] if code else [to_do, said]  # a code comes first, as in every message
@@ -100,12 +100,12 @@ def _groups(found: GroupsAtRisk) -> Iterator[str]:
         yield f'{GAP}and {found.count - LINES} more; --html and --json list them'
 
 
-def worst_first() -> List[State]:
+def worst_first() -> list[State]:
     """Return all states, most urgent first."""
     return sorted(State, key=lambda state: -state.urgency)
 
 
-def _counted(group: Group) -> Tuple[str, str]:
+def _counted(group: Group) -> tuple[str, str]:
     return str(group.drives), str(group.hosts)
 
 

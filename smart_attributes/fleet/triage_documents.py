@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from .. import files, trust
 from ..coded import Coded
@@ -15,7 +16,7 @@ from ..output.advice import NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
 from ..output.codes import BY_NAME
 from ..output.packed_document import Packer
 from ..redundancy.replacement import LABELS
-from ..typed import Json
+from ..typed import TYPE_CHECKING, Json
 from ..words import visible
 from . import causes, untrusted
 from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, unread
@@ -45,7 +46,7 @@ class Document(NamedTuple):
     content: Json
     made: float            # seconds since 1970
 
-    def as_of(self, now: float) -> Tuple[Json, ...]:
+    def as_of(self, now: float) -> tuple[Json, ...]:
         """Return the note that the document is out of date, if it is. now: seconds since 1970."""
         age = max(now - self.made, 0)
         return dated(now, age) if age > OLD else ()
@@ -60,7 +61,7 @@ class Damaged(SmartError):
     """A document cannot be read, so the drives of its host are missing."""
 
 
-def read(path: str) -> Optional[Document]:
+def read(path: str) -> Document | None:
     """Return the document in a file, or None if the file contains something else.
 
     Its host is the one that the document names, else the file's name, else the directory's name if all files have the
@@ -122,7 +123,7 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
 def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> FleetDrive:
     state, action = state_of(given.get('state')), text_of(given.get('action')) or ''
     notes, seen = dicts_of(given.get('notes')), given.get('last_seen')
-    facts: Dict[str, Any] = {
+    facts: dict[str, Any] = {
         'host': origin.host, **{key: text_of(given.get(key)) for key in TEXTS},
         'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement(given.get('replacement')),
         'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
@@ -165,7 +166,7 @@ def _note(given: Json) -> Json:
     return {'code': text_of(given.get('code')) or '', 'text': text_of(given.get('text')) or ''}
 
 
-def _serials(given: Sequence[Json]) -> Tuple[str, ...]:
+def _serials(given: Sequence[Json]) -> tuple[str, ...]:
     """Return the serial numbers of other drives that notes mention."""
     found = (text_of(each.get('serial')) for each in given)
     return tuple(each[:SERIAL] for each in found if each)
@@ -186,7 +187,7 @@ def _weight(reading: Json, reader: Reader) -> Weight:
                          reading.get('grown', 0), bool(reading['growth']))
 
 
-def _reading(given: Json) -> Dict[str, Any]:
+def _reading(given: Json) -> dict[str, Any]:
     value = given.get('value')
     return {'metric': text_of(given['metric']) or '-', 'value': value if is_number(value) else text_of(value),
             'judged': given.get('judged') is True, 'state': state_of(given.get('state')).name,
@@ -194,7 +195,7 @@ def _reading(given: Json) -> Dict[str, Any]:
             **({'grown': given['grown']} if is_number(given.get('grown')) else {})}
 
 
-def _items(given: Any, elapsed: float) -> Iterator[Tuple[str, Json]]:
+def _items(given: Any, elapsed: float) -> Iterator[tuple[str, Json]]:
     """Yield the forecasts, with their times counted from now. elapsed: age of the document in seconds."""
     for metric, each in pairs_of(given):
         if isinstance(each, dict) and is_number(each.get('left')):

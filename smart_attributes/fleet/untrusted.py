@@ -6,8 +6,9 @@ are counted before anything is parsed.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any
 
 from ..model import State
 from ..typed import Json
@@ -28,13 +29,13 @@ class JsonTooLarge(Exception):
     """The parsed text would use more than MEMORY, or the text is longer than allowed."""
 
 
-def cost(text: Union[bytes, bytearray]) -> int:
+def cost(text: bytes | bytearray) -> int:
     """Return the most bytes of memory that parsing a JSON text can use."""
     is_plain = text.isascii() and b'\\u' not in text
     return len(text) * (PLAIN if is_plain else WIDE) + sum(text.count(sign) * each for sign, each in COSTS.items())
 
 
-def parse(text: Union[bytes, bytearray]) -> Any:
+def parse(text: bytes | bytearray) -> Any:
     """Return the data of a JSON text.
 
     Raises JsonTooLarge if parsing would use too much memory, ValueError if the JSON is invalid or nested too deeply.
@@ -47,7 +48,7 @@ def parse(text: Union[bytes, bytearray]) -> Any:
         raise ValueError('it is nested too deeply') from None
 
 
-def _number(digits: str) -> Union[int, float]:
+def _number(digits: str) -> int | float:
     return int(digits) if len(digits) <= LONGEST else float(digits)
 
 
@@ -56,12 +57,12 @@ def state_of(given: Any) -> State:
     return State[given] if isinstance(given, str) and given in State.__members__ else State.UNKNOWN
 
 
-def text_of(given: Any) -> Optional[str]:
+def text_of(given: Any) -> str | None:
     """Return a text that is safe to display; None if it is not one."""
     return visible(given[:WORDS]) if isinstance(given, str) else None
 
 
-def texts_of(given: Any) -> List[str]:
+def texts_of(given: Any) -> list[str]:
     """Return the texts of a list."""
     return [visible(each[:WORDS]) for each in given[:ENTRIES] if isinstance(each, str)] if isinstance(
         given, list) else []
@@ -72,7 +73,7 @@ def dicts_of(given: Any) -> Sequence[Json]:
     return [each for each in given[:ENTRIES] if isinstance(each, dict)] if isinstance(given, list) else []
 
 
-def pairs_of(given: Any) -> Sequence[Tuple[str, Any]]:
+def pairs_of(given: Any) -> Sequence[tuple[str, Any]]:
     """Return the keys and values of an object."""
     return list(islice(given.items(), ENTRIES)) if isinstance(given, dict) else []
 
@@ -87,6 +88,6 @@ def is_point(given: Any) -> bool:
     return isinstance(given, list) and len(given) == 2 and all(map(is_number, given))
 
 
-def whole_of(given: Any) -> Optional[int]:
+def whole_of(given: Any) -> int | None:
     """Return a whole number; None if it is not one, or too large for a count of drives."""
     return int(given) if is_number(given) and given == int(given) and abs(given) <= LARGEST else None

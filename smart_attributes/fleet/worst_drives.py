@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from ..coded import Coded
 from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
-from ..typed import Json
+from ..typed import TYPE_CHECKING, Json
 from .plugin_output import FleetDrive
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Kept:
     def __init__(self, packer: Packer, most: int = MOST) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
-        self._rows: List[WorstDrive] = []           # always sorted, so that a drive that is not kept costs only its key
+        self._rows: list[WorstDrive] = []           # always sorted, so that a drive that is not kept costs only its key
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless enough kept drives are worse."""
@@ -63,11 +64,11 @@ class Kept:
             self._size -= len(self._rows.pop().text)
             self.left_out += 1
 
-    def rows(self) -> List[WorstDrive]:
+    def rows(self) -> list[WorstDrive]:
         """Return the kept drives, worst first."""
         return self._rows
 
-    def drives(self, rows: List[WorstDrive]) -> Iterator[Dict[str, Any]]:
+    def drives(self, rows: list[WorstDrive]) -> Iterator[dict[str, Any]]:
         """Yield drives in the format of the document."""
         tables = self._packer.tables()
         return (unpacked(json.loads(row.text), tables) for row in rows)
@@ -87,22 +88,22 @@ class Kept:
         texts[-1] += tail
         return ','.join(texts)
 
-    def todo(self, actions: Sequence[str], shown: int) -> Dict[str, Tuple[int, List[Card]]]:
+    def todo(self, actions: Sequence[str], shown: int) -> dict[str, tuple[int, list[Card]]]:
         """Return, for each action, the number of drives and the first cards: one per model, for its worst drive."""
-        found: Dict[str, Dict[Tuple[str, int], List[int]]] = {action: {} for action in actions}
+        found: dict[str, dict[tuple[str, int], list[int]]] = {action: {} for action in actions}
         for place, row in enumerate(self.rows()):
             if row.action in found:
                 found[row.action].setdefault((row.model, 0 if row.model else place), []).append(place)
         return {action: (sum(map(len, models.values())), self._cards(_spread(list(models.values()), shown)))
                 for action, models in found.items() if models}
 
-    def _cards(self, models: Sequence[Sequence[int]]) -> List[Card]:
+    def _cards(self, models: Sequence[Sequence[int]]) -> list[Card]:
         """Return a card for each model, for the drive at its first place."""
         drives = self.drives([self._rows[places[0]] for places in models])
         return [Card(places[0], drive, len(places)) for places, drive in zip(models, drives)]
 
 
-def _spread(models: List[List[int]], shown: int) -> List[List[int]]:
+def _spread(models: list[list[int]], shown: int) -> list[list[int]]:
     """Return the places that each card represents: one drive per card if all fit, else one model per card."""
     places = sorted(place for each in models for place in each)
     return [[place] for place in places] if len(places) <= shown else models[:shown]

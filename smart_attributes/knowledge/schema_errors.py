@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import DataError
-from ..typed import Json
+from ..typed import TYPE_CHECKING, Json
 from .data_errors import nearest
 from .data_file import parse
 from .places import KINDS, listed, place, sentence, shown

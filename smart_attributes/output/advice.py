@@ -7,7 +7,7 @@ from ..words import findings
 from .forecast_dates import day, lasting, order_by
 
 if TYPE_CHECKING:
-    from typing import Iterable, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..model import Verdict
 
@@ -16,7 +16,7 @@ REPLACE, COPY, KEEP, LATER, REJOIN, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, 
     'replace, or add to its array again', 'order a replacement', 'look at the cable',
     'update the firmware', 'look at the cooling', 'look for the drive',
     'repair the check', 'find out why it cannot be read', 'watch', 'nothing')
-ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, COPY, KEEP, LATER, REJOIN, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE,
+ORDER_OF_ACTIONS: tuple[str, ...] = (REPLACE, COPY, KEEP, LATER, REJOIN, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE,
                                      COOL, WATCH, NOTHING)
 
 # Metrics or findings whose action is the same in every state. All others concern the drive itself.
@@ -34,7 +34,7 @@ class Due(NamedTuple):
     """An action and the date by which a replacement must be ordered."""
 
     to_do: str                # "order a replacement by 2027-03-04", or "... now" if that is past
-    order_by: Optional[str]   # "2027-03-04", today if that is past; None: no forecast or no order
+    order_by: str | None   # "2027-03-04", today if that is past; None: no forecast or no order
 
 
 class Advice(NamedTuple):
@@ -77,7 +77,7 @@ def is_due(left: Iterable[float], now: float) -> bool:
     return by is not None and by <= now
 
 
-def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
+def _action_and_why(verdict: Verdict, now: float) -> tuple[str, str]:
     if verdict.problem and verdict.state is not State.OK:
         return of_problem(verdict.code), findings(verdict)
     alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
@@ -95,7 +95,7 @@ def of_problem(code: str) -> str:
     return SEARCH if code in GONE else READ
 
 
-def of_alarms(alarms: Iterable[Tuple[str, State]]) -> str:
+def of_alarms(alarms: Iterable[tuple[str, State]]) -> str:
     """Return the most urgent action for alerts, each given as a metric and its state."""
     return min((_action(metric, state) for metric, state in alarms), key=ORDER_OF_ACTIONS.index)
 

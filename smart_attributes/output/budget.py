@@ -13,7 +13,7 @@ from ..words import listed, plain
 from . import perfdata, plugin_lines
 
 if TYPE_CHECKING:
-    from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..knowledge.drive_database import Metric
     from ..model import Verdict
@@ -47,7 +47,7 @@ def share(limit: int) -> int:
 
 # --- perfdata ----------------------------------------------------------------------
 
-def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> Set[str]:
+def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> set[str]:
     """Return the metrics to print, each for all drives: as many as fit, in a fixed order.
 
     needed: the most bytes that each metric can take. limit: bytes of the whole output.
@@ -60,9 +60,9 @@ def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit:
     return kept
 
 
-def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> List[str]:
+def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[str]:
     """Return metrics sorted by their order in attributes.json, then by concern as for severity, then by name."""
-    def place(metric: str) -> Tuple[int, int, str]:
+    def place(metric: str) -> tuple[int, int, str]:
         definition = definitions.get(metric)
         return ((definition.order or LAST, severity.ORDER.index(definition.concern), metric) if definition
                 else (LAST + (metric == perfdata.OLD), len(severity.ORDER), metric))
@@ -70,31 +70,31 @@ def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> List[st
 
 
 def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], definitions: Mapping[str, Metric],
-           is_all: bool) -> Dict[str, int]:
+           is_all: bool) -> dict[str, int]:
     """Return the most bytes that each metric can take, whatever values the drives report at later checks.
 
     Drives of the same type are assumed to have the same metrics. A drive that was not read is assumed to have all.
     """
-    of_kind: Dict[str, Set[str]] = {}
+    of_kind: dict[str, set[str]] = {}
     for verdict in verdicts:
         if not verdict.problem:
             of_kind.setdefault(verdict.identity.kind, set()).update(_possible(verdict, definitions, is_all))
-    everything: Set[str] = set().union(*of_kind.values())
+    everything: set[str] = set().union(*of_kind.values())
     widths = {metric: _width(metric, values, definitions.get(metric)) for metric in everything}
-    found: Dict[str, int] = {}
+    found: dict[str, int] = {}
     for verdict in verdicts:
         for metric in everything if verdict.problem else of_kind[verdict.identity.kind]:
             found[metric] = found.get(metric, 0) + size(verdict.device.name) + widths[metric]
     return _at_least(found, values)
 
 
-def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> Set[str]:
+def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
     """Return the metrics of a drive that can be graphed, even if they have no number at this check."""
     told = {judgement.reading.metric for judgement in verdict.judgements if perfdata.is_possible(judgement, is_all)}
     return told | {name for name, definition in definitions.items() if definition.beside in told}
 
 
-def _width(metric: str, values: Iterable[perfdata.Value], definition: Optional[Metric]) -> int:
+def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | None) -> int:
     """Return the largest size in bytes of a value of a metric, without the name of the drive."""
     most = definition.valid[1] if definition else None
     number = len(plain(most)) if most is not None else DIGITS
@@ -105,9 +105,9 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Optional[M
     return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
 
 
-def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> Dict[str, int]:
+def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> dict[str, int]:
     """Return sizes at least as large as those of this check; a number under a label of version 1.6 counts as DIGITS."""
-    today: Dict[str, int] = {}
+    today: dict[str, int] = {}
     for value in values:
         more = DIGITS + LIMITS if value.metric == perfdata.OLD else 0
         today[value.metric] = today.get(value.metric, 0) + size(value.text) + more
@@ -116,7 +116,7 @@ def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> Dic
 
 # --- text --------------------------------------------------------------------------
 
-def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> List[str]:
+def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> list[str]:
     """Return the lines that fit, and a line that names what was omitted.
 
     missing: omitted metrics. limit: bytes of the whole output. others: its first line and its values.
@@ -129,13 +129,13 @@ def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequenc
     return [*kept, f'{plugin_lines.LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
 
 
-def _most_important(text: OutputText, room: int) -> List[str]:
+def _most_important(text: OutputText, room: int) -> list[str]:
     """Return the lines that fit; lines about the check get at most half of the space, to leave room for drives."""
     checks = first(text.checks, room // 2)
     return [*checks, *first([*text.drives, *text.notes], room - sum(map(size, checks)))]
 
 
-def first(parts: Sequence[str], room: int) -> List[str]:
+def first(parts: Sequence[str], room: int) -> list[str]:
     """Return as many of the first parts as fit into *room* bytes."""
     return [part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room]
 

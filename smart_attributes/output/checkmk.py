@@ -13,7 +13,7 @@ from ..words import clean, coded, plain, sentence
 from . import perfdata, plugin, plugin_lines
 
 if TYPE_CHECKING:
-    from typing import Iterable, List, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..model import Verdict
     from .plugin import Face, Whole
@@ -64,5 +64,5 @@ def _metric(name: str) -> str:
 
 def _line(state: State, name: str, metrics: str, text: Sequence[str]) -> str:
     # A backslash, such as in a path, could begin a line. Checkmk refuses an empty first line.
-    lines: List[str] = [sentence(each.replace('\\', '/'), LONGEST) or plugin_lines.NOT_TOLD for each in text]
+    lines: list[str] = [sentence(each.replace('\\', '/'), LONGEST) or plugin_lines.NOT_TOLD for each in text]
     return f'{int(state)} "{name}" {metrics} {_NEW_LINE.join(lines)}'

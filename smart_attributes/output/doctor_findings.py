@@ -4,7 +4,8 @@ from __future__ import annotations
 import json
 import shutil
 import textwrap
-from typing import Iterator, List, NamedTuple, Optional, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..constants import DOCUMENT
 from ..words import sentence, visible
@@ -19,7 +20,7 @@ class Finding(NamedTuple):
     """The result of one check of the installation."""
 
     subject: str                 # "sudo rule", "/dev/sda"
-    is_good: Optional[bool]      # None: could not be checked, because of another finding
+    is_good: bool | None      # None: could not be checked, because of another finding
     words: str
     cure: str = ''               # next step, a sentence; '' if all is well
     command: str = ''            # command for the next step, ready to paste
@@ -70,7 +71,7 @@ def _lines(finding: Finding, subjects: int, width: int) -> Iterator[str]:
         yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'  # never wrapped, so that it can be pasted
 
 
-def _wrapped(head: str, words: str, width: int) -> List[str]:
+def _wrapped(head: str, words: str, width: int) -> list[str]:
     return textwrap.wrap(sentence(words, _WORDS), width, initial_indent=head, subsequent_indent=' ' * len(head),
                          break_long_words=False, break_on_hyphens=False) or [head.rstrip()]
 

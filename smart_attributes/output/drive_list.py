@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import List, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..constants import DOCUMENT
 from ..model import Identity, Verdict
@@ -17,7 +17,7 @@ def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: 
     return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
-def _identity(identity: Identity, hide_serial: bool) -> List[str]:
+def _identity(identity: Identity, hide_serial: bool) -> list[str]:
     cells = [identity.model, identity.firmware, *([] if hide_serial else [identity.serial, identity.wwn])]
     return [clean(cell, limit=60) or '-' for cell in cells]
 

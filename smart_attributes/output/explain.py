@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
@@ -16,7 +17,7 @@ WIDTH_WITHOUT_TERMINAL = 140
 TO_DO = {REPLACE: 'replace this drive now', WATCH: 'watch this drive'}  # other actions are printed as they are
 
 
-def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDatabase, thresholds: Thresholds,
+def print_drive(verdict: Verdict, report: Report | None, database: SpecDatabase, thresholds: Thresholds,
                 hide_serial: bool, is_verbose: bool) -> None:
     """Print the action, the alerts and the drive. is_verbose: also all readings, limits and unmapped attributes."""
     from rich.text import Text
@@ -51,7 +52,7 @@ def _print_tables(console: Any, verdict: Verdict, report: Report, database: Spec
             console.print(table)
 
 
-def _head_rows(report: Report) -> Iterator[Tuple[str, ...]]:
+def _head_rows(report: Report) -> Iterator[tuple[str, ...]]:
     """Yield the counts of each head in the FARM log of a disk that has any."""
     if report.farm and not report.farm.is_foreign:
         yield from (tuple(map(str, head)) for head in report.farm.heads)
@@ -63,7 +64,7 @@ def print_faults(faults: Sequence[str]) -> None:
         print(f'{State.UNKNOWN.name}: {sentence(coded(fault), 500)}')
 
 
-def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
+def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
     """Return the drive with its state, the action with its reason, what its groups mean for it, and how many such
     drives failed; the last two only if they are known.
 
@@ -110,7 +111,7 @@ def _value(reading: Reading) -> str:
     return reading.verdict if reading.state is not None else quantity(reading)
 
 
-def details(verdict: Verdict, hide_serial: bool) -> List[str]:
+def details(verdict: Verdict, hide_serial: bool) -> list[str]:
     """Return the drive's identity, database entry, location and forecasts, one line each."""
     identity, device = verdict.identity, verdict.device
     lines = [f'device      {device.address}, name {device.name}',
@@ -145,7 +146,7 @@ def _farm(report: Report, database: SpecDatabase, hide_serial: bool, is_verbose:
         yield f'FARM log    {", ".join(parts)}'
 
 
-def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:
+def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
     for judgement in verdict.judgements:
         reading = judgement.reading
         why_not = '' if reading.judged else f'not judged{": " + reading.unknown if reading.unknown else ""}'
@@ -159,7 +160,7 @@ def _limits(judgement: Judgement) -> str:
     return ', '.join(words) or 'none'
 
 
-def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Tuple[str, ...]]:
+def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str, ...]]:
     for judgement in verdict.judgements:
         if judgement.reading.judged:
             limit = thresholds.limit(judgement.reading.metric, verdict.device, verdict.identity, verdict.entry or '')
@@ -180,7 +181,7 @@ def _growth(rule: Mapping[str, Any]) -> str:
     return f'growth within {rule["within"]}: {limits}, alerts for {rule["for"]}{why}'
 
 
-def _unused_rows(report: Report, database: SpecDatabase) -> Iterator[Tuple[str, ...]]:
+def _unused_rows(report: Report, database: SpecDatabase) -> Iterator[tuple[str, ...]]:
     spec = database.identify(report.identity, [row.id for row in report.attributes])
     used = {item.attribute for item in spec.readings}
     for row in report.attributes:

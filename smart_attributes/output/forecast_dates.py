@@ -7,7 +7,7 @@ from ..constants import DAY, YEAR
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Iterable, Optional
+    from collections.abc import Iterable
 
     from ..model import Forecast
 
@@ -20,7 +20,7 @@ def day(when: float, form: str = '%Y-%m-%d') -> str:
     return time.strftime(form, time.gmtime(when))
 
 
-def order_by(left: Iterable[float], now: float) -> Optional[float]:
+def order_by(left: Iterable[float], now: float) -> float | None:
     """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
 
     Return None without a forecast, or if that time is further ahead than FAR. left: for each forecast of the drive,

@@ -1,8 +1,8 @@
 """How close a group of drives is to losing data, from its object in the JSON document. Pure."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import Mapping, Tuple
 
 from ..redundancy.levels import TOLERANCE
 from ..redundancy.replacement import BUSY, COPY, LAST, NEXT, UNKNOWN, WAIT
@@ -26,7 +26,7 @@ class Risk(IntEnum):
 
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 # Code of a reason (codes.REDUNDANCY) -> the label of the replacement that it is for, and the risk of the group.
-OF_CODE: Mapping[str, Tuple[str, Risk]] = {
+OF_CODE: Mapping[str, tuple[str, Risk]] = {
     'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED), 'only-swap': (NEXT, Risk.PLAIN),
     'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
     'redundancy-doubtful': (UNKNOWN, Risk.UNSURE), 'members-not-checked': (UNKNOWN, Risk.UNSURE),

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..constants import DOCUMENT
 from ..model import Identity
@@ -12,7 +13,7 @@ from ..words import amount, clean
 BARS = '▁▂▃▄▅▆▇█'
 WIDTH = 24                # characters of a graph
 
-Points = Sequence[Tuple[float, float]]   # seconds since 1970, number
+Points = Sequence[tuple[float, float]]   # seconds since 1970, number
 
 
 class Series(NamedTuple):
@@ -34,7 +35,7 @@ class DriveHistory(NamedTuple):
     series: Sequence[Series]
 
 
-def drive(identity: Identity, read: Tuple[float, float], series: Sequence[Series],
+def drive(identity: Identity, read: tuple[float, float], series: Sequence[Series],
           metrics: Sequence[str] = ()) -> DriveHistory:
     """Return a drive with the series of *metrics* (all series if empty) and the days of its first and last reading.
 
@@ -58,7 +59,7 @@ def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
         yield '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
 
 
-def _row(series: Series) -> Tuple[str, ...]:
+def _row(series: Series) -> tuple[str, ...]:
     first, last = series.points[0], series.points[-1]
     changed = _day(last[0]) if len(series.points) > 1 else '-'
     return (clean(series.metric), amount(first[1], series.unit), amount(last[1], series.unit), changed,
@@ -94,7 +95,7 @@ def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str
 
 
 def _drive(drive: DriveHistory, hide_serial: bool) -> Mapping[str, Any]:
-    series: List[Dict[str, Any]] = [{'metric': clean(each.metric), 'definition': clean(each.definition),
+    series: list[dict[str, Any]] = [{'metric': clean(each.metric), 'definition': clean(each.definition),
                                      'unit': each.unit,
                                      'points': [[round(moment), number] for moment, number in each.points]}
                                      for each in drive.series]

@@ -6,7 +6,8 @@ ignores unknown keys.
 from __future__ import annotations
 
 import json
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..coded import Coded
 from ..constants import DOCUMENT
@@ -31,8 +32,8 @@ STATUS = 'status-reported'   # for a metric that the local configuration defines
 
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
-             faults: Sequence[Coded] = (), demands: Sequence[Tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
-             lately: Optional[Lately] = None) -> Json:
+             faults: Sequence[Coded] = (), demands: Sequence[tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
+             lately: Lately | None = None) -> Json:
     """Return the document, with the verdicts in order of severity; an unknown value is null.
 
     now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
@@ -79,7 +80,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     return {**drive, **{key: value for key, value in told.items() if value}}
 
 
-def _replacement(replacement: Optional[Replacement]) -> Json:
+def _replacement(replacement: Replacement | None) -> Json:
     return {'label': replacement.label, **note(replacement.why)} if replacement else {}
 
 
@@ -92,7 +93,7 @@ def _lately(lately: Lately) -> Json:
             **({'fell': fell} if fell else {})}
 
 
-def _findings(verdict: Verdict) -> List[Json]:
+def _findings(verdict: Verdict) -> list[Json]:
     """Return the findings, most severe first; "limit" is a Nagios range in base units, for growth that of "grown"."""
     return [_finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
 
@@ -119,7 +120,7 @@ def _reading(judgement: Judgement) -> Json:
             **({'growth': sentence(judgement.growth, NOTE), 'grown': judgement.grown} if judgement.growth else {})}
 
 
-def _value(judgement: Judgement) -> Tuple[Any, str]:
+def _value(judgement: Judgement) -> tuple[Any, str]:
     """Return a value as a status word or a number, as an integer if it is whole."""
     reading = judgement.reading
     if reading.number is None:
@@ -141,5 +142,5 @@ def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:
             for metric, f in forecasts.items()}
 
 
-def _past(past: Mapping[str, Sequence[Tuple[float, float]]]) -> Json:
+def _past(past: Mapping[str, Sequence[tuple[float, float]]]) -> Json:
     return {metric: [[round(time), number] for time, number in points] for metric, points in past.items()}

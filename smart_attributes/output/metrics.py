@@ -6,7 +6,8 @@ number, and a replacement drive starts again from zero. prometheus_client writes
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import SmartError, installing
 from ..knowledge.drive_database import Metric
@@ -17,7 +18,7 @@ from .perfdata import is_graphed
 
 PREFIX = 'smart_'
 # Unit of a metric -> the ending of its name, and how many of that unit make one of Prometheus' base unit.
-UNITS: Mapping[str, Tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
+UNITS: Mapping[str, tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
                                         'C': ('_celsius', 1), '': ('', 1)}
 STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
 FORECAST: Mapping[str, str] = {'left': 'Predicted time until it is used up', 'earliest': 'Earliest predicted time',
@@ -27,7 +28,7 @@ GROUP = ('group', 'name', 'kind', 'level')
 PART = (*GROUP, 'state')
 WHO, BASIS = (*DRIVE, 'model', 'serial', 'firmware', 'kind', 'address'), (*READING, 'basis')
 
-Sample = Tuple[Tuple[str, ...], float]  # values of the labels, number
+Sample = tuple[tuple[str, ...], float]  # values of the labels, number
 
 
 class Family(NamedTuple):
@@ -35,7 +36,7 @@ class Family(NamedTuple):
 
     name: str
     help: str
-    labels: Tuple[str, ...]
+    labels: tuple[str, ...]
     samples: Sequence[Sample]
 
 
@@ -49,7 +50,7 @@ class Run(NamedTuple):
     groups: Sequence[Membership] = ()
 
 
-def metrics(run: Run, metrics: Mapping[str, Metric]) -> List[Family]:
+def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
     """Return all metrics, except those of graphed readings that no drive has."""
     return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts),
             *_of_groups(run.groups)]
@@ -90,15 +91,15 @@ def _of_drives(run: Run) -> Iterator[Family]:
                  [((v.device.name, metric), state) for v in drives for metric, state in _states(v).items()])
 
 
-def _who(verdict: Verdict, hide_serial: bool) -> Tuple[str, ...]:
+def _who(verdict: Verdict, hide_serial: bool) -> tuple[str, ...]:
     who = verdict.identity
     return (verdict.device.name, clean(who.model), '' if hide_serial else clean(who.serial), clean(who.firmware),
             kind(verdict), clean(verdict.device.address))
 
 
-def _states(verdict: Verdict) -> Dict[str, State]:
+def _states(verdict: Verdict) -> dict[str, State]:
     """Return the worst state of each metric that has a limit or a state of its own."""
-    found: Dict[str, State] = {}
+    found: dict[str, State] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
         has_state = reading.state is not None and reading.judged
@@ -108,7 +109,7 @@ def _states(verdict: Verdict) -> Dict[str, State]:
 
 
 def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> Iterator[Family]:
-    named: Dict[str, List[Sample]] = {}
+    named: dict[str, list[Sample]] = {}
     for verdict in verdicts:
         for judgement in graphed(verdict):
             metric = metrics[judgement.reading.metric]
@@ -120,7 +121,7 @@ def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> 
 
 def graphed(verdict: Verdict) -> Iterable[Judgement]:
     """Return one graphed judgement for each metric: the worst, which is the first."""
-    found: Dict[str, Judgement] = {}
+    found: dict[str, Judgement] = {}
     for judgement in verdict.judgements:
         if is_graphed(judgement, False):
             found.setdefault(judgement.reading.metric, judgement)
@@ -145,7 +146,7 @@ def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
                  sorted(counts.items()))
 
 
-def _group(found: Membership) -> Tuple[str, ...]:
+def _group(found: Membership) -> tuple[str, ...]:
     group = found.group
     return clean(group.id), clean(group.name), group.kind, group.level
 

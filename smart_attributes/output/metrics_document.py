@@ -19,7 +19,7 @@ from .advice import advice
 from .metrics import graphed
 
 if TYPE_CHECKING:
-    from typing import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from ..coded import Coded
     from ..model import Device

@@ -10,7 +10,7 @@ from ..typed import TYPE_CHECKING
 from ..words import visible
 
 if TYPE_CHECKING:
-    from typing import Sequence
+    from collections.abc import Sequence
 
 
 def write(text: str | Sequence[str], path: str) -> None:

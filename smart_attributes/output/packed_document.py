@@ -6,7 +6,8 @@ value. This reduces the document of 24,000 drives from 104 MB to 13 MB.
 """
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Tuple
+from collections.abc import Iterable
+from typing import Any
 
 from ..typed import Json
 from ..words import amount
@@ -20,8 +21,8 @@ class Table:
     """A table of repeated values, each with its number."""
 
     def __init__(self) -> None:
-        self.values: List[Any] = []
-        self._numbers: Dict[Any, int] = {}
+        self.values: list[Any] = []
+        self._numbers: dict[Any, int] = {}
 
     def number(self, key: Any, value: Any) -> int:
         """Return the number of a value, after adding the value if it is new."""
@@ -42,7 +43,7 @@ class Packer:
         """Return the number of values in the tables."""
         return len(self.strings.values) + len(self.shapes.values)
 
-    def drive(self, drive: Json, pairs: List[Any]) -> Dict[str, Any]:
+    def drive(self, drive: Json, pairs: list[Any]) -> dict[str, Any]:
         """Return a drive with numbers for its strings, without null and empty values. pairs: its packed readings."""
         kept = {key: value for key, value in drive.items() if value not in (None, '', [], {}) and key not in NOT_SHOWN}
         kept.update((name, self.strings.number(kept[name], kept[name])) for name in NAMES if name in kept)
@@ -53,11 +54,11 @@ class Packer:
             kept['depends'] = [{'text': each['text']} for each in kept['depends']]
         return kept
 
-    def readings(self, readings: Iterable[Json]) -> List[Any]:
+    def readings(self, readings: Iterable[Json]) -> list[Any]:
         """Return, for each reading, the number of its shape, followed by its value."""
         return [item for reading in readings for item in self._reading(reading)]
 
-    def _reading(self, reading: Json) -> Tuple[int, Any]:
+    def _reading(self, reading: Json) -> tuple[int, Any]:
         shape = {key: value for key, value in reading.items()
                  if key not in ('value', 'said') and value not in (None, '')}
         if not _follows(reading):
@@ -69,7 +70,7 @@ class Packer:
         return {'strings': self.strings.values, 'shapes': self.shapes.values, 'names': NAMES}
 
 
-def unpacked(drive: Json, tables: Json) -> Dict[str, Any]:
+def unpacked(drive: Json, tables: Json) -> dict[str, Any]:
     """Return a drive as it was before packing, but without null and empty values."""
     strings, shapes, pairs = tables['strings'], tables['shapes'], drive['readings']
     return {**drive, **{name: strings[drive[name]] for name in NAMES if name in drive},

@@ -13,7 +13,8 @@ import json
 import re
 import secrets
 import time
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .. import files
 from ..errors import SmartError, installing
@@ -39,12 +40,12 @@ class Content(NamedTuple):
 
     data: str                                    # packed document for page.js, as JSON
     counts: Mapping[str, int]                    # by state
-    todo: Mapping[str, Tuple[int, Sequence[Json]]]  # action -> number of drives, and the first of them
+    todo: Mapping[str, tuple[int, Sequence[Json]]]  # action -> number of drives, and the first of them
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
-    lately: Optional[Json] = None                # recent increases, and drives added and removed
-    fleet: Optional[Json] = None                 # parts that only a fleet has
+    lately: Json | None = None                # recent increases, and drives added and removed
+    fleet: Json | None = None                 # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
 
 
@@ -60,7 +61,7 @@ def page(document: Json, title: str, now: float) -> str:
         _seen(_lately(document.get('lately')))), title, now))
 
 
-def rendered(content: Content, title: str, now: float) -> Tuple[str, ...]:
+def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     """Return the HTML page for its content, in parts. now: seconds since 1970.
 
     Raises SmartError if Jinja2 is not installed.
@@ -82,7 +83,7 @@ def rendered(content: Content, title: str, now: float) -> Tuple[str, ...]:
     return head, _as_data(content.data), tail
 
 
-def said(drive: Json, place: Optional[int], drives: int = 1) -> Json:
+def said(drive: Json, place: int | None, drives: int = 1) -> Json:
     """Return the fields of a drive's card.
 
     place: its row in the table, if it has one. drives: number of drives of this model that the card represents.
@@ -90,13 +91,13 @@ def said(drive: Json, place: Optional[int], drives: int = 1) -> Json:
     return {**{key: drive.get(key) for key in SAID}, 'place': place, 'drives': drives}
 
 
-def todo(document: Json) -> Dict[str, List[Json]]:
+def todo(document: Json) -> dict[str, list[Json]]:
     """Return the drives for each action, in the order to act on them; drives to watch appear only in the table.
 
     The order of replacement decides about drives to replace, severity about all others.
     """
     order = {step['name']: place for place, step in enumerate(document.get('replace_order', ()))}
-    found: Dict[str, List[Json]] = {action: [] for action in ACTIONS}
+    found: dict[str, list[Json]] = {action: [] for action in ACTIONS}
     for place, drive in enumerate(document['drives']):
         if drive.get('action') in found:
             found[drive['action']].append(said(drive, place))
@@ -112,7 +113,7 @@ def todo(document: Json) -> Dict[str, List[Json]]:
     return {action: found[action] for action in (*first, *ACTIONS) if found[action]}
 
 
-def _of_unchecked(document: Json) -> Iterator[Tuple[str, Json]]:
+def _of_unchecked(document: Json) -> Iterator[tuple[str, Json]]:
     """Yield the cards of disks that are in the order of replacement, although no drive of the document is theirs."""
     names = {drive.get('name') for drive in document['drives']}
     for step in document.get('replace_order', ()):
@@ -121,7 +122,7 @@ def _of_unchecked(document: Json) -> Iterator[Tuple[str, Json]]:
             yield action, said({'name': step['name'], 'state': 'UNKNOWN', 'why': step['why']}, None)
 
 
-def _lately(lately: Optional[Json]) -> Json:
+def _lately(lately: Json | None) -> Json:
     """Return recent increases, and drives added and removed, as the page lists them; nothing if not requested."""
     if not lately:
         return {}
@@ -130,7 +131,7 @@ def _lately(lately: Optional[Json]) -> Json:
     return {'day': day(lately['since']), 'said': changed(told, lately['unknown'])}
 
 
-def _readable(drives: Sequence[Json]) -> List[Json]:
+def _readable(drives: Sequence[Json]) -> list[Json]:
     """Return the drives with metric names in their reasons written as words: "endurance used" for endurance_used."""
     metrics = {reading['metric'] for drive in drives for reading in drive['readings']}
     names = re.compile(rf'\b({"|".join(sorted(metrics)) or "(?!)"})\b')
@@ -148,11 +149,11 @@ def _seen(value: Any) -> Any:
     return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def _texts(notes: Sequence[Json]) -> List[str]:
+def _texts(notes: Sequence[Json]) -> list[str]:
     return [visible(each['text']) for each in notes]
 
 
-def _counts(document: Json) -> Dict[str, int]:
+def _counts(document: Json) -> dict[str, int]:
     states = [drive['state'] for drive in document['drives']]
     return {state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')}
 

@@ -1,7 +1,8 @@
 """Groups of drives as the page draws them: a row of members each, those at risk first. Pure."""
 from __future__ import annotations
 
-from typing import Iterator, List, Mapping, NamedTuple, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ..redundancy import sentences
 from ..typed import Json
@@ -59,7 +60,7 @@ def _tolerance(group: Json) -> str:
     return f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
 
 
-def _members(group: Json, places: Mapping[str, int]) -> List[Json]:
+def _members(group: Json, places: Mapping[str, int]) -> list[Json]:
     """Return a box for each member, in the order of their slots; of empty slots, the first few have one."""
     ordered = sorted(group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0))
     empty = [number for number, member in enumerate(ordered) if not member['name']]
@@ -91,6 +92,6 @@ def _box(name: str, kind: str) -> Json:
     return {'name': name, 'kind': kind, 'drives': (), 'more': 0}
 
 
-def _worst_first(drives: Sequence[Json]) -> List[Json]:
+def _worst_first(drives: Sequence[Json]) -> list[Json]:
     ranks = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')
     return sorted(drives, key=lambda drive: ranks.index(drive['state']))

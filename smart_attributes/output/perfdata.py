@@ -14,11 +14,11 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import plain
 
 if TYPE_CHECKING:
-    from typing import Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+    from collections.abc import Iterable, Mapping, Sequence
 
     # "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain tuple, because a fleet has
     # millions of them.
-    ReadBack = Tuple[str, Union[int, float], str]
+    ReadBack = tuple[str, float, str]
 
 # Printed as the drive reports it, even if its status is ignored or a more precise status is printed as well.
 OWN_WORD = 'smart_status'
@@ -36,7 +36,7 @@ class Value(NamedTuple):
     limits: str = ''            # for warning and critical, joined; only their length matters
 
 
-def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool) -> List[Value]:
+def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool) -> list[Value]:
     """Return the values of all drives, sorted, such as "'sda_endurance_used'=9%;85;95;0;".
 
     is_all: include all metrics, not only the graphed ones.
@@ -57,7 +57,7 @@ def is_possible(judgement: Judgement, is_all: bool) -> bool:
     return judgement.reading.metric != OLD_LIMIT and (judgement.graphed or is_all)
 
 
-def _value(name: str, judgement: Judgement, metric: Optional[Metric]) -> Value:
+def _value(name: str, judgement: Judgement, metric: Metric | None) -> Value:
     """Return a drive's reading with its label and the bounds of its metric. Nagios does not have the unit C."""
     reading = judgement.reading
     ends = ['' if end is None else plain(end) for end in ((metric.minimum, metric.maximum) if metric else (None, None))]
@@ -71,7 +71,7 @@ def _printed(label: str, number: float, unit: str, *limits: str) -> str:
     return f"'{label}'={plain(number)}{unit};{';'.join(limits)}"
 
 
-def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> List[Value]:
+def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> list[Value]:
     """Return the values under labels of version 1.6, sorted, except labels that are already *printed*."""
     found = {value.label: _printed(value.label, value.number, '', value.warning, value.critical, '', '')
              for verdict in verdicts for value in verdict.old_values}
@@ -81,7 +81,7 @@ def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> List[Va
 
 # --- read back ---------------------------------------------------------------------
 
-def read(texts: Iterable[str]) -> List[ReadBack]:
+def read(texts: Iterable[str]) -> list[ReadBack]:
     """Return the values in texts such as "'sda_temperature'=22;60;70;;".
 
     Truncated texts are skipped: all our values have fields for limits, even if empty. Invalid numbers are skipped,
@@ -92,7 +92,7 @@ def read(texts: Iterable[str]) -> List[ReadBack]:
     return [(label, float(number) if '.' in number else int(number), limits) for label, number, limits in found]
 
 
-def levels(limits: str) -> Tuple[str, str]:
+def levels(limits: str) -> tuple[str, str]:
     """Return the ranges for warning and critical from the limits of a value."""
     warning, _, rest = limits.partition(';')
     return warning, rest.partition(';')[0]

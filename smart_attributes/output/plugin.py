@@ -9,7 +9,7 @@ from ..words import coded, headline, reading_line, sentence, statement
 from . import budget, perfdata, plugin_lines
 
 if TYPE_CHECKING:
-    from typing import Iterable, List, Mapping, Sequence, Tuple
+    from collections.abc import Iterable, Mapping, Sequence
 
 # Metrics that the first line shows if all drives are OK; a zero is not shown.
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
@@ -32,10 +32,10 @@ class Whole(NamedTuple):
 
     failures: Sequence[str] = ()  # make the check CRITICAL: missing drives
     faults: Sequence[str] = ()    # make it UNKNOWN unless something is CRITICAL: slots not read
-    demands: Sequence[Tuple[State, str]] = ()  # have a state of their own
+    demands: Sequence[tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()   # do not change the state, but an admin can act on them
     notes: Sequence[str] = ()     # do not change the state; shown with -v
-    nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message without any verdicts
+    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message without any verdicts
 
 
 NOTHING_MORE = Whole()
@@ -96,7 +96,7 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
                     printed)
 
 
-def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> Tuple[State, str, str]:
+def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, str, str]:
     """Return the state of the check, the messages about the check as a whole that determine it, and less severe ones.
 
     ordered: verdicts in order of severity.
@@ -124,7 +124,7 @@ def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]
     return Outcome('\n'.join([*text, *last]) + '\n', state)
 
 
-def states(whole: Whole) -> List[State]:
+def states(whole: Whole) -> list[State]:
     """Return the states that result from messages about the check as a whole."""
     return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else []),
             *(state for state, _ in whole.demands)]
@@ -142,7 +142,7 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
     return ''
 
 
-def drive_lines(verdict: Verdict, face: Face) -> List[str]:
+def drive_lines(verdict: Verdict, face: Face) -> list[str]:
     """Return the line of a drive and, with -v, its notes."""
     told = [plugin_lines.written(plugin_lines.line(verdict, face.hide_serial))]
     if face.verbose >= 1:

@@ -13,7 +13,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean, coded, findings, plural, sentence
 
 if TYPE_CHECKING:
-    from typing import Iterable, List, Optional, Sequence, Tuple
+    from collections.abc import Iterable, Sequence
 
 NAME = 'SMART'
 GAP = '  '
@@ -38,7 +38,7 @@ class Line(NamedTuple):
     name: str
     model: str
     findings: str                # Coded if it is the reason why the drive was not read
-    serial: Optional[str] = ''   # None: hidden
+    serial: str | None = ''   # None: hidden
     firmware: str = ''           # also '' in lines of builds of 2.0 that did not yet print it
 
 
@@ -48,10 +48,10 @@ class PluginText(NamedTuple):
     state: State
     headline: str                # the first line after its state; Coded if it has a code
     counted: int                 # number of drives according to the first line; 0 if it gives none
-    lines: Tuple[Line, ...]
-    checks: Tuple[Tuple[State, str], ...]  # about the check as a whole
-    notes: Tuple[str, ...]
-    left_out: Tuple[str, ...]    # items that the plugin reports as omitted
+    lines: tuple[Line, ...]
+    checks: tuple[tuple[State, str], ...]  # about the check as a whole
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]    # items that the plugin reports as omitted
 
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
@@ -117,7 +117,7 @@ def _padded(state: State) -> str:
 
 # --- read back ---------------------------------------------------------------------
 
-def read(text: str) -> Optional[PluginText]:
+def read(text: str) -> PluginText | None:
     """Return the content of the plugin's text without its perfdata, or None if this plugin did not print it."""
     head, *rest = text.splitlines() or ['']
     word, sign, headline = head.partition(' - ')
@@ -131,10 +131,10 @@ def read(text: str) -> Optional[PluginText]:
                       tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
 
 
-def _parted(rest: Iterable[str]) -> Tuple[List[Tuple[State, str]], List[Line]]:
+def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
     """Return the lines about the check and the lines about drives, separately."""
-    checks: List[Tuple[State, str]] = []
-    drives: List[Line] = []
+    checks: list[tuple[State, str]] = []
+    drives: list[Line] = []
     for each in rest:
         state = _STATES.get(each[:_START])
         if state is None:
@@ -147,7 +147,7 @@ def _parted(rest: Iterable[str]) -> Tuple[List[Tuple[State, str]], List[Line]]:
     return checks, drives
 
 
-def _line(state: State, columns: List[str]) -> Line:
+def _line(state: State, columns: list[str]) -> Line:
     """Return the fields of a drive's line; the firmware is missing in lines of older builds and truncated lines."""
     name, model, told, *more = columns
     firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''

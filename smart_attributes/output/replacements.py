@@ -10,7 +10,7 @@ from ..words import clean, sentence
 from .advice import ORDER, REPLACE, advice
 
 if TYPE_CHECKING:
-    from typing import Iterator, List, Sequence, Tuple
+    from collections.abc import Iterator, Sequence
 
     from ..model import Group, Verdict
     from ..redundancy.replacement import Machine, Membership, Step
@@ -31,7 +31,7 @@ def _drive(verdict: Verdict, now: float) -> Drive:
                  advice(verdict, now).action in (REPLACE, ORDER))
 
 
-def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> Tuple[Verdict, ...]:
+def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> tuple[Verdict, ...]:
     """Return the verdicts with what depends on each drive, and whether it may be replaced."""
     steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
     return tuple(verdict._replace(depends=tuple(_depends(verdict.device.name, found.groups)),
@@ -45,7 +45,7 @@ def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
                 yield Dependence(group, member.name, member.state, tolerates, tolerance(group, tolerates))
 
 
-def lines(found: Machine) -> List[str]:
+def lines(found: Machine) -> list[str]:
     """Return the order of replacement as lines of text: the label, the drive and the reason."""
     width = max((len(step.label) for step in found.steps), default=0)
     return [f'  {step.label:{width}}  {step.drive.name}  {sentence(step.why, TEXT)}' for step in found.steps]
@@ -78,7 +78,7 @@ def _step(step: Step) -> Json:
             'disks': sorted(step.drive.disks), 'groups': list(step.groups)}
 
 
-def depends(verdict: Verdict) -> List[Json]:
+def depends(verdict: Verdict) -> list[Json]:
     """Return what depends on a drive: the groups that it is a member of."""
     return [{'group': clean(each.group.id, limit=TEXT), 'name': clean(each.group.name, limit=TEXT),
              'kind': each.group.kind, 'level': each.group.level or None,

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import AbstractSet, Any, Iterator, List, Mapping, Optional, Sequence
+from typing import Any
 
 from ..constants import HOUR
 from ..model import State, Verdict
@@ -19,7 +21,7 @@ TEXT = re.compile(r'smartctl \d|.*(?:self-assessment|Health Status|FAILING_NOW|g
 COUNTERS = frozenset(('5', '9', '187', '197', '198'))   # attributes that are shown without an alert, too
 
 
-def lines(verdict: Verdict, said: str, day: str, hide_serial: bool) -> List[str]:
+def lines(verdict: Verdict, said: str, day: str, hide_serial: bool) -> list[str]:
     """Return the lines of the text. said: smartctl's output, or ''. day: today, such as "2027-01-31"."""
     identity = verdict.identity
     alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
@@ -60,11 +62,11 @@ def _parts(document: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
     yield from (f'"{name}": {json.dumps(document[name])}' for name in names if name in document)
 
 
-def _document(said: str) -> Optional[Mapping[str, Any]]:
+def _document(said: str) -> Mapping[str, Any] | None:
     """Return smartctl's JSON, which follows its call; None if it printed text."""
     start = re.search(r'^\{', said, re.MULTILINE)
     try:
-        found: Optional[Mapping[str, Any]] = json.loads(said[start.start():]) if start else None
+        found: Mapping[str, Any] | None = json.loads(said[start.start():]) if start else None
     except (ValueError, RecursionError):
         return None
     return found

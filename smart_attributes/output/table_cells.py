@@ -1,7 +1,8 @@
 """The cells of a drive's row in a terminal table, as plain text and bars. Pure: nothing here prints."""
 from __future__ import annotations
 
-from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ..constants import YEAR
 from ..knowledge import severity
@@ -24,18 +25,18 @@ class DriveRow(NamedTuple):
     model: str
     serial: str
     used: str                 # "86 %"
-    filled: Optional[float]   # filled fraction of the bar, 0 to 1
+    filled: float | None   # filled fraction of the bar, 0 to 1
     wear: State               # sets the colour of the bar
     until: str                # "~2027-03"
     spare: str
     temp: str
     age: str
     written: str
-    what: Tuple[str, ...]     # findings, worst first
+    what: tuple[str, ...]     # findings, worst first
     host: str = ''            # of a fleet
 
 
-def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[DriveRow]:
+def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> list[DriveRow]:
     """Return the rows, worst drive first. now: seconds since 1970."""
     return [_row(verdict, hide_serial, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
 
@@ -52,12 +53,12 @@ def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
                     _written(verdict), _what(verdict, now))
 
 
-def _judged(verdict: Verdict, metric: str) -> Optional[Judgement]:
+def _judged(verdict: Verdict, metric: str) -> Judgement | None:
     return next((j for j in verdict.judgements if j.reading.metric == metric and j.reading.judged
                  and j.reading.number is not None), None)
 
 
-def _number(verdict: Verdict, metric: str) -> Optional[float]:
+def _number(verdict: Verdict, metric: str) -> float | None:
     found = _judged(verdict, metric)
     return found.reading.number if found else None
 
@@ -78,7 +79,7 @@ def _written(verdict: Verdict) -> str:
     return f'{host} of {rated}' if host and rated else host
 
 
-def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
+def _what(verdict: Verdict, now: float) -> tuple[str, ...]:
     """Return the findings, an unknown model and the order date of a drive; its other numbers have their own columns."""
     if verdict.problem:
         return (coded(problem(verdict, WHAT)),)
@@ -95,13 +96,13 @@ def until(verdict: Verdict, now: float) -> str:
     return '' if soonest is None else date(soonest, now)
 
 
-def lately_lines(lately: Lately) -> List[str]:
+def lately_lines(lately: Lately) -> list[str]:
     """Return lines on recent increases and on drives added and removed, and on periods that are not known."""
     told = (*(f'{each.drive} {each.said}' for each in (*lately.grew, *lately.fell)), *lately.came, *lately.went)
     return [f'since {day(lately.since)}:', *(f'  {sentence(text, WHAT)}' for text in changed(told, lately.unknown))]
 
 
-def changed(told: Iterable[str], unknown: Optional[str]) -> List[str]:
+def changed(told: Iterable[str], unknown: str | None) -> list[str]:
     """Return messages about changes, or a single message that there were none or that they are unknown."""
     return [text for text in (*told, unknown) if text] or ['no increases, no drives added or removed']
 

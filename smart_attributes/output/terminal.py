@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING, Collection, Optional, TextIO
+from collections.abc import Collection
+from typing import TextIO
 
+from ..typed import TYPE_CHECKING
 from ..words import clean, listed
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def console(pipe_width: int) -> Console:
 class ProgressLine:
     """A line that is rewritten as drives answer, and erased at the end."""
 
-    def __init__(self, stream: Optional[TextIO] = None) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._is_watched = self._stream.isatty()
         self._is_shown = False

@@ -5,9 +5,10 @@ no width, so it gets one line per drive, for grep and less -S, unless COLUMNS na
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..model import State
+from ..typed import TYPE_CHECKING
 from ..words import coded, sentence
 from . import terminal
 from .table_cells import BAR, DriveRow, bar, fitting
@@ -31,7 +32,7 @@ NO_BARS = '', ''
 
 
 def print_table(shown: Sequence[DriveRow], failures: Sequence[str], faults: Sequence[str] = (),
-                demands: Sequence[Tuple[State, str]] = ()) -> None:
+                demands: Sequence[tuple[State, str]] = ()) -> None:
     """Print the rows of drives, worst drive first.
 
     failures, faults, demands: messages about the run as a whole, as in survey.Survey.
@@ -40,7 +41,7 @@ def print_table(shown: Sequence[DriveRow], failures: Sequence[str], faults: Sequ
                (*((State.CRITICAL, text) for text in failures), *demands, *((State.UNKNOWN, text) for text in faults)))
 
 
-def print_rows(shown: Sequence[DriveRow], told: Iterable[Tuple[State, str]] = ()) -> None:
+def print_rows(shown: Sequence[DriveRow], told: Iterable[tuple[State, str]] = ()) -> None:
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
 
@@ -68,14 +69,14 @@ def _print_plain(table: Table, console: Console) -> None:
         print(line.rstrip())
 
 
-def _signs(console: Console) -> Tuple[str, str]:
+def _signs(console: Console) -> tuple[str, str]:
     """Return the characters of bars: filled and empty."""
     if not console.is_terminal:
         return NO_BARS
     return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
 
 
-def _lines(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Table:
+def _lines(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int], signs: tuple[str, str]) -> Table:
     """Return a table with one line per drive."""
     from rich.table import Table
     from rich.text import Text
@@ -91,7 +92,7 @@ def _lines(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
     return table
 
 
-def _used(row: DriveRow, signs: Tuple[str, str], width: int) -> Text:
+def _used(row: DriveRow, signs: tuple[str, str], width: int) -> Text:
     from rich.text import Text
     text = Text()
     if row.filled is not None and signs[0]:
@@ -100,7 +101,7 @@ def _used(row: DriveRow, signs: Tuple[str, str], width: int) -> Text:
     return text.append(row.used.rjust(width))
 
 
-def _widths(shown: Sequence[DriveRow], kept: Sequence[str], signs: Tuple[str, str]) -> Dict[str, int]:
+def _widths(shown: Sequence[DriveRow], kept: Sequence[str], signs: tuple[str, str]) -> dict[str, int]:
     """Return the width of each column without its bars, and that of a bar with the space after it."""
     from rich.cells import cell_len
     return {'bar': BAR + 1 if any(signs) else 0, 'used': 0,
@@ -118,7 +119,7 @@ def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
 # --- a narrow screen -------------------------------------------------------------------------------
 
 def _print_cards(shown: Sequence[DriveRow], kept: Sequence[str], console: Console, widest: Mapping[str, int],
-                 signs: Tuple[str, str]) -> None:
+                 signs: tuple[str, str]) -> None:
     from rich.text import Text
     fields = _fields(kept, widest, console.width)
     for row in shown:
@@ -143,7 +144,7 @@ def _name_line(row: DriveRow, widest: Mapping[str, int], width: int) -> Text:
     return line
 
 
-def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int) -> List[str]:
+def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int) -> list[str]:
     """Return the columns that fit; those whose bad values a finding also reports are omitted first."""
     fields = [name for name in NUMBERS if name in kept]
     for name in SPARED:
@@ -156,7 +157,7 @@ def _field_width(name: str, widest: Mapping[str, int]) -> int:
     return widest[name] + len(WORDS.get(name, '')) + (widest['bar'] if name == 'used' else GAP)
 
 
-def _number_line(row: DriveRow, fields: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Text:
+def _number_line(row: DriveRow, fields: Sequence[str], widest: Mapping[str, int], signs: tuple[str, str]) -> Text:
     """Return the line of numbers of a drive, aligned with those of other drives."""
     from rich.text import Text
     line = Text(' ' * INDENT)

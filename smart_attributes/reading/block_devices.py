@@ -13,7 +13,7 @@ from ..model import Member
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Dict, FrozenSet, List, Mapping, Optional, Tuple
+    from collections.abc import Mapping
 
     from ..model import Device
 
@@ -41,18 +41,18 @@ class Devices(NamedTuple):
     """All block devices of a machine without partitions, and how those in use are used."""
 
     system: System
-    names: FrozenSet[str]                       # disks, arrays and volumes, as in /sys/block
+    names: frozenset[str]                       # disks, arrays and volumes, as in /sys/block
     parts: Mapping[str, str] = {}               # partition -> its disk
-    inside: Mapping[str, Tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it lies on
-    used: Mapping[str, Tuple[str, ...]] = {}    # device -> mount points, "swap"; "zfs tank" for a pool
+    inside: Mapping[str, tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it lies on
+    used: Mapping[str, tuple[str, ...]] = {}    # device -> mount points, "swap"; "zfs tank" for a pool
     titles: Mapping[str, str] = {}              # volume -> what people call it: "vg0/home"
 
-    def below(self, name: str) -> Tuple[str, ...]:
+    def below(self, name: str) -> tuple[str, ...]:
         """Return the disks and groups that a member lies on, or () if the device is gone."""
         found = (each if each in self.names else self.parts.get(each, '') for each in self.inside.get(name, (name,)))
         return tuple(dict.fromkeys(each for each in found if each))
 
-    def member(self, name: str, state: str = 'in_sync', slot: Optional[int] = None) -> Member:
+    def member(self, name: str, state: str = 'in_sync', slot: int | None = None) -> Member:
         """Return a member of a group, in state missing if its device is gone."""
         below = self.below(name)
         return Member(self.titles.get(name, name)[:NAME], state if below else 'missing', slot, below)
@@ -67,7 +67,7 @@ def listed(system: System) -> Devices:
     return Devices(system, frozenset(names), parts)
 
 
-def disks_of(device: Device, system: System = LINUX) -> List[str]:
+def disks_of(device: Device, system: System = LINUX) -> list[str]:
     """Return the kernel's names of a drive's disks; an NVMe controller has one for each namespace, a report none."""
     name = os.path.basename(os.path.realpath(device.path))
     if device.is_recorded:
@@ -83,14 +83,14 @@ def disks_of(device: Device, system: System = LINUX) -> List[str]:
 
 # --- mounts and swap --------------------------------------------------------------------------------------
 
-def uses(system: System, mapped: Mapping[str, str]) -> Dict[str, Tuple[str, ...]]:
+def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Return the mount points of each device, and "swap" for swap space. mapped: name of a volume -> "dm-3".
 
     The mounts of a ZFS pool are under "zfs" and its name. Bind mounts count only where nothing else is mounted.
     """
-    found: Dict[str, List[str]] = {}
-    bound: Dict[str, List[str]] = {}
-    numbers: Dict[str, str] = {}
+    found: dict[str, list[str]] = {}
+    bound: dict[str, list[str]] = {}
+    numbers: dict[str, str] = {}
     for line in text_of(f'{system.proc}/self/mountinfo', _TABLE).splitlines():
         fields, _, rest = (part.split(' ') for part in line.partition(' - '))
         if len(fields) > 4 and len(rest) > 1:
@@ -127,7 +127,7 @@ def _unescaped(text: str) -> str:
 
 # --- small files ------------------------------------------------------------------------------------------
 
-def names_in(folder: str) -> List[str]:
+def names_in(folder: str) -> list[str]:
     """Return the sorted names in a folder; none if it cannot be read."""
     try:
         return sorted(os.listdir(folder))
@@ -159,13 +159,13 @@ def _content(file: int, limit: int) -> bytes:
     return content
 
 
-def number_of(text: str) -> Optional[int]:
+def number_of(text: str) -> int | None:
     """Return the number at the start of a text, of at most nine digits: 4 of "4 (3)"; None if it has none."""
     found = re.match('[0-9]{1,9}(?![0-9])', text)
     return int(found[0]) if found else None
 
 
-def udev_values(name: str, devices: Devices) -> Dict[str, str]:
+def udev_values(name: str, devices: Devices) -> dict[str, str]:
     """Return ID_FS_TYPE and ID_FS_LABEL of a device from the udev database; {} if it has neither."""
     folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
     number = text_of(f'{devices.system.sys}/block/{folder}/dev')

@@ -13,7 +13,7 @@ from ..words import argument, clean
 from .block_devices import MEMBERS, NAME, names_in, text_of
 
 if TYPE_CHECKING:
-    from typing import Iterator, List, Set, Tuple
+    from collections.abc import Iterator
 
     from .block_devices import Devices
 
@@ -27,13 +27,13 @@ _DOUBT = ('btrfs has counted errors of its devices; run: btrfs scrub start -B {0
 _FILE_SYSTEMS = 256
 
 
-def file_systems(devices: Devices) -> List[Group]:
+def file_systems(devices: Devices) -> list[Group]:
     """Return each mounted btrfs file system, named by its label, else by a mount point, else by its UUID."""
     every = [each for each in names_in(f'{devices.system.sys}/fs/btrfs') if re.fullmatch('[0-9a-f-]{36}', each)]
     return [_file_system(uuid, devices) for uuid in every[:_FILE_SYSTEMS]]
 
 
-def members_of(group: str, devices: Devices) -> List[str]:
+def members_of(group: str, devices: Devices) -> list[str]:
     """Return the kernel's names of the devices of a file system. group: its id, "btrfs UUID"."""
     return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')[:MEMBERS]
 
@@ -62,20 +62,20 @@ def _has_counters(entry: str) -> bool:
     return text_of(f'{entry}/error_stats').startswith('write_errs ')
 
 
-def _profiles(folder: str) -> Set[str]:
+def _profiles(folder: str) -> set[str]:
     """Return the profiles that hold data or metadata: several during a conversion. An empty one is left from mkfs."""
     return {profile for space, profile in _listed(folder)
             if text_of(f'{folder}/allocation/{space}/{profile}/used_bytes') != '0'}
 
 
-def _listed(folder: str) -> Iterator[Tuple[str, str]]:
+def _listed(folder: str) -> Iterator[tuple[str, str]]:
     for space in _SPACES:
         for name in names_in(f'{folder}/allocation/{space}'):
             if name in PROFILES or names_in(f'{folder}/allocation/{space}/{name}'):  # else it is a file
                 yield space, name
 
 
-def _level(profiles: Set[str], has_states: bool) -> Tuple[str, str]:
+def _level(profiles: set[str], has_states: bool) -> tuple[str, str]:
     """Return the weakest level, or '' and why it is not known. has_states: /sys has the states of all devices."""
     unheard = sorted(profiles - set(PROFILES))
     if unheard:

@@ -13,7 +13,8 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .block_devices import MEMBERS, NAME, names_in, text_of
 
 if TYPE_CHECKING:
-    from typing import AbstractSet, Dict, List, Mapping, Tuple
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from .block_devices import Devices, System
 
@@ -32,16 +33,16 @@ class Volume(NamedTuple):
 
     name: str                 # "vg0-home"
     uuid: str                 # "LVM-", 64 letters, and for an inner volume a suffix
-    slaves: Tuple[str, ...]   # "sda2", "dm-1"
+    slaves: tuple[str, ...]   # "sda2", "dm-1"
 
 
-def volumes(names: List[str], system: System) -> Dict[str, Volume]:
+def volumes(names: list[str], system: System) -> dict[str, Volume]:
     """Return each volume by its kernel name, such as "dm-3"."""
     return {name: Volume(text_of(f'{system.sys}/block/{name}/dm/name'), text_of(f'{system.sys}/block/{name}/dm/uuid'),
                          tuple(names_in(f'{system.sys}/block/{name}/slaves')[:MEMBERS])) for name in names}
 
 
-def inner(every: Mapping[str, Volume]) -> Dict[str, Tuple[str, ...]]:
+def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
     """Return the inner volumes of LVM without copies of their own, each with the devices that it lies on.
 
     '' is a device that is gone: LVM puts an empty volume in its place.
@@ -54,7 +55,7 @@ def _is_inner(volume: Volume) -> bool:
     return volume.uuid.startswith('LVM-') and ('-' in volume.uuid[4:] or bool(_INNER.search(volume.name)))
 
 
-def _through(slaves: Tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> Tuple[str, ...]:
+def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:
     """Return the devices below, through any number of inner volumes; a volume that is below itself ends there."""
     todo, seen, found = list(slaves), set(), []
     for name in todo:  # grows meanwhile
@@ -96,9 +97,9 @@ def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
                  used_as=devices.used.get(name, ()), unknown=unknown)
 
 
-def _images(volume: Volume, every: Mapping[str, Volume]) -> Dict[int, List[str]]:
+def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]:
     """Return the inner volumes that make up each image of a mirror or RAID, by its number; {} for other volumes."""
-    images: Dict[int, List[str]] = {}
+    images: dict[int, list[str]] = {}
     for slave in volume.slaves:
         found = _IMAGE.search(every[slave].name) if slave in every else None
         if found:
@@ -106,7 +107,7 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> Dict[int, List[str]]
     return images
 
 
-def _image(number: int, parts: List[str], devices: Devices) -> Member:
+def _image(number: int, parts: list[str], devices: Devices) -> Member:
     """Return an image as a member under the names of its devices: "sdb1"; it is missing if any of them is."""
     pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
@@ -114,6 +115,6 @@ def _image(number: int, parts: List[str], devices: Devices) -> Member:
                   tuple(dict.fromkeys(disk for piece in pieces for disk in piece.on)))
 
 
-def _below(slaves: Tuple[str, ...], devices: Devices) -> Tuple[str, ...]:
+def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
     """Return the devices of slaves, with those of inner volumes instead of these."""
     return tuple(dict.fromkeys(each for slave in slaves or ('',) for each in devices.inside.get(slave, (slave,))))

@@ -4,7 +4,8 @@ The early start imports this before the first process, so it must be cheap: plai
 """
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
+from ..typed import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from ..model import Device
 

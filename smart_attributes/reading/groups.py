@@ -17,7 +17,8 @@ from .block_devices import LINUX, MEMBERS, NAME, listed, names_in, text_of, udev
 from .block_devices import disks_of as disks_of  # noqa: PLC0414 (an export)
 
 if TYPE_CHECKING:
-    from typing import AbstractSet, Dict, Iterable, Iterator, List, Optional, Set, Tuple
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from .block_devices import Devices, System
 
@@ -37,7 +38,7 @@ _FOUND = (('ceph_bluestore', 'ceph', '', device_mapper.CEPH), ('crypto_LUKS|luks
 _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd)[0-9]')
 
 
-def groups(disks: Optional[Iterable[str]] = None, system: System = LINUX) -> Tuple[Group, ...]:
+def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[Group, ...]:
     """Return the groups that hold data on these disks, and all groups below them; lower ones first.
 
     disks: names of the kernel, such as "sda"; None for all disks of the machine.
@@ -67,20 +68,20 @@ def _found(devices: Devices) -> Iterator[Group]:
     yield from _uses_of_disks({group.id for group in found}, taken, devices)
 
 
-def _arrays(devices: Devices) -> List[str]:
+def _arrays(devices: Devices) -> list[str]:
     names = _in_order(name for name in devices.names if name.startswith('md'))
     return [name for name in names if os.path.isdir(f'{devices.system.sys}/block/{name}/md')][:ARRAYS]
 
 
-def _volumes(devices: Devices) -> List[str]:
+def _volumes(devices: Devices) -> list[str]:
     return _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
 
 
-def _in_order(names: Iterable[str]) -> List[str]:
+def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (len(name), name))
 
 
-def _other(name: str, slaves: List[str], devices: Devices) -> Group:
+def _other(name: str, slaves: list[str], devices: Devices) -> Group:
     """Return a device of another driver that lies on block devices, or an array or volume beyond the limit."""
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
@@ -96,7 +97,7 @@ def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: De
 
     above: the groups that have been found. taken: the devices that these use.
     """
-    pools: Dict[str, List[str]] = {}
+    pools: dict[str, list[str]] = {}
     for name in _candidates(taken, devices):
         if name in devices.used:
             if name not in above:
@@ -148,10 +149,10 @@ def _zfs_unknown(pool: str, system: System) -> str:
 
 # --- the order of groups ----------------------------------------------------------------------------------
 
-def _ordered(found: Iterable[Group]) -> List[Group]:
+def _ordered(found: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that lie on themselves are cut off from each other."""
     rest = {group.id: group for group in found}
-    done: List[Group] = []
+    done: list[Group] = []
     for _ in range(DEPTH):
         ready = [group for group in rest.values() if not any(each in rest for each in _on(group))]
         done += ready
@@ -160,17 +161,17 @@ def _ordered(found: Iterable[Group]) -> List[Group]:
     return [*done, *(_cut_off(group, rest) for group in rest.values())]
 
 
-def _on(group: Group) -> Set[str]:
+def _on(group: Group) -> set[str]:
     return {each for member in group.members for each in member.on}
 
 
-def _cut_off(group: Group, rest: Dict[str, Group]) -> Group:
+def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
     members = (member._replace(on=tuple(each for each in member.on if each not in rest)) for member in group.members)
     return group._replace(level='', unknown=f'in /sys it lies on itself, or on more than {DEPTH} layers',
                           members=tuple(members))
 
 
-def _around(ordered: List[Group], disks: Optional[Iterable[str]]) -> List[Group]:
+def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
     """Return the groups on these disks, directly or through others, and all groups below one of them."""
     if disks is None:
         return ordered

@@ -13,7 +13,7 @@ from ..words import clean
 from .block_devices import MEMBERS, NAME, names_in, number_of, text_of
 
 if TYPE_CHECKING:
-    from typing import List, Optional, Sequence, Tuple
+    from collections.abc import Sequence
 
     from .block_devices import Devices
 
@@ -42,7 +42,7 @@ _FLAGS = frozenset(('', 'faulty', 'in_sync', 'write_mostly', 'blocked', 'spare',
                     'replacement', 'journal', 'external_bbl', 'failfast'))
 
 
-def array(name: str, devices: Devices) -> Optional[Group]:
+def array(name: str, devices: Devices) -> Group | None:
     """Return an md array; None if it was stopped, or holds the disks of other arrays (a container) and no data."""
     md = f'{devices.system.sys}/block/{name}/md'
     text = {key: text_of(f'{md}/{key}') for key in
@@ -65,13 +65,13 @@ def array(name: str, devices: Devices) -> Optional[Group]:
                  doubts=_doubts(_DOUBTS, md, name))
 
 
-def _doubts(table: Sequence[Tuple[str, str, str, str]], folder: str, array: str) -> Tuple[str, ...]:
+def _doubts(table: Sequence[tuple[str, str, str, str]], folder: str, array: str) -> tuple[str, ...]:
     """Return why data may be missing, each with the command that removes the doubt."""
     return tuple(f'{why}; run: {command.format(array)}' for file, form, why, command in table
                  if not re.fullmatch(form, text_of(f'{folder}/{file}'), re.DOTALL))
 
 
-def members_of(name: str, devices: Devices) -> List[str]:
+def members_of(name: str, devices: Devices) -> list[str]:
     """Return the kernel's names of an array's devices."""
     return [each[4:] for each in names_in(f'{devices.system.sys}/block/{name}/md') if each.startswith('dev-')][:MEMBERS]
 
@@ -97,7 +97,7 @@ def _member(folder: str, activity: str, devices: Devices) -> Member:
     return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:NAME])
 
 
-def _state(flags: List[str], is_rebuilding: bool) -> str:
+def _state(flags: list[str], is_rebuilding: bool) -> str:
     """Return the state of a device by md's flags; faulty counts most, since md adds it to in_sync for a bad block."""
     if 'faulty' in flags:
         return 'faulty'
@@ -110,14 +110,14 @@ def _state(flags: List[str], is_rebuilding: bool) -> str:
     return 'unknown' if 'spare' not in flags else 'rebuilding' if is_rebuilding else 'spare'
 
 
-def _empty(slots: int, members: Sequence[Member]) -> List[Member]:
+def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
     """Return a member for each empty place. A faulty device has no place any more and counts as an empty one."""
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
 
 
-def _progress(completed: str) -> Optional[float]:
+def _progress(completed: str) -> float | None:
     """Return the progress in % from "123 / 456"; None if it has not begun ("none", "delayed")."""
     done, _, whole = completed.partition(' / ')
     if not (done.isdecimal() and whole.isdecimal()) or len(completed) > _WORD or not int(whole):

@@ -11,15 +11,16 @@ import select
 import time
 
 from ..files import LARGEST
-from .drive_locks import Earlier, Waiting, sign
-from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
 # ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
 #
 # Drives answer while Python is still importing the rest. Imports that would delay the first process stay out of here:
 # typing, re, enum (with it signal), model and errors take 30 ms together, these modules less than 1 ms. Type checkers
 # read this name as typing.TYPE_CHECKING.
-TYPE_CHECKING = False
+from ..typed import TYPE_CHECKING
+from .drive_locks import Earlier, Waiting, sign
+from .smartctl_calls import ENVIRONMENT, is_behind_sudo
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any

@@ -9,8 +9,8 @@ import stat
 
 from .. import trust
 from ..constants import IS_FREEBSD, SMARTCTL
+from ..typed import TYPE_CHECKING
 
-TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
     from collections.abc import Collection
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import FrozenSet, Mapping, Optional, Tuple
+    from collections.abc import Mapping
 
     from ..model import Group
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Stripe(NamedTuple):
     """Slots of which some may be lost at the same time."""
 
-    slots: FrozenSet[int]
+    slots: frozenset[int]
     tolerance: int
 
 
@@ -31,7 +31,7 @@ TOLERANCE: Mapping[str, int] = {
 BY_SLOT = 'raid10'   # of md: the slot determines which members hold copies of each other
 
 
-def stripes(group: Group) -> Optional[Tuple[Stripe, ...]]:
+def stripes(group: Group) -> tuple[Stripe, ...] | None:
     """Return how many slots of a group may be lost, or None if that is not known."""
     if group.unknown or group.slots < 1:
         return None
@@ -48,7 +48,7 @@ def is_redundant(group: Group) -> bool:
     return all(stripe.tolerance > 0 for stripe in stripes(group) or [Stripe(frozenset(), 0)])
 
 
-def _raid10(slots: int, layout: int) -> Optional[Tuple[Stripe, ...]]:
+def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the slots that hold the same data, for each chunk of the first stripes.
 
     layout: bits 0 to 7 near copies, 8 to 15 far copies, 16 offset (copies in the next stripe instead of far away, on
@@ -62,7 +62,7 @@ def _raid10(slots: int, layout: int) -> Optional[Tuple[Stripe, ...]]:
     return tuple(Stripe(each, len(each) - 1) for each in sorted(found, key=sorted))
 
 
-def _copies(first: int, slots: int, near: int, far: int, size: int) -> FrozenSet[int]:
+def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
     """Return the slots of a chunk's copies. size: slots of a set; the last set also takes the slots left over."""
     last = (slots // size - 1) * size
     found = set()

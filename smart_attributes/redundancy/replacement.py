@@ -10,7 +10,8 @@ from . import levels, sentences
 from .survival import IN_SYNC, Stack
 
 if TYPE_CHECKING:
-    from typing import AbstractSet, FrozenSet, List, Optional, Sequence, Tuple
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from ..model import Group
 
@@ -25,7 +26,7 @@ class Drive(NamedTuple):
     """One drive of the machine with what its verdict means for the groups on it."""
 
     name: str                 # as in all outputs
-    disks: FrozenSet[str]     # its kernel names
+    disks: frozenset[str]     # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
     is_to_replace: bool = False  # its verdict advises to replace it, or to order a replacement
     is_judged: bool = True    # False: nothing is known about it, because this run did not read it
@@ -37,25 +38,25 @@ class Step(NamedTuple):
     drive: Drive
     label: str                # one of LABELS
     why: Coded
-    groups: Tuple[str, ...]   # ids of the groups on the drive
+    groups: tuple[str, ...]   # ids of the groups on the drive
 
 
 class Membership(NamedTuple):
     """A group with the drives of its members."""
 
     group: Group
-    tolerates: Optional[int]  # members that may fail beside those that are failing; None: unknown
-    drives: Tuple[Tuple[str, ...], ...]  # for each member, the names of the drives below it
+    tolerates: int | None  # members that may fail beside those that are failing; None: unknown
+    drives: tuple[tuple[str, ...], ...]  # for each member, the names of the drives below it
 
 
 class Machine(NamedTuple):
     """All groups of a machine, and the order in which to replace its drives."""
 
-    groups: Tuple[Membership, ...]  # those that tolerate the fewest further losses first
-    steps: Tuple[Step, ...]
+    groups: tuple[Membership, ...]  # those that tolerate the fewest further losses first
+    steps: tuple[Step, ...]
 
 
-def order(stack: Stack, drives: Sequence[Drive]) -> Tuple[Step, ...]:
+def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     """Return a step for each drive that must be replaced, and for each that must stay while another is replaced.
 
     The data of every group is complete without the drives that are "next", even if all of them are removed. No drive is
@@ -65,7 +66,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> Tuple[Step, ...]:
     others = sorted({disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged)
     machine = _Machine(stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False)
                                             for disk in others)))
-    steps: List[Step] = []
+    steps: list[Step] = []
     for drive in machine.to_replace():
         steps.append(machine.step(drive, steps))
     known = [step.drive for step in steps]
@@ -79,7 +80,7 @@ class _Machine(NamedTuple):
     stack: Stack
     drives: Sequence[Drive]
 
-    def to_replace(self) -> List[Drive]:
+    def to_replace(self) -> list[Drive]:
         """Return the drives to replace: first those that a group has dropped, then by severity."""
         dropped = [drive for drive in self.drives if self._is_dropped(drive)]
         return [*dropped, *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped)]
@@ -98,7 +99,7 @@ class _Machine(NamedTuple):
         label, why = min(found, key=lambda each: STRICTEST.index(each[0]))
         return self._step(drive, label, sentences.with_swap(why, swaps))
 
-    def kept(self, drive: Drive) -> Optional[Step]:
+    def kept(self, drive: Drive) -> Step | None:
         """Return the step for a drive that must stay because a redundant group has no other copy; else None."""
         for group in self.stack.of(drive.disks):
             chain = self.stack.between(drive.disks, group)
@@ -110,7 +111,7 @@ class _Machine(NamedTuple):
     def _step(self, drive: Drive, label: str, why: Coded) -> Step:
         return Step(drive, label, why, tuple(group.id for group in self.stack.of(drive.disks)))
 
-    def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Tuple[str, Coded]:
+    def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> tuple[str, Coded]:
         """Return the label and the reason for a drive with regard to one group that is used."""
         chain = self.stack.between(drive.disks, group)
         if self.stack.survives(group, frozenset()) is False:
@@ -125,7 +126,7 @@ class _Machine(NamedTuple):
         return COPY, sentences.no_redundancy(group, [member.name for member in chain[0].members
                                                      if self.stack.is_on(member, drive.disks)])
 
-    def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> Tuple[str, Coded]:
+    def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> tuple[str, Coded]:
         """Return the label and the reason, but no "next" if the other members may not hold the data of this drive."""
         if label != NEXT:
             return label, why
@@ -136,7 +137,7 @@ class _Machine(NamedTuple):
         unchecked = [each.name for each in self.drives if not each.is_judged and each != drive and each.disks & below]
         return (UNKNOWN, sentences.unchecked(group, unchecked)) if unchecked else (label, why)
 
-    def _needed(self, drive: Drive, chain: Sequence[Group]) -> Tuple[str, Coded]:
+    def _needed(self, drive: Drive, chain: Sequence[Group]) -> tuple[str, Coded]:
         """Return the label and the reason for a drive whose loss would be that of the data."""
         weak = self._weakest(chain, frozenset())
         if weak.activity in BUSY:
@@ -144,7 +145,7 @@ class _Machine(NamedTuple):
         return LAST, sentences.last_copy(weak, drive.name, drive.is_failing)
 
     def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
-                      before: Sequence[Step]) -> Tuple[str, Coded]:
+                      before: Sequence[Step]) -> tuple[str, Coded]:
         """Return the label and the reason for a drive whose data the group also has on others."""
         holding = [each for each in chain if any(member.state == IN_SYNC and self.stack.is_on(member, drive.disks)
                                                  for member in each.members)]

@@ -7,7 +7,7 @@ from ..words import argument, clean, listed, plural, sentence
 from .levels import TOLERANCE
 
 if TYPE_CHECKING:
-    from typing import List, Optional, Sequence
+    from collections.abc import Sequence
 
     from ..model import Group
 
@@ -30,7 +30,7 @@ def of_level(kind: str, level: str) -> str:
     return ' '.join(part for part in (KINDS.get(kind, ''), level) if part)
 
 
-def tolerance(group: Group, left: Optional[int]) -> str:
+def tolerance(group: Group, left: int | None) -> str:
     """Return a group with how many further members it can lose. left: their number; None if it is not known."""
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
@@ -67,7 +67,7 @@ def _is_bad(state: str) -> bool:
     return state not in ('in_sync', 'spare')
 
 
-def _faults(group: Group) -> List[str]:
+def _faults(group: Group) -> list[str]:
     """Return the members that are not in sync, each with its state: "sdb1 faulty", "1 member missing"."""
     told = [f'{clean(member.name, limit=40)} {member.state}' for member in group.members
             if member.name and _is_bad(member.state)]
@@ -75,7 +75,7 @@ def _faults(group: Group) -> List[str]:
     return [*told[:3], *([f'{plural(gone, "member")} missing'] if gone else [])]
 
 
-def other_first(group: Group, first: str, left: Optional[int]) -> Coded:
+def other_first(group: Group, first: str, left: int | None) -> Coded:
     """Return that another drive comes first. left: further losses that the group tolerates, if both are failing."""
     if left is None:
         return Coded('other-drive-first', f'{named(group)} has another member to replace: replace {first} first',

@@ -8,7 +8,8 @@ from ..typed import TYPE_CHECKING
 from . import levels
 
 if TYPE_CHECKING:
-    from typing import AbstractSet, Dict, FrozenSet, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from ..model import Group, Member
 
@@ -20,9 +21,9 @@ class Stack:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Mapping[str, Group] = {group.id: group for group in groups}
-        self._disks: Dict[str, FrozenSet[str]] = {}
+        self._disks: dict[str, frozenset[str]] = {}
 
-    def disks(self, name: str) -> FrozenSet[str]:
+    def disks(self, name: str) -> frozenset[str]:
         """Return the disks below a group, or the disk itself. A group that contains itself counts once."""
         if name not in self._disks:
             self._disks[name] = frozenset((name,)) if name not in self.groups else frozenset()
@@ -31,17 +32,17 @@ class Stack:
                                                         for each in member.on))
         return self._disks[name]
 
-    def of(self, disks: AbstractSet[str]) -> List[Group]:
+    def of(self, disks: AbstractSet[str]) -> list[Group]:
         """Return the groups that are built on any of these disks, directly or through other groups."""
         return [group for group in self.groups.values() if self.disks(group.id) & disks]
 
-    def between(self, disks: AbstractSet[str], group: Group) -> List[Group]:
+    def between(self, disks: AbstractSet[str], group: Group) -> list[Group]:
         """Return the groups from these disks up to *group*, the lowest first."""
         inside = self._inside(group.id, set())
         return sorted((each for each in self.of(disks) if each.id in inside),
                       key=lambda each: len(self._inside(each.id, set())))
 
-    def _inside(self, name: str, found: Set[str]) -> Set[str]:
+    def _inside(self, name: str, found: set[str]) -> set[str]:
         """Return the ids of a group and of all groups below it."""
         if name in self.groups and name not in found:
             found.add(name)
@@ -50,7 +51,7 @@ class Stack:
                     self._inside(each, found)
         return found
 
-    def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[Tuple[Group, str]]:
+    def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, str]]:
         """Yield why the data on these disks may not be on other members, with the group, from them up to *group*."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
@@ -59,7 +60,7 @@ class Stack:
                     yield from ((each, f'{member.name} {doubt}') for doubt in member.doubts)
                     yield from self._doubts_below(member)
 
-    def _doubts_below(self, member: Member) -> Iterator[Tuple[Group, str]]:
+    def _doubts_below(self, member: Member) -> Iterator[tuple[Group, str]]:
         """Yield the doubts about the groups below a member, and about their members."""
         inside = set().union(*(self._inside(each, set()) for each in member.on))
         for group in (self.groups[each] for each in sorted(inside)):
@@ -75,11 +76,11 @@ class Stack:
         return bool(group.used_as) or not any(group.id in member.on for other in self.groups.values()
                                               for member in other.members)
 
-    def survives(self, group: Group, lost: AbstractSet[str]) -> Optional[bool]:
+    def survives(self, group: Group, lost: AbstractSet[str]) -> bool | None:
         """Return whether the data of a group can still be read without these disks, with its members as they are."""
         return self._survives(group.id, lost, frozenset())
 
-    def _survives(self, name: str, lost: AbstractSet[str], above: FrozenSet[str]) -> Optional[bool]:
+    def _survives(self, name: str, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
@@ -91,13 +92,13 @@ class Stack:
             return True if all(members) else None
         return _all(_stripe(stripe, group, members) for stripe in stripes)
 
-    def _member(self, member: Member, lost: AbstractSet[str], above: FrozenSet[str]) -> Optional[bool]:
+    def _member(self, member: Member, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
         """Return whether a member holds its part of the data."""
         if member.state == 'unknown':
             return None
         return member.state == IN_SYNC and _all(self._survives(each, lost, above) for each in member.on)
 
-    def tolerates(self, group: Group, lost: AbstractSet[str]) -> Optional[int]:
+    def tolerates(self, group: Group, lost: AbstractSet[str]) -> int | None:
         """Return how many further members may fail, whichever they are; negative if too many are lost already."""
         stripes = levels.stripes(group)
         if stripes is None:
@@ -106,20 +107,20 @@ class Stack:
         return min(_left(stripe, group, members) for stripe in stripes)
 
 
-def _all(answers: Iterable[Optional[bool]]) -> Optional[bool]:
+def _all(answers: Iterable[bool | None]) -> bool | None:
     """Return False if any answer is False, else None if any is None, else True."""
     found = set(answers)
     return False if False in found else None if None in found else True
 
 
-def _stripe(stripe: levels.Stripe, group: Group, members: Sequence[Optional[bool]]) -> Optional[bool]:
+def _stripe(stripe: levels.Stripe, group: Group, members: Sequence[bool | None]) -> bool | None:
     if _left(stripe, group, members) >= 0:
         return True
     hopeful = [True if each is None else each for each in members]
     return None if _left(stripe, group, hopeful) >= 0 else False
 
 
-def _left(stripe: levels.Stripe, group: Group, members: Sequence[Optional[bool]]) -> int:
+def _left(stripe: levels.Stripe, group: Group, members: Sequence[bool | None]) -> int:
     """Return how many more slots of a stripe may be lost. Members of unknown state count as lost."""
     good = {member.slot for member, is_good in zip(group.members, members) if is_good}
     return stripe.tolerance - len(stripe.slots - good) - group.missing

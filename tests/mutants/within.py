@@ -6,8 +6,9 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Callable, Iterator, List
+from typing import Any, Callable
 from unittest import mock
 
 import days
@@ -36,7 +37,7 @@ def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '') 
 
 
 def _status(words: Any) -> int:
-    later: List[Callable[[], object]] = []
+    later: list[Callable[[], object]] = []
     code = main.run(list(words), later)
     for work in later:
         work()

@@ -11,8 +11,9 @@ import os
 import random
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 import abilities
 
@@ -28,7 +29,7 @@ class Operation(NamedTuple):
     inode: int
     offset: int
     data: bytes
-    paths: Tuple[str, ...]
+    paths: tuple[str, ...]
 
 
 class File:
@@ -36,7 +37,7 @@ class File:
 
     def __init__(self) -> None:
         self.content = bytearray()
-        self.waiting: List[Tuple[int, Optional[bytes]]] = []
+        self.waiting: list[tuple[int, bytes | None]] = []
 
     def sync(self) -> None:
         """Let the disk have all of it."""
@@ -56,7 +57,7 @@ class File:
                     self._apply(offset, data)
         return bytes(self.content)
 
-    def _apply(self, offset: int, data: Optional[bytes]) -> None:
+    def _apply(self, offset: int, data: bytes | None) -> None:
         if data is None:
             del self.content[offset:]
         self.content.extend(bytes(max(offset - len(self.content), 0)))
@@ -68,10 +69,10 @@ class Disk:
     """The state directory as a disk without power holds it."""
 
     def __init__(self) -> None:
-        self._files: Dict[int, File] = {}            # by inode
-        self._names: Dict[str, File] = {}            # on the disk
-        self._now: Dict[str, File] = {}              # as processes see it
-        self._waiting: List[Tuple[str, Callable[[Dict[str, File]], None]]] = []   # directory, what changes in it
+        self._files: dict[int, File] = {}            # by inode
+        self._names: dict[str, File] = {}            # on the disk
+        self._now: dict[str, File] = {}              # as processes see it
+        self._waiting: list[tuple[str, Callable[[dict[str, File]], None]]] = []   # directory, what changes in it
 
     def does(self, operation: Operation) -> None:
         """Let a process do something to it."""
@@ -93,7 +94,7 @@ class Disk:
         elif what in 'WT' and inode in self._files:
             self._files[inode].waiting.append((offset, data if what == 'W' else None))
 
-    def _name(self, path: str, change: Callable[[Dict[str, File]], None]) -> None:
+    def _name(self, path: str, change: Callable[[dict[str, File]], None]) -> None:
         change(self._now)
         self._waiting.append((os.path.dirname(path), change))
 
@@ -111,16 +112,16 @@ class Disk:
                 target.write_bytes(contents[id(file)])
 
 
-def _renamed(names: Dict[str, File], old: str, new: str) -> None:
+def _renamed(names: dict[str, File], old: str, new: str) -> None:
     if old in names:
         names[new] = names.pop(old)
 
 
-def _removed(names: Dict[str, File], path: str) -> None:
+def _removed(names: dict[str, File], path: str) -> None:
     names.pop(path, None)
 
 
-def operations(trace: Path) -> List[Operation]:
+def operations(trace: Path) -> list[Operation]:
     """Return what was recorded."""
     data, found, place = trace.read_bytes(), [], 0
     while place < len(data):
@@ -144,7 +145,7 @@ def library(folder: Path) -> Path:
     return built
 
 
-def environment(built: Path, below: Path, trace: Path) -> Dict[str, str]:
+def environment(built: Path, below: Path, trace: Path) -> dict[str, str]:
     """Return what makes a process record."""
     return {'LD_PRELOAD': str(built), 'RECORD_BELOW': str(below), 'RECORD_TO': str(trace)}
 

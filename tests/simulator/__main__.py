@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Dict, List
 
 from conftest import perfdata
 
@@ -45,7 +44,7 @@ Leave with exit; the drives are files below {folder}.
 """
 
 
-def main(arguments: List[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run what the command line asks for."""
     if library.why_not():
         print(library.why_not(), file=sys.stderr)
@@ -61,7 +60,7 @@ def main(arguments: List[str]) -> int:
         return play(arguments[0], arguments[1:], Path(folder))
 
 
-def play(name: str, command: List[str], folder: Path) -> int:
+def play(name: str, command: list[str], folder: Path) -> int:
     """Run *command*, without one a shell, where smartctl and the plugin see the machine."""
     machine = Machine.described(name, folder)
     wrapper = folder / 'bin/check_smart_attributes'
@@ -89,7 +88,7 @@ def expect(name: str) -> None:
         done = subprocess.run([str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-d', address], capture_output=True,
                               text=True, check=False)
     label = address[len('/dev/'):]
-    numbers: Dict[str, float] = {key[len(label) + 1:]: value.number for key, value in perfdata(done.stdout).items()}
+    numbers: dict[str, float] = {key[len(label) + 1:]: value.number for key, value in perfdata(done.stdout).items()}
     expected = {'first_line': done.stdout.splitlines()[0].replace(label, '{drive}', 1),
                 'perfdata': {metric: int(number) if number == int(number) else number
                              for metric, number in numbers.items()}}

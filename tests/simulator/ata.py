@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Mapping, Sequence, Tuple
+from collections.abc import Mapping, Sequence
 
 from .binary import Answers, little, put, text
 from .descriptions import Description, Row, SelfTest, Statistic
@@ -102,7 +102,7 @@ def inquiry(drive: Description) -> bytes:
 
 # --- attributes ---------------------------------------------------------------------
 
-def attribute_tables(rows: Sequence[Row], exact: Mapping[str, str]) -> Tuple[bytes, bytes]:
+def attribute_tables(rows: Sequence[Row], exact: Mapping[str, str]) -> tuple[bytes, bytes]:
     """Return the answers to SMART READ DATA and READ THRESHOLDS. Source: SFF-8035i 2.0; ATA8-ACS, table 62.
 
     exact: attribute -> raw value in hexadecimal digits, low byte first, where its printed form does not tell.
@@ -144,7 +144,7 @@ def raw_bytes(printed: str) -> bytes:
 
 
 # A pattern, and for each of its numbers offset and length in the seven bytes.
-_RAW_FORMATS: List[Tuple[str, Tuple[Tuple[int, int], ...]]] = [
+_RAW_FORMATS: list[tuple[str, tuple[tuple[int, int], ...]]] = [
     (r'(\d+|0x[0-9a-f]+)', ((0, 6),)),
     (r'(-?\d+) \(Min/Max (-?\d+)/(-?\d+)\)', ((0, 1), (2, 1), (3, 1))),
     (r'(-?\d+) \(Min/Max (-?\d+)/(-?\d+) #(\d+)\)', ((0, 1), (2, 1), (3, 1), (4, 2))),
@@ -160,7 +160,7 @@ _RAW_FORMATS: List[Tuple[str, Tuple[Tuple[int, int], ...]]] = [
 
 # --- logs -----------------------------------------------------------------------------
 
-def directory(sizes: Dict[int, int]) -> bytes:
+def directory(sizes: dict[int, int]) -> bytes:
     """Return the directory of logs: a size in sectors for each address. Source: ACS-4, 9.2."""
     block = bytearray(SECTOR)
     put(block, 0, little(1, 2))

@@ -1,10 +1,8 @@
 """What the builders of sectors and pages share."""
 from __future__ import annotations
 
-from typing import Dict
-
 # File name in the drive's folder -> the bytes that the drive answers with.
-Answers = Dict[str, bytes]
+Answers = dict[str, bytes]
 
 
 def text(words: str, length: int) -> bytes:

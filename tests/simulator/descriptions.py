@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parent.parent / 'drives'
 
@@ -26,7 +27,7 @@ class Row(NamedTuple):
     flags: str      # "PO--CK"
     value: int
     worst: int
-    threshold: Optional[int]  # None: printed as "---"; the drive has no threshold for it
+    threshold: int | None  # None: printed as "---"; the drive has no threshold for it
     failed: str     # "-", "NOW", "Past"; smartctl concludes it from the numbers before
     raw: str        # as printed
 
@@ -36,7 +37,7 @@ class Statistic(NamedTuple):
 
     page: int
     offset: int
-    number: Optional[int]  # None: supported, not valid
+    number: int | None  # None: supported, not valid
     flags: str             # "N--"
     name: str
 
@@ -63,22 +64,22 @@ class Description(NamedTuple):
     wwn: str = ''             # hexadecimal digits; NVMe: EUI-64
     capacity: int = 0         # bytes
     physical_block_size: int = 4096  # bytes; disks until 2010 or so have 512
-    rotation: Optional[int] = None  # rounds per minute, 0 solid state; None not told
+    rotation: int | None = None  # rounds per minute, 0 solid state; None not told
     health: str = 'PASSED'    # or "FAILED"; SCSI: "5d/10", additional sense code and qualifier
-    attributes: Tuple[Row, ...] = ()
+    attributes: tuple[Row, ...] = ()
     raw_bytes: Mapping[str, str] = {}     # attribute -> hexadecimal digits, where the printed raw value is ambiguous
-    statistics: Tuple[Statistic, ...] = ()
+    statistics: tuple[Statistic, ...] = ()
     errors: int = 0           # of the ATA error log
-    self_tests: Tuple[SelfTest, ...] = ()  # newest first
-    erc: Tuple[int, ...] = ()  # ATA: limits of error recovery for reading and writing, 0.1 s; 0 off; () unsupported
+    self_tests: tuple[SelfTest, ...] = ()  # newest first
+    erc: tuple[int, ...] = ()  # ATA: limits of error recovery for reading and writing, 0.1 s; 0 off; () unsupported
     link: int = 3             # SATA: 1, 2 or 3 for 1.5, 3 or 6 Gb/s
     farm: Mapping[str, Any] = {}          # Seagate's log: see ata.farm_log
     log: Mapping[str, Any] = {}           # NVMe: health log; SCSI: see pages.py
-    temperature_limits: Tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
+    temperature_limits: tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
     expect: Mapping[str, Any] = {}        # what the plugin must make of it: see tests/test_simulated_machines.py
 
 
-def names() -> List[str]:
+def names() -> list[str]:
     """Return the names of all drives."""
     return sorted(path.stem for path in FOLDER.glob('*.json'))
 
@@ -92,9 +93,9 @@ def read(name: str) -> Description:
         raise ValueError(f'tests/drives/{name}.json: {error}') from None
 
 
-def _facts(name: str) -> Dict[str, Any]:
+def _facts(name: str) -> dict[str, Any]:
     """Return the file's content, laid over that of the drive it is like."""
-    facts: Dict[str, Any] = json.loads((FOLDER / f'{name}.json').read_text())
+    facts: dict[str, Any] = json.loads((FOLDER / f'{name}.json').read_text())
     if 'like' not in facts:
         return facts
     other = _facts(facts.pop('like'))
@@ -106,16 +107,16 @@ def _facts(name: str) -> Dict[str, Any]:
     return {**other, **facts}
 
 
-def _changed(lines: List[str], changes: List[str]) -> List[str]:
+def _changed(lines: list[str], changes: list[str]) -> list[str]:
     """Return the lines with those exchanged that are about the same attribute or statistic."""
-    def about(line: str) -> List[str]:
+    def about(line: str) -> list[str]:
         return line.split()[:2] if line.strip().startswith('0x') else line.split()[:1]
     by_subject = {tuple(about(line)): line for line in changes}
     kept = [by_subject.pop(tuple(about(line)), line) for line in lines]
     return [*kept, *by_subject.values()]
 
 
-def _described(name: str, facts: Dict[str, Any]) -> Description:
+def _described(name: str, facts: dict[str, Any]) -> Description:
     facts = dict(facts)
     for key, convert in (('attributes', _row), ('statistics', _statistic), ('self_tests', _self_test)):
         facts[key] = tuple(convert(line) for line in facts.get(key, []))
@@ -139,5 +140,5 @@ def _statistic(line: str) -> Statistic:
     return Statistic(int(page, 16), int(offset, 16), None if number == '-' else int(number), flags, title)
 
 
-def _self_test(words: List[Any]) -> SelfTest:
+def _self_test(words: list[Any]) -> SelfTest:
     return SelfTest(*words)

@@ -7,7 +7,6 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Optional
 
 import abilities
 
@@ -26,7 +25,7 @@ def why_not() -> str:
     return ''
 
 
-def _compiler() -> Optional[str]:
+def _compiler() -> str | None:
     return abilities.path_of(os.environ.get('CC', 'cc'))
 
 

@@ -12,8 +12,9 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Union
+from typing import Any
 
 from . import ata, library, nvme, scsi
 from .binary import Answers, big, little
@@ -50,7 +51,7 @@ class Machine:
             machine.add(address, about.pop('drive'), **about)
         return machine
 
-    def add(self, address: str, drive: Union[str, Description], serial: str = '', **behaviour: Any) -> Path:
+    def add(self, address: str, drive: str | Description, serial: str = '', **behaviour: Any) -> Path:
         """Put a drive at an address such as /dev/sda, megaraid,4@/dev/bus/0 or cciss,0@/dev/sg0; return its folder.
 
         serial: instead of the described one.
@@ -84,14 +85,14 @@ class Machine:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(os.path.relpath(self.folder / device.lstrip('/'), target.parent))
 
-    def commands(self, folder: Path) -> List[str]:
+    def commands(self, folder: Path) -> list[str]:
         """Return the commands that a recorded drive has got: "ata ec 00 00", "scsi 12 00 00", "nvme 06 01"."""
         file = folder / 'commands'
         return file.read_text().splitlines() if file.exists() else []
 
     # --- folders and files -------------------------------------------------------------
 
-    def _write(self, path: str, data: Union[str, bytes]) -> Path:
+    def _write(self, path: str, data: str | bytes) -> Path:
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -149,11 +150,11 @@ class Machine:
         return folder
 
 
-def _slots(folder: Path) -> List[int]:
+def _slots(folder: Path) -> list[int]:
     return sorted(int(entry.name) for entry in folder.iterdir() if entry.name.isdigit())
 
 
-def _megaraid_list(slots: List[int]) -> bytes:
+def _megaraid_list(slots: list[int]) -> bytes:
     """Return struct MR_PD_LIST: size, count, then 24 bytes for each drive with its number at the start."""
     return little(8 + 24 * len(slots), 4) + little(len(slots),
                                                    4) + b''.join(little(slot, 2) + bytes(22) for slot in slots)
@@ -172,7 +173,7 @@ def _answers(drive: Description, behaviour: Mapping[str, Any]) -> Answers:
         found = scsi.answers(drive, is_enabled, bool(behaviour.get('asleep')))
     else:
         found = ata.answers(drive, is_enabled)
-    wrong: Optional[str] = behaviour.get('checksum')
+    wrong: str | None = behaviour.get('checksum')
     if wrong:
         found[wrong] = found[wrong][:-1] + bytes([found[wrong][-1] ^ 0x55])
     unknown = set(behaviour) - {*_IN_C, 'disabled', 'asleep', 'checksum'}

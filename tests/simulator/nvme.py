@@ -1,7 +1,7 @@
 """What an NVMe drive answers. Source: NVM Express 1.4."""
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from .binary import Answers, little, put, text
 from .descriptions import Description, SelfTest

@@ -6,7 +6,7 @@ non_medium_errors, power_on_minutes, start_stop and load_unload ([cycles, rated]
 """
 from __future__ import annotations
 
-from typing import Dict, Iterable, Sequence, Tuple
+from collections.abc import Iterable, Sequence
 
 from .binary import Answers, big, text
 from .descriptions import Description, SelfTest
@@ -20,7 +20,7 @@ _RESULTS = {'Completed': 0, 'Aborted (by user command)': 1, 'Aborted (device res
 
 FARM = 0x3d, 3   # page and subpage of Seagate's log
 FARM_BY_HEAD = {'reallocated': 0x21, 'repeated': 0x28, 'unrecoverable': 0x29}  # name -> parameter
-Page = Tuple[int, int]
+Page = tuple[int, int]
 
 
 def answers(drive: Description, is_enabled: bool = True, is_asleep: bool = False) -> Answers:
@@ -49,7 +49,7 @@ def sense(drive: Description, is_asleep: bool) -> bytes:
     return bytes([0x70, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, code, qualifier]).ljust(18, b'\0')
 
 
-def verdict(health: str) -> Tuple[int, int]:
+def verdict(health: str) -> tuple[int, int]:
     """Return additional sense code and qualifier of "5d/10", 0 and 0 of a healthy drive."""
     if health == 'PASSED':
         return 0, 0
@@ -62,7 +62,7 @@ def capacity(size: int) -> bytes:
     return (big(max(0, size // 512 - 1), 8) + big(512, 4)).ljust(32, b'\0')
 
 
-def vital_product_data(drive: Description) -> Dict[int, bytes]:
+def vital_product_data(drive: Description) -> dict[int, bytes]:
     """Return the VPD pages. Source: SPC-5, 7.7; SBC-4, 6.6.2."""
     name = bytes.fromhex(drive.wwn)                      # NAA 5: eight bytes; NAA 6, of a volume: sixteen
     unit = bytes([0x01, 0x03, 0, len(name)]) + name      # binary, NAA, of the logical unit
@@ -123,9 +123,9 @@ def farm_parameters(drive: Description) -> bytes:
                     for number in numbers) for code, numbers in parameters.items())
 
 
-def log_pages(drive: Description) -> Dict[Page, bytes]:
+def log_pages(drive: Description) -> dict[Page, bytes]:
     """Return the log pages, and the lists of them. Source: SPC-5, 7.3; SBC-4, 6.4."""
-    bodies: Dict[Page, bytes] = {(0x2f, 0): exceptions(drive), (0x10, 0): self_tests(drive.self_tests)}
+    bodies: dict[Page, bytes] = {(0x2f, 0): exceptions(drive), (0x10, 0): self_tests(drive.self_tests)}
     for page, parameters in _counters(drive).items():
         bodies[page] = b''.join(_parameter(code, data) for code, data in parameters)
     if drive.farm:
@@ -140,10 +140,10 @@ def _parameter(code: int, data: bytes) -> bytes:
     return big(code, 2) + bytes([0x03, len(data)]) + data
 
 
-def _counters(drive: Description) -> Dict[Page, Sequence[Tuple[int, bytes]]]:
+def _counters(drive: Description) -> dict[Page, Sequence[tuple[int, bytes]]]:
     """Return the parameters of all pages that consist of nothing else."""
     log = drive.log
-    pages: Dict[Page, Sequence[Tuple[int, bytes]]] = {}
+    pages: dict[Page, Sequence[tuple[int, bytes]]] = {}
     for page, name in ((0x02, 'write'), (0x03, 'read'), (0x05, 'verify')):
         if name in log:
             pages[page, 0] = list(enumerate(big(number, 8) for number in log[name]))
@@ -162,7 +162,7 @@ def _counters(drive: Description) -> Dict[Page, Sequence[Tuple[int, bytes]]]:
     return pages
 
 
-def _cycles(start_stop: Sequence[int], load_unload: Sequence[int]) -> Iterable[Tuple[int, bytes]]:
+def _cycles(start_stop: Sequence[int], load_unload: Sequence[int]) -> Iterable[tuple[int, bytes]]:
     """Yield date of manufacture, then rated and accumulated cycles. Source: SPC-5, 7.3.22."""
     yield 1, b'201540'
     for code, numbers in ((3, start_stop), (5, load_unload)):
