@@ -95,7 +95,7 @@ validate: venv      ## find mistakes in attributes.json
 	$(BIN)/check_smart_attributes validate
 
 measure: venv    ## evaluate attributes.json on a collection of drives: make measure DRIVES=FILE
-	$(BIN)/check_smart_attributes measure $(DRIVES)
+	$(BIN)/python -m tools.measure $(DRIVES) --accuracy
 
 verdicts: $(VENV)/.tools  ## measure the limits, and write doc/explanation/verdicts.md: make verdicts DRIVES=FILE
 	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES) ../shared/drives/history.jsonl.gz ../shared/drives/ssd_failures.csv.gz

@@ -6,7 +6,7 @@ import json
 import sys
 
 import pytest
-from conftest import ROOT, run, run_tool
+from conftest import ROOT, run_tool
 from measure import alarms
 from measure.alarms import Alarm
 
@@ -129,14 +129,6 @@ def test_a_file_that_holds_no_figures_is_named(tmp_path, text):
 
     with pytest.raises(DataError, match='holds no figures of an earlier run; write them with'):
         alarms.read_figures(str(file))
-
-
-def test_the_plugin_has_no_options_for_data_that_no_user_has():
-    """They belong to tools.measure; `measure FILE` compares the database with the drives that a contributor has."""
-    for words in (['--verdicts'], ['--timelines', 'x.csv'], ['--json']):
-        result = run('measure', 'drives.jsonl', *words)
-
-        assert (result.code, words[0] in result.text) == (3, True), result.text
 
 
 def test_the_document_is_what_the_command_writes(shared, monkeypatch):

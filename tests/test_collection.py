@@ -5,9 +5,8 @@ import gzip
 import json
 
 import pytest
-from measure import followed
+from measure import collection, followed
 
-from smart_attributes.devtools import collection
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from damage import recorded
+from measure import collection
 from test_history_store import START, STEP, history
 
-from smart_attributes.devtools import collection
 from smart_attributes.errors import SmartError
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.past import observations

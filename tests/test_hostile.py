@@ -175,7 +175,7 @@ def test_names_of_files_are_harmless_in_every_face(job, is_alone, tmp_path):
         assert_answer_is_harmless(answer)
 
 
-@pytest.mark.parametrize('job', ['validate', 'migrate', 'measure'])
+@pytest.mark.parametrize('job', ['validate', 'migrate'])
 def test_names_of_data_files_are_harmless(job, tmp_path):
     """They come with a ticket, too."""
     file = tmp_path / 'a\x1b[31mX\u202e\n.json'

@@ -1,11 +1,11 @@
-"""measure: readings against what drives say of themselves, on collections made for the test."""
+"""tools.measure --accuracy: readings against what drives say of themselves, on collections made for the test."""
 import gzip
 import json
 
 import pytest
-from conftest import ROOT, run, run_tool
+from conftest import ROOT, run_tool
+from measure import accuracy, collection
 
-from smart_attributes.devtools import collection, measure
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, drive_database, thresholds
 
@@ -28,13 +28,13 @@ def drive(model='ACME SSD 1', value=90, statistic=10, **more):
 
 def measured(*drives):
     default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
-    return measure.measure((collection.CollectedDrive(d['path'], collection.report_of(d)) for d in drives),
+    return accuracy.measure((collection.CollectedDrive(d['path'], collection.report_of(d)) for d in drives),
                            drive_database.SpecDatabase(DATABASE), default)
 
 
 def lines(*drives, documented=()):
     said = []
-    measure.report(measured(*drives), documented, {}, said.append)
+    accuracy.report(measured(*drives), documented, {}, said.append)
     return '\n'.join(said)
 
 
@@ -74,7 +74,7 @@ def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
 
 def test_evidence_is_what_was_measured_and_nothing_else():
     """Entries without a drive have no evidence."""
-    found = measure.evidence_for(['Acme', 'any SSD', 'Unseen'], measured(drive(), drive(value=50), drive(statistic=0)))
+    found = accuracy.evidence_for(['Acme', 'any SSD', 'Unseen'], measured(drive(), drive(value=50), drive(statistic=0)))
 
     assert found == {'Acme': {'drives': 3, 'compared': 2, 'agree': 1}}
 
@@ -88,27 +88,34 @@ def test_evidence_is_written_beside_the_samples_and_the_database_stays(tmp_path,
     default = ROOT / 'thresholds/default.json'
     monkeypatch.setattr(data_file, 'shipped', lambda name: str(database if name == 'attributes.json' else default))
 
-    measure.main(str(drives), True, lambda line: None)
+    accuracy.main(str(drives), str(tmp_path / 'tests/evidence.json'), lambda line: None)
 
     assert (tmp_path / 'tests/evidence.json').read_text() == '{\n "Acme": {"drives": 1, "compared": 1, "agree": 1}\n}\n'
     assert json.loads(database.read_text()) == DATABASE
 
 
+def test_the_shipped_evidence_has_the_layout_of_a_new_one():
+    """A line for each family, in natural order: a diff shows what was measured anew, and nothing else."""
+    shipped = (ROOT / 'tests/evidence.json').read_text()
+
+    assert accuracy.laid_out(json.loads(shipped)) == shipped
+
+
 def test_a_fifth_of_the_models_is_the_same_everywhere():
     """Chosen by hash of the model, not by chance."""
-    assert [measure.fifth_of(model) for model in ('INTEL SSDSC2BB240G4', 'SAMSUNG MZ7LM960HMJP-00005')] == [
-        measure.fifth_of('INTEL SSDSC2BB240G4'), measure.fifth_of('SAMSUNG MZ7LM960HMJP-00005')]
-    assert {measure.fifth_of(str(n)) for n in range(100)} == {0, 1, 2, 3, 4}
+    assert [accuracy.fifth_of(model) for model in ('INTEL SSDSC2BB240G4', 'SAMSUNG MZ7LM960HMJP-00005')] == [
+        accuracy.fifth_of('INTEL SSDSC2BB240G4'), accuracy.fifth_of('SAMSUNG MZ7LM960HMJP-00005')]
+    assert {accuracy.fifth_of(str(n)) for n in range(100)} == {0, 1, 2, 3, 4}
 
 
 def test_what_only_one_fifth_shows_counts_as_wrong_where_that_fifth_is_left_out():
     """Acme SSD 1 and 10 lie in one fifth: nothing else knows how to read them, unless a document or another model."""
     alone = [drive('ACME SSD 1'), drive('ACME SSD 10'), drive('ACME SSD 10', statistic=30)]
-    fifth = measure.fifth_of('ACME SSD 1')
-    elsewhere = next(f'ACME SSD {n}' for n in range(99) if measure.fifth_of(f'ACME SSD {n}') != fifth)
+    fifth = accuracy.fifth_of('ACME SSD 1')
+    elsewhere = next(f'ACME SSD {n}' for n in range(99) if accuracy.fifth_of(f'ACME SSD {n}') != fifth)
 
     def left_out(*drives, documented=()):
-        return list(measure.fifths(measured(*drives).comparisons, documented, {}))[fifth][:3]
+        return list(accuracy.fifths(measured(*drives).comparisons, documented, {}))[fifth][:3]
 
     assert left_out(*alone) == (3, 2, 0)
     assert left_out(*alone, documented=['Acme']) == (3, 2, 2)
@@ -119,12 +126,12 @@ def test_what_only_one_fifth_shows_counts_as_wrong_where_that_fifth_is_left_out(
 def test_a_shared_set_that_other_fifths_confirm_counts_where_an_entry_is_left_out():
     """The reading of another entry of the set is the same reading; one of a third entry says nothing about it."""
     [known], [other] = (measured(drive(model)).comparisons for model in ('ACME SSD 1', 'ACME SSD 10'))
-    elsewhere = next(f'{n}' for n in range(99) if measure.fifth_of(f'{n}') != measure.fifth_of(known.model))
+    elsewhere = next(f'{n}' for n in range(99) if accuracy.fifth_of(f'{n}') != accuracy.fifth_of(known.model))
     both = [known, other._replace(family='B', model=elsewhere)]
 
     def left_out(*families, source='attribute 233'):
         sets = {(family, source): 'acme-ssd' for family in families}
-        return list(measure.fifths(both, (), sets))[measure.fifth_of(known.model)].left_out
+        return list(accuracy.fifths(both, (), sets))[accuracy.fifth_of(known.model)].left_out
 
     assert left_out('Acme', 'B') == 1
     assert (left_out(), left_out('Acme'), left_out('B'), left_out('Acme', 'B', source='attribute 231')) == (0, 0, 0, 0)
@@ -138,7 +145,7 @@ def test_the_first_set_that_an_entry_uses_defines_its_wear_unless_the_entry_does
         {'family': 'A', 'uses': ['one', 'two']}, {'family': 'B', 'uses': ['two'], 'attributes': {'173': {}}},
         {'family': 'C'}]}
 
-    assert measure.wear_sets(data) == {('A', 'attribute 173'): 'one', ('A', 'attribute 231'): 'two',
+    assert accuracy.wear_sets(data) == {('A', 'attribute 173'): 'one', ('A', 'attribute 231'): 'two',
                                        ('B', 'attribute 231'): 'two'}
 
 
@@ -158,7 +165,7 @@ def test_a_family_is_documented_by_more_than_what_was_measured():
         {'family': 'A', 'source': 'acme-manual, section 5; measured on linuxhw/EnterpriseDrive'},
         {'family': 'B', 'source': 'always 255 in linuxhw-enterprisedrive'}]}
 
-    assert measure.documented_families(data) == {'A'}
+    assert accuracy.documented_families(data) == {'A'}
 
 
 @pytest.mark.parametrize('line', ['not json', '[1]', '{"attributes": [[1]]}', '{"devstat": {"x": ["1", "-", "y"]}}'])
@@ -173,7 +180,7 @@ def test_a_line_that_is_no_drive_is_named(tmp_path, line):
 
 def test_a_file_that_is_missing_is_unknown():
     """Exit 3 with a sentence, as everywhere."""
-    result = run('measure', '/nowhere/drives.jsonl')
+    result = run_tool('tools.measure', '/nowhere/drives.jsonl', '--accuracy')
 
     assert result.code == 3
     assert '/nowhere/drives.jsonl' in result.first_line
@@ -219,7 +226,7 @@ def test_what_is_no_drive_is_a_sentence_with_its_file(tmp_path, name, content):
     """Numbers that no float holds among them; it ended with the name of an exception."""
     file = tmp_path / name
     file.write_bytes(content)
-    for done in (run('measure', str(file)), run_tool('tools.measure', str(file), '--verdicts')):
+    for done in (run_tool('tools.measure', str(file), task) for task in ('--accuracy', '--verdicts')):
         assert (done.code, str(file) in done.text, 'Traceback' in done.text, 'inside check' in done.text) == (
             3, True, False, False), done.text
 

@@ -1,5 +1,5 @@
 """How large the sectors of a model are, told by its counts."""
-from smart_attributes.devtools.collection import Sizes
+from measure.collection import Sizes
 
 
 def sizes(*drives):

@@ -7,11 +7,10 @@ import json
 
 import pytest
 from conftest import run_tool
-from measure import ssd_failures
+from measure import collection, ssd_failures
 from measure.__main__ import shipped_judge
 from measure.ssd_failures import Judged
 
-from smart_attributes.devtools import collection
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file
 from smart_attributes.model import State

@@ -821,7 +821,8 @@ def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
     """It was edited by hand, or is that of another database."""
     checkout.write_evidence(evidence)
 
-    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; to recreate it, use measure --write']
+    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; to recreate it, run: python -m tools.measure '
+                                            'DRIVES --accuracy tests/evidence.json']
 
 
 @pytest.mark.parametrize(('entry', 'drives', 'problems'), [

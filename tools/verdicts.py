@@ -17,13 +17,12 @@ from typing import Callable
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
+from measure import accuracy, rates, seen_again, ssd_failures, timelines  # noqa: E402
 from measure import alarms as of_drives  # noqa: E402
-from measure import rates, seen_again, ssd_failures, timelines  # noqa: E402
 from measure.__main__ import shipped_judge  # noqa: E402
 from measure.data_rows import Row, as_csv  # noqa: E402
 from measure.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
-from smart_attributes.devtools import measure  # noqa: E402
 from smart_attributes.errors import SmartError  # noqa: E402
 from smart_attributes.knowledge import data_file  # noqa: E402
 from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
@@ -85,12 +84,13 @@ def values(found: Rates) -> Iterator[str]:
         yield f'| `{metric}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
 
 
-def fifths(comparisons: Sequence[measure.Comparison], documented: Collection[str], sets: measure.Sets) -> Iterator[str]:
+def fifths(comparisons: Sequence[accuracy.Comparison], documented: Collection[str],
+           sets: accuracy.Sets) -> Iterator[str]:
     """Yield the fifths of the models and their sum as rows of a table."""
-    found = list(measure.fifths(comparisons, documented, sets))
-    for name, fifth in (*enumerate(found, 1), ('all', measure.Fifth(*map(sum, zip(*found))))):
-        shares = (measure.percent(fifth.agree, fifth.drives), measure.percent(fifth.left_out, fifth.drives),
-                  f'{fifth.believed:,}', measure.percent(fifth.agree_believed, fifth.believed))
+    found = list(accuracy.fifths(comparisons, documented, sets))
+    for name, fifth in (*enumerate(found, 1), ('all', accuracy.Fifth(*map(sum, zip(*found))))):
+        shares = (accuracy.percent(fifth.agree, fifth.drives), accuracy.percent(fifth.left_out, fifth.drives),
+                  f'{fifth.believed:,}', accuracy.percent(fifth.agree_believed, fifth.believed))
         yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
 
 
@@ -152,13 +152,13 @@ def of_collection(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
     data = data_file.load(data_file.shipped('attributes.json'))
     database, limits_of = SpecDatabase(data), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
-    comparisons: list[measure.Comparison] = []
+    comparisons: list[accuracy.Comparison] = []
     alarming: list[of_drives.Alarm] = []
     for drive in of_drives.drives(path):
-        comparisons += [measure.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
+        comparisons += [accuracy.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
         alarming.append(of_drives.alarm(drive, database, limits_of))
     return {**of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
-            'wear': fifths(comparisons, measure.documented_families(data), measure.wear_sets(data))}
+            'wear': fifths(comparisons, accuracy.documented_families(data), accuracy.wear_sets(data))}
 
 
 def of_outcomes(drives: str, history: str, failures: str) -> dict[str, Iterable[str]]:

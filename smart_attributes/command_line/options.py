@@ -150,13 +150,6 @@ class ValidateOptions(NamedTuple):
     format: bool
 
 
-class MeasureOptions(NamedTuple):
-    """Which drives are measured."""
-
-    files: tuple[str, ...]              # one
-    write: bool
-
-
 class MigrateOptions(NamedTuple):
     """Which files of version 1.6 are migrated, and where to."""
 

@@ -184,14 +184,6 @@ example:
             option('--format', action='store_true', help='rewrite the files in the standard layout')),
         values.ValidateOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('validate')),
     Command(
-        'measure', 'Compare attributes.json with a data set of real drives.', 'FILE [options]',
-        f'example:\n  {PROGRAM} measure drives.jsonl.gz', (groups.COMMON,), (
-            option('files', nargs=1, metavar='FILE',
-                   help='read this data set: one JSON object per line and drive, plain or gzip'),
-            option('--write', action='store_true',
-                   help='write the counts of each family to tests/evidence.json')),
-        values.MeasureOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('measure')),
-    Command(
         'migrate', 'Convert files of version 1.6 to limits and database entries of this version.',
         'OLD.json [OLD.json] [options]', f'''\
 example:

@@ -139,6 +139,7 @@ def _replace(path: str, text: str) -> None:
 
 EVIDENCE = os.path.join('tests', 'evidence.json')  # next to attributes.json; no check reads it
 FIGURES = ('drives', 'compared', 'agree')
+_ADVICE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
 
 # by family; "compared" counts worn drives, "agree" those that confirm the entry
 Evidence = Mapping[str, Mapping[str, int]]
@@ -155,9 +156,9 @@ def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
     except DataError as problem:
         return {}, [str(problem)]
     if not isinstance(data, dict):
-        return {}, [*problems, f'{name}: it is not an object of families; to recreate it, use measure --write']
+        return {}, [*problems, f'{name}: it is not an object of families; {_ADVICE}']
     families = {entry['family'] for entry in source.data['entries']}
-    problems += [f'{name}: {family}: {fault}; to recreate it, use measure --write'
+    problems += [f'{name}: {family}: {fault}; {_ADVICE}'
                  for family, figures in data.items() for fault in _faults(family, figures, families)]
     return {family: figures for family, figures in data.items() if _is_counts(figures)}, problems
 

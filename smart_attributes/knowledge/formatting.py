@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..typed import Json
@@ -12,7 +12,7 @@ from .schema import definition, schema
 WIDTH = 160  # columns of a formatted file
 
 # Each of these gets its own line, however short, so that a diff shows only real changes.
-_OPEN = re.compile('|documents|metrics|evidence|layouts|layouts/[^/]+(/fields)?|'
+_OPEN = re.compile('|documents|metrics|layouts|layouts/[^/]+(/fields)?|'
                    '(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
 
 
@@ -39,11 +39,6 @@ def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
     root = schema('attributes')
     return _laid_out(_in_schema_order({'samples': list(data)}, root, root)['samples'], 'samples', '', 0) + '\n'
-
-
-def evidence(data: Mapping[str, Json]) -> str:
-    """Return the evidence of families in the fixed layout of its file: one line for each family."""
-    return _laid_out(dict(sorted(data.items(), key=lambda item: natural(item[0]))), 'evidence', '', 0) + '\n'
 
 
 def natural(text: str) -> list[str | int]:

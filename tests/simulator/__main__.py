@@ -25,7 +25,7 @@ _PLUGIN_WRAPPER = """#!/bin/sh
 case "$1" in
 triage|list|explain|draft|sudoers|migrate|acknowledge|history|metrics|doctor)
     job=$1; shift; exec {plugin} "$job" -p {smartctl} --nosudo "$@";;
-validate|measure|fleet) exec {plugin} "$@";;
+validate|fleet) exec {plugin} "$@";;
 *) exec {plugin} -p {smartctl} --nosudo "$@";;
 esac
 """

@@ -1,10 +1,11 @@
-"""The command line that evaluates states and limits on collections of drives.
+"""The command line that evaluates entries, states and limits on collections of drives.
 
 Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
   .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
   .venv/bin/python -m tools.measure --forecasts HISTORY.jsonl.gz [--json]
   .venv/bin/python -m tools.measure --clocks CLOCKS.jsonl.gz [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --accuracy [EVIDENCE.json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
 """
@@ -23,7 +24,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import alarms, clocks, forecasts, seen_again, ssd_failures, timelines
+from . import accuracy, alarms, clocks, forecasts, seen_again, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3      # exit status where nothing was measured
@@ -41,6 +42,10 @@ class Task(NamedTuple):
 
 
 TASKS: Mapping[str, Task] = {
+    'accuracy': Task(
+        'EVIDENCE', 'compare attributes.json with the drives of FILE, and write the counts of each family to the file '
+        'EVIDENCE, such as tests/evidence.json',
+        lambda given: accuracy.main(given.file, given.accuracy), True, True),
     'verdicts': Task(
         'BEFORE', 'count the drives of FILE in each state and beyond each limit, and compare the counts with the JSON '
         'file BEFORE of an earlier run',
@@ -84,7 +89,7 @@ def _written(name: str, task: Task) -> str:
 def _parser() -> Parser:
     tasks = ' | '.join(_written(name, task) for name, task in TASKS.items())
     parser = Parser(PROGRAM, f'%(prog)s ({tasks}) [--with-history] [--json]',
-                    'Measure states and limits on collections of drives.')
+                    'Measure entries, states and limits on collections of drives.')
     parser.add_argument('file', nargs='?', metavar='FILE',
                         help='drives as facts, one JSON object a line, plain or gzip; their logs are read from '
                              'logs.jsonl.gz in the same folder, if it exists')
@@ -113,8 +118,7 @@ def task_of(options: argparse.Namespace, parser: Parser) -> Task:
     """
     asked = [task for name, task in TASKS.items() if getattr(options, name.replace('-', '_')) is not None]
     if len(asked) != 1 or (options.file is not None) != asked[0].has_drives:
-        parser.error(f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}; to compare the '
-                     'database with FILE, run: check_smart_attributes measure FILE')
+        parser.error(f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}')
     if options.with_history and options.timelines is None:
         parser.error('--with-history works only with --timelines FILE')
     return asked[0]

@@ -12,14 +12,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from smart_attributes.devtools import collection, measure
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, ranges
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, Report, State
 
-from . import dates, expected, followed
+from . import accuracy, collection, dates, expected, followed
 from .data_rows import json_lines
 
 if TYPE_CHECKING:
@@ -69,10 +68,10 @@ def _named_logs(line: Json) -> tuple[str, Json]:
 
 def alarm(drive: collection.CollectedDrive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:
     """Return how a drive is judged by default."""
-    verdict = measure.judged(drive, database, thresholds)
+    verdict = accuracy.judged(drive, database, thresholds)
     metrics = frozenset(j.reading.metric for j in verdict.judgements
                         if j.reading.judged and j.reading.number is not None)
-    return Alarm(*measure.drive_state(drive, verdict)[:4], metrics, dates.lasting(verdict),
+    return Alarm(*accuracy.drive_state(drive, verdict)[:4], metrics, dates.lasting(verdict),
                  expected.life(verdict, thresholds, database.metrics))
 
 

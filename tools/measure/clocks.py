@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from smart_attributes.devtools import samples
-from smart_attributes.devtools.collection import NOT_A_DRIVE
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from smart_attributes.typed import Json
 
+from .collection import NOT_A_DRIVE
 from .timelines import Mindful
 
 MODELS = Path(__file__).parents[2] / 'tests' / 'models.csv'   # which attributes a model has, to find its entry

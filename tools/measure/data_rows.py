@@ -9,9 +9,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TypeVar, Union
 
-from smart_attributes.devtools.collection import NOT_A_DRIVE
 from smart_attributes.errors import DataError
 from smart_attributes.typed import Json
+
+from .collection import NOT_A_DRIVE
 
 Item = TypeVar('Item')
 Value = TypeVar('Value')

@@ -4,10 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from smart_attributes.devtools import collection
 from smart_attributes.model import ErrorEntry, Report, SelfTest
 from smart_attributes.reading.report_common import self_test_passed
 from smart_attributes.typed import Json
+
+from . import collection
 
 
 class FollowedDrive(NamedTuple):

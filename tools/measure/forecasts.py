@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from smart_attributes.check.forecasts import AGE, ALL, ENDURANCE, time_left
 from smart_attributes.constants import DAY, YEAR
-from smart_attributes.devtools import collection, measure
 from smart_attributes.history.past import Past, key
 from smart_attributes.history.series import History, Point
 from smart_attributes.knowledge import data_file
@@ -24,6 +23,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Forecast, Reading, Verdict
 
+from . import accuracy, collection
 from .followed import FollowedDrive, read_followed
 
 SHORTEST = 60 * DAY      # of power-on time from a forecast to the last report; less tests little
@@ -190,5 +190,5 @@ def main(path: str, as_json: bool) -> None:
     """Print how the forecasts compare with the real wear of the drives of a file. Raises DataError."""
     database = SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
     thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
-    found = results(lives(read_followed(path), lambda drive: measure.judged(drive, database, thresholds)))
+    found = results(lives(read_followed(path), lambda drive: accuracy.judged(drive, database, thresholds)))
     print(*([json.dumps(as_data(found), indent=1)] if as_json else lines(found)), sep='\n')

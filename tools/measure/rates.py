@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from smart_attributes.devtools.collection import PHYSICAL
 from smart_attributes.knowledge import ranges
 from smart_attributes.model import State
 
+from .collection import PHYSICAL
 from .timelines import DAY, LEVELS, YEAR, Counters, Judge, Timeline, report_of
 
 # How old growth is, in hours: its name, and where it ends.

@@ -21,15 +21,14 @@ from datetime import date
 from typing import NamedTuple
 
 from smart_attributes.constants import DAY
-from smart_attributes.devtools import collection, measure
-from smart_attributes.devtools.collection import ATTRIBUTES, CollectedDrive, Sizes
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import error_log, standards
 from smart_attributes.model import Report, State, Verdict
 from smart_attributes.typed import Json
 
-from . import followed
+from . import accuracy, collection, followed
 from .alarms import Alarm
+from .collection import ATTRIBUTES, CollectedDrive, Sizes
 from .data_rows import Row, json_lines, show
 from .timelines import Mindful, percent
 
@@ -87,7 +86,7 @@ def maker(family: str, model: str) -> str:
 def classes(report: Report, verdict: Verdict, counts: Mapping[str, float]) -> Iterator[Class]:
     """Yield the classes of a drive at one look, first that of its state. counts: of LOST and MOVED."""
     vendor = maker(verdict.entry or '', report.identity.model)
-    alarm = Alarm(*measure.drive_state(CollectedDrive('', report), verdict)[:4])
+    alarm = Alarm(*accuracy.drive_state(CollectedDrive('', report), verdict)[:4])
     logged = dict(_logged(report, verdict))
     reasons = sorted({*alarm.reasons})
     names = [(ANY, alarm.state), *reasons, *((name, alarm.state) for name in logged)]

@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from smart_attributes.devtools import collection
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file
 from smart_attributes.model import State, Verdict
 from smart_attributes.typed import Json
 
-from . import alarms
+from . import alarms, collection
 from .data_rows import Row, csv_rows, show
 from .timelines import Mindful, percent
 

@@ -30,11 +30,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Optional
 
 from smart_attributes.constants import HOUR
-from smart_attributes.devtools.collection import LONGEST, Sizes
 from smart_attributes.errors import DataError
 from smart_attributes.history.past import Past, observations
 from smart_attributes.history.series import CHANGE, History, Key, Observation, next_point
 from smart_attributes.model import AttributeRow, Identity, Report, State, Verdict
+
+from .collection import LONGEST, Sizes
 
 DAY = 24                # hours
 YEAR = 365.25 * DAY

@@ -6,20 +6,21 @@ the reading. Then every drive is judged with the default limits, and the alerts 
 from __future__ import annotations
 
 import hashlib
-import os
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..check import judging
-from ..knowledge import data_file, formatting, readings
-from ..knowledge.drive_database import SpecDatabase
-from ..knowledge.thresholds import Thresholds
-from ..model import Device, State, Verdict
-from ..typed import Json
+from smart_attributes.check import judging
+from smart_attributes.devtools.sources import Evidence
+from smart_attributes.devtools.statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
+from smart_attributes.knowledge import data_file, formatting, readings
+from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.knowledge.thresholds import Thresholds
+from smart_attributes.model import Device, State, Verdict
+from smart_attributes.typed import Json
+
 from .collection import CollectedDrive, read
-from .sources import EVIDENCE, Evidence
-from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
 POINTS, SHARE = 2, 0.06   # agreement: within 2 points, or 6 % of the statistic
 FIFTHS = 5
@@ -261,16 +262,19 @@ def _compared(group: Sequence[Comparison]) -> dict[str, int]:
     return {'compared': len(worn), 'agree': sum(c.agrees for c in worn)} if worn else {}
 
 
-def main(path: str, is_written: bool, write: Print = print) -> int:
-    """Measure the shipped database on the drives of a file; with *is_written*, write its evidence. Returns 0."""
-    database_path = data_file.shipped('attributes.json')
-    data = data_file.load(database_path)
+def laid_out(found: Evidence) -> str:
+    """Return the evidence of families as the text of its file: one line for each family."""
+    lines = [f' {json.dumps(family)}: {json.dumps(found[family])}' for family in sorted(found, key=formatting.natural)]
+    return '{\n' + ',\n'.join(lines) + '\n}\n'
+
+
+def main(path: str, evidence: str = '', write: Print = print) -> None:
+    """Measure the shipped database on the drives of a file. evidence: the file to write the counts of families to."""
+    data = data_file.load(data_file.shipped('attributes.json'))
     thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
     measured = measure(read(path), SpecDatabase(data), thresholds)
     report(measured, documented_families(data), wear_sets(data), write)
-    if is_written:
-        path = os.path.join(os.path.dirname(database_path), EVIDENCE)
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(formatting.evidence(evidence_for([entry['family'] for entry in data['entries']], measured)))
-        write(f'{path}: evidence written')
-    return 0
+    if evidence:
+        with open(evidence, 'w', encoding='utf-8') as file:
+            file.write(laid_out(evidence_for([entry['family'] for entry in data['entries']], measured)))
+        write(f'{evidence}: evidence written')

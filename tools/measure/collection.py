@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from ..errors import DataError
-from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
-from ..reading.pysmart import NVME_LABELS
-from ..reading.report_common import has_spindle
-from ..typed import Json
+from smart_attributes.errors import DataError
+from smart_attributes.model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
+from smart_attributes.reading.pysmart import NVME_LABELS
+from smart_attributes.reading.report_common import has_spindle
+from smart_attributes.typed import Json
 
 LONGEST = 30  # digits of a number; no drive counter has that many
 NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
