@@ -288,14 +288,6 @@ def test_numbers_that_no_drive_has_are_refused(number, reason):
     assert refusal(f'{{"a": {number}}}') == f'site.json is not valid JSON: {reason}'
 
 
-def test_roles_of_an_earlier_snapshot_are_metrics():
-    """Files that sites wrote for it stay in force; a file with both says one thing twice."""
-    assert data_file.parse('{"roles": {}, "overrides": [{"roles": {"pending": null}}]}', 'site.json') == (
-        {'metrics': {}, 'overrides': [{'metrics': {'pending': None}}]}, [])
-    assert data_file.parse('{"roles": {}, "metrics": {}}', 'site.json')[1] == [
-        'site.json: "metrics" is here twice; keep one']
-
-
 def test_an_error_without_words_of_ours_is_said_in_those_of_python():
     assert refusal('{"a": "\\u12"}').endswith(' escape; correct the JSON there')
 

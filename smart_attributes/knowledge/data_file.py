@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
-FORMER = 'roles'      # name of the key "metrics" in snapshots of version 2.0, still used in files of sites
 PACKAGE = files.PROGRAM
 
 
@@ -106,8 +105,6 @@ def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
 
     def of_pairs(pairs: Pairs) -> MutableJson:
         content = dict(pairs)
-        if FORMER in content:
-            return of_pairs([('metrics' if key == FORMER else key, value) for key, value in pairs])
         if len(content) < len(pairs):
             counts = Counter(key for key, _ in pairs)
             doubled[id(content)] = content, sorted(key for key, count in counts.items() if count > 1)
