@@ -20,6 +20,8 @@ PARALLEL = 64         # drives read at once; the time is spent waiting for drive
 DRIVE_TIMEOUT = 30.0  # seconds
 TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
 
+LONGEST_STATEMENT = 400  # characters; text from a drive may be of any length
+
 ENDINGS = ('failed', 'retired', 'unknown')  # how a drive can end, in the ledger of a fleet
 
 DOCUMENT = 2  # version of each JSON document; the launchers import nothing and hold a copy of it

@@ -9,8 +9,8 @@ from enum import IntEnum
 
 from .coded import NOTHING, Coded
 from .constants import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
-from .drive_identity import Identity as Identity  # noqa: PLC0414 (an export)
 from .errors import DriveError
+from .errors import Identity as Identity  # noqa: PLC0414 (an export)
 from .typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

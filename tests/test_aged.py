@@ -20,7 +20,8 @@ from smart_attributes.model import (
     State,
     Statistic,
 )
-from smart_attributes.words import findings, statement
+from smart_attributes.output.statements import findings
+from smart_attributes.wording import statement
 
 SDA = Device('/dev/sda', name='sda')
 DEFAULT = json.loads((ROOT / 'thresholds' / 'default.json').read_text())

@@ -15,8 +15,9 @@ from smart_attributes.alarm import TimeIsOver
 from smart_attributes.coded import Coded
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin_lines
+from smart_attributes.output.statements import findings, headline
 from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
-from smart_attributes.words import coded, findings, headline
+from smart_attributes.words import coded
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
           and issubclass(value, errors.SmartError)}

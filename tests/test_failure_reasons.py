@@ -26,7 +26,7 @@ from smart_attributes.reading.failure_reasons import (
     smart_disabled,
     without_data,
 )
-from smart_attributes.words import EXIT_STATUS_BITS, exit_status_notes
+from smart_attributes.reading.report_common import EXIT_STATUS_BITS, exit_status_notes
 
 try:
     from re import _parser as parser  # type: ignore[attr-defined]

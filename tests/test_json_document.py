@@ -23,7 +23,7 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import json_document, replacements
-from smart_attributes.words import finding
+from smart_attributes.output.statements import finding
 
 NOW = 1_795_348_800  # 2026-11-22
 SDA = Verdict(Device('/dev/sda', 'sat', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5', 7200), State.OK)

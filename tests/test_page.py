@@ -23,7 +23,8 @@ from conftest import ROOT, run
 from smart_attributes.errors import SmartError
 from smart_attributes.output import output_file, page
 from smart_attributes.output.packed_document import packed
-from smart_attributes.words import amount, visible
+from smart_attributes.wording import amount
+from smart_attributes.words import visible
 
 REPORTS = str(ROOT / 'tests/reports')
 NOW = 1.8e9

@@ -8,7 +8,7 @@ from small_database import database, row, spec_database
 from smart_attributes.knowledge import drive_database
 from smart_attributes.knowledge.readings import readings
 from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source, State, Statistic
-from smart_attributes.words import quantity
+from smart_attributes.wording import quantity
 
 X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
 NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)

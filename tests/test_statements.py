@@ -3,9 +3,12 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes import words
+from smart_attributes import wording, words
 from smart_attributes.coded import Coded
+from smart_attributes.constants import LONGEST_STATEMENT
 from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.output import statements
+from smart_attributes.reading.report_common import EXIT_STATUS_BITS, exit_status_notes
 
 SDA = Device('/dev/sda', name='sda')
 
@@ -44,7 +47,7 @@ def test_a_text_becomes_the_expression_that_matches_it_alone(text):
     (1e-300, '0'), (-1e-300, '0'), (-1.5, '-1.5')])
 def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, said):
     """It is read at three in the morning."""
-    assert words.plain(number) == said
+    assert wording.plain(number) == said
 
 
 @pytest.mark.parametrize(('number', 'unit', 'said'), [
@@ -59,7 +62,7 @@ def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, sa
     (999.7e9, 'B', '1 TB'), (999.4e9, 'B', '999 GB')])
 def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
     """Seconds as hours, bytes as terabytes; an unknown number never as 0."""
-    assert words.amount(number, unit) == said
+    assert wording.amount(number, unit) == said
 
 
 @pytest.mark.parametrize(('counted', 'said'), [
@@ -67,7 +70,7 @@ def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
     ((0, 'entry', 'entries'), '0 entries'), ((1, 'entry', 'entries'), '1 entry'),
     ((2, 'entry', 'entries'), '2 entries')])
 def test_a_count_is_said_with_its_noun(counted, said):
-    assert words.plural(*counted) == said
+    assert wording.plural(*counted) == said
 
 
 @pytest.mark.parametrize(('hours', 'said'), [
@@ -75,7 +78,7 @@ def test_a_count_is_said_with_its_noun(counted, said):
     (365.25 * 24, '1.0 years ago'), (3.2 * 8766, '3.2 years ago')])
 def test_what_is_over_is_said_in_the_unit_that_a_person_would_take(hours, said):
     """Nobody counts years in hours."""
-    assert words.since(hours * 3600) == said
+    assert wording.since(hours * 3600) == said
 
 
 # --- readings -------------------------------------------------------------------------------
@@ -110,7 +113,7 @@ def time_left(left, earliest, latest, is_estimate):
     (reading(0, 'vendor_threshold', '', verdict='attribute 5 is at 1', state=State.WARNING), 'attribute 5 is at 1')])
 def test_a_reading_is_a_statement(of, said):
     """A number with its metric, a verdict with its words; some say it all themselves."""
-    assert words.statement(of) == said
+    assert wording.statement(of) == said
 
 
 def judgement(state=State.OK, **more):
@@ -134,7 +137,7 @@ GROWN = judgement(State.WARNING, of=reading(226, 'crc_errors', ''), against='abo
     (judgement(of=reading(3)), 'endurance_used 3 %')])
 def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
     """A verdict has none."""
-    assert words.finding(of) == said
+    assert statements.finding(of) == said
 
 
 def test_a_finding_is_harmless_and_of_bounded_length():
@@ -142,8 +145,8 @@ def test_a_finding_is_harmless_and_of_bounded_length():
     hostile = judgement(State.CRITICAL,
                         of=reading(0, 'self_test', '', verdict='a|b=' + 'c' * 900, state=State.CRITICAL))
 
-    assert len(words.finding(hostile)) == words.WORDS
-    assert not set('|=') & set(words.finding(hostile))
+    assert len(statements.finding(hostile)) == LONGEST_STATEMENT
+    assert not set('|=') & set(statements.finding(hostile))
 
 
 @pytest.mark.parametrize(('of', 'said'), [
@@ -155,14 +158,14 @@ def test_a_finding_is_harmless_and_of_bounded_length():
      'endurance_used unknown: no value, attribute 233, not judged')])
 def test_a_line_of_a_reading_tells_source_limits_and_who_set_them(of, said):
     """-vv and explain: all that led to the verdict."""
-    assert words.reading_line(of) == said
+    assert statements.reading_line(of) == said
 
 
 def test_a_line_of_a_reading_is_of_bounded_length():
     """One endless verdict must not fill the screen."""
     endless = judgement(of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK))
 
-    assert words.reading_line(endless) == f'self_test: {"x" * (words.WORDS - 14)}..., attribute 233'
+    assert statements.reading_line(endless) == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}..., attribute 233'
 
 
 # --- drives ---------------------------------------------------------------------------------
@@ -178,7 +181,7 @@ def verdict(*judgements, state=State.CRITICAL, **more):
     ((CRITICAL, FAILED), 'endurance_used 97 % (critical above 95)')])
 def test_the_headline_is_the_worst_thing_and_what_the_word_failed_comes_from(judgements, said):
     """FAILED alone does not tell what to look at."""
-    assert words.headline(verdict(*judgements)) == said
+    assert statements.headline(verdict(*judgements)) == said
 
 
 UNSAFE = judgement(State.CRITICAL, of=reading(0, 'media', '', verdict='read-only', state=State.CRITICAL))
@@ -190,11 +193,11 @@ UNSAFE = judgement(State.CRITICAL, of=reading(0, 'media', '', verdict='read-only
 def test_the_headline_prefers_a_finding_that_means_something_else_for_the_drive(concerns, told):
     judgements = [each._replace(concern=concern) for each, concern in zip((FAILED, UNSAFE, CRITICAL), concerns)]
 
-    assert words.headline(verdict(*judgements)) == f'smart_status: FAILED; {told}'
+    assert statements.headline(verdict(*judgements)) == f'smart_status: FAILED; {told}'
 
 
 def test_the_headline_takes_the_only_other_finding_whatever_it_means():
-    assert words.headline(verdict(FAILED, UNSAFE)) == 'smart_status: FAILED; media: read-only'
+    assert statements.headline(verdict(FAILED, UNSAFE)) == 'smart_status: FAILED; media: read-only'
 
 
 @pytest.mark.parametrize(('text', 'said'), [
@@ -208,21 +211,21 @@ def test_a_sentence_is_printed_behind_its_code(text, said):
     ('not-answering', State.UNKNOWN, '[not-answering] no answer'), ('not-answering', State.OK, 'no answer'),
     ('', State.UNKNOWN, 'no answer')], ids=['fault', 'ok', 'no-code'])
 def test_a_problem_has_its_code_only_where_it_is_a_fault(code, state, said):
-    assert words.headline(verdict(state=state, problem='no answer', code=code)) == said
+    assert statements.headline(verdict(state=state, problem='no answer', code=code)) == said
 
 
-@pytest.mark.parametrize('said', [words.headline, words.findings])
+@pytest.mark.parametrize('said', [statements.headline, statements.findings])
 def test_of_a_drive_that_cannot_be_read_the_reason_is_told(said):
     """One line, without a bar, and no longer than it may be."""
     assert said(verdict(problem='cannot be opened: a|b; run as root')) == 'cannot be opened: a b; run as root'
-    assert len(said(verdict(problem='x' * 900))) == words.WORDS
+    assert len(said(verdict(problem='x' * 900))) == LONGEST_STATEMENT
 
 
 def test_the_findings_are_all_that_is_wrong():
     """What is well is left out as soon as something is not."""
     well = judgement(of=reading(35, 'temperature', 'C'))
 
-    assert words.findings(verdict(CRITICAL, WARM, well)) == (
+    assert statements.findings(verdict(CRITICAL, WARM, well)) == (
         'endurance_used 97 %, critical above 95; temperature 61 C, warning above 60')
 
 
@@ -232,14 +235,15 @@ def test_a_healthy_drive_is_told_by_its_three_most_telling_readings():
                ('endurance_used', 9, '%'))
     judgements = [judgement(of=reading(number, metric, unit)) for metric, number, unit in numbers]
 
-    assert words.findings(verdict(*judgements, state=State.OK)) == 'endurance_used 9 %; reallocated 0; temperature 35 C'
+    assert statements.findings(verdict(*judgements, state=State.OK)) == (
+        'endurance_used 9 %; reallocated 0; temperature 35 C')
 
 
 def test_a_healthy_drive_without_an_entry_says_so():
     """It stands behind what was read."""
     entry = judgement(of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK))
 
-    assert words.findings(verdict(entry, judgement(of=reading(9)),
+    assert statements.findings(verdict(entry, judgement(of=reading(9)),
                                   state=State.OK)) == 'endurance_used 9 %; no entry for WHO'
 
 
@@ -249,9 +253,9 @@ def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
     """Its health status is left, where the drive reported it."""
     passed = judgement(of=reading(1, 'smart_status', '', verdict='passed', state=State.OK))
 
-    assert words.findings(verdict(judgement(of=of), passed, state=State.OK)) == (
+    assert statements.findings(verdict(judgement(of=of), passed, state=State.OK)) == (
         'health status: passed; the report contains nothing else')
-    assert words.findings(verdict(judgement(of=of), state=State.OK)) == 'health status not reported'
+    assert statements.findings(verdict(judgement(of=of), state=State.OK)) == 'health status not reported'
 
 
 ACCEPTED = judgement(of=reading(30, 'reallocated', ''), acknowledged=True)
@@ -263,19 +267,19 @@ ACCEPTED = judgement(of=reading(30, 'reallocated', ''), acknowledged=True)
     ((ACCEPTED, WARM), 'temperature 61 C, warning above 60; reallocated 30 (acknowledged)')],
     ids=['alone', 'well', 'beside-a-warning'])
 def test_what_is_acknowledged_is_told_behind_what_is_wrong(judgements, said):
-    assert words.findings(verdict(*judgements, state=State.OK)) == said
+    assert statements.findings(verdict(*judgements, state=State.OK)) == said
 
 
 def test_what_is_acknowledged_is_of_bounded_length():
     endless = judgement(of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK), acknowledged=True)
 
-    assert words.findings(verdict(endless, state=State.OK)) == f'self_test: {"x" * (words.WORDS - 14)}...'
+    assert statements.findings(verdict(endless, state=State.OK)) == f'self_test: {"x" * (LONGEST_STATEMENT - 14)}...'
 
 
 def test_power_on_time_that_a_drive_hides_is_told_behind_the_telling_readings():
     hidden = judgement(of=reading(7200, 'hidden_power_on_time', 's'))
 
-    assert words.findings(verdict(hidden, judgement(of=reading(9)), state=State.OK)) == (
+    assert statements.findings(verdict(hidden, judgement(of=reading(9)), state=State.OK)) == (
         'endurance_used 9 %; hidden_power_on_time 2 h')
 
 
@@ -283,7 +287,7 @@ def test_an_ok_without_health_status_says_so():
     """Passed is printed only where the drive reported it."""
     unknown = judgement(of=reading(None, 'smart_status', '', unknown='not reported', judged=False))
 
-    assert words.findings(verdict(unknown, judgement(of=reading(9)), state=State.OK)) == (
+    assert statements.findings(verdict(unknown, judgement(of=reading(9)), state=State.OK)) == (
         'endurance_used 9 %; health status not reported')
 
 
@@ -291,7 +295,7 @@ def test_wear_that_is_implausible_is_shown_with_the_reason():
     """The number itself is neither judged nor graphed."""
     wear = reading(None, unknown='implausible: 38 % after 1 h', judged=False)
 
-    assert words.findings(verdict(judgement(of=wear), state=State.OK)) == (
+    assert statements.findings(verdict(judgement(of=wear), state=State.OK)) == (
         'endurance_used unknown (implausible: 38 % after 1 h)')
 
 
@@ -299,7 +303,7 @@ def test_the_words_of_a_healthy_drive_are_of_bounded_length():
     """A model's name may be long, and stands in the word that it has no entry."""
     entry = judgement(of=reading(0, 'unknown_model', '', verdict='x' * 900, state=State.OK))
 
-    assert words.findings(verdict(entry, state=State.OK)) == 'x' * (words.WORDS - 3) + '...'
+    assert statements.findings(verdict(entry, state=State.OK)) == 'x' * (LONGEST_STATEMENT - 3) + '...'
 
 
 @pytest.mark.parametrize(('identity', 'problem', 'said'), [
@@ -309,15 +313,15 @@ def test_the_words_of_a_healthy_drive_are_of_bounded_length():
     (Identity(protocol='ATA', rotation=7200), 'asleep', 'hdd')])
 def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, problem, said):
     """A drive that does not tell its protocol, or sleeps, would be a solid state drive."""
-    assert words.kind(Verdict(SDA, identity, State.OK, problem=problem)) == said
+    assert statements.kind(Verdict(SDA, identity, State.OK, problem=problem)) == said
 
 
 # --- smartctl's exit status -------------------------------------------------------------------
 
 @pytest.mark.parametrize(('status', 'notes'), [
-    (None, ()), (0, ()), (1, (words.EXIT_STATUS_BITS[0],)), (4, (words.EXIT_STATUS_BITS[2],)),
-    (0x82, (words.EXIT_STATUS_BITS[1], words.EXIT_STATUS_BITS[7])), (255, words.EXIT_STATUS_BITS),
+    (None, ()), (0, ()), (1, (EXIT_STATUS_BITS[0],)), (4, (EXIT_STATUS_BITS[2],)),
+    (0x82, (EXIT_STATUS_BITS[1], EXIT_STATUS_BITS[7])), (255, EXIT_STATUS_BITS),
     (-9, ('smartctl was terminated by signal 9',))])
 def test_every_bit_of_the_exit_status_has_a_sentence(status, notes):
     """smartctl(8), EXIT STATUS; a negative one is a signal."""
-    assert words.exit_status_notes(status) == notes
+    assert exit_status_notes(status) == notes

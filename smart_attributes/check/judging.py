@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 from ..coded import NOTHING, Coded
-from ..constants import HOUR
+from ..constants import HOUR, LONGEST_STATEMENT
 from ..errors import DriveAsleep, SmartError
 from ..knowledge import clock, ranges, readings, self_tests, severity, standards
 from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
 from ..model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
+from ..reading.report_common import exit_status_notes
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import HEALTH, WORDS, amount, clean, exit_status_notes, statement
+from ..wording import HEALTH, amount, statement
+from ..words import clean
 from . import advisories, forecasts
 
 if TYPE_CHECKING:
@@ -330,7 +332,7 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> li
         ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
         ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)),
         clock.notes(report, found))
-    messages = [Coded('smartctl-message', clean(message, WORDS)) for message in report.messages]
+    messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
     return [*(Coded(code, each) for code, texts in sentences for each in texts),
             *exit_status_notes(report.exit_status), *messages, *report.gaps,
             *(Coded('values-missing', each) for each in _lost_wear(report, spec)),

@@ -21,10 +21,12 @@ from ..knowledge import acknowledgements, acknowledgements_file, data_file
 from ..knowledge.acknowledgements import GONE, Acknowledgement
 from ..knowledge.acknowledgements_file import AcknowledgementsFile
 from ..model import Judgement, State, Verdict
+from ..output.statements import finding
 from ..reading import processes
 from ..reading.identity import is_same_drive
 from ..typed import TYPE_CHECKING
-from ..words import amount, clean, finding, sentence
+from ..wording import amount
+from ..words import clean, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -27,7 +27,8 @@ from ..output import json_document, output_file
 from ..output.packed_document import Packer
 from ..reading import processes
 from ..typed import TYPE_CHECKING, MutableJson
-from ..words import plural, sentence, visible
+from ..wording import plural
+from ..words import sentence, visible
 
 if TYPE_CHECKING:
     from ..fleet.results import Service

@@ -9,8 +9,9 @@ from ..check import fence
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, CheckOptions, MetricsOptions, Options
 from ..model import State, worst
+from ..output.statements import problem
 from ..reading.processes import Runner
-from ..words import coded, problem, sentence
+from ..words import coded, sentence
 from .check import rendered, shown, whole
 from .dependence import with_groups
 

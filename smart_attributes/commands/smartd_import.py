@@ -15,7 +15,8 @@ from ..history.store import HistoryStore
 from ..knowledge import readings
 from ..model import Device, Reading, Report, Verdict
 from ..reading.report_common import ERROR_COUNTERS
-from ..words import amount, clean
+from ..wording import amount
+from ..words import clean
 
 Answer = tuple[Verdict, Report]
 # smartd's names of a SCSI drive's numbers -> smartctl's names, as in Report.scsi.

@@ -12,7 +12,7 @@ from typing import Any
 from ..knowledge import drive_database, pattern_prefixes, readings, vendor_logs
 from ..model import LogPage, Reading
 from ..typed import Json
-from ..words import plural
+from ..wording import plural
 from . import samples, statistic_trust
 from .sources import Claim, Context, EntriesFile, quoted
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..knowledge import data_errors, data_file, drive_database, schema_errors, site_file, thresholds
 from ..typed import Json
-from ..words import plural
+from ..wording import plural
 
 FOLDER = 'thresholds.d'
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..errors import DataError
 from ..knowledge import data_file
 from ..knowledge.drive_database import SpecDatabase
-from ..words import plural
+from ..wording import plural
 from . import drive_rules, entry_rules, limit_rules, samples, sources
 from .sources import Context, EntriesFile, beside
 

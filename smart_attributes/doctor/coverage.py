@@ -16,7 +16,8 @@ from ..reading import addresses, controllers
 from ..reading.block_devices import System, disks_of
 from ..reading.device_types import CONTROLLERS, controller
 from ..reading.hardware import Disk, disks, partitioned
-from ..words import clean, plural
+from ..wording import plural
+from ..words import clean
 from .nrpe import NAMES, Call
 
 SUBJECT = 'unmonitored'

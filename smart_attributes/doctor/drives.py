@@ -14,7 +14,8 @@ from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, halves
 from ..reading.device_types import is_raid
-from ..words import clean, plural
+from ..wording import plural
+from ..words import clean
 
 SHOWN = 8          # drives that answer and get a line each; if there are more, all share one
 MOST_GONE = 3      # missing drives that get a line each; the rest share one

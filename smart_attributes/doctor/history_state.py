@@ -15,7 +15,8 @@ from ..history import directory
 from ..history.growth import duration
 from ..output.doctor_findings import Finding, halves
 from ..reading.drive_locks import MOST, Earlier, Waiting
-from ..words import amount, clean, plural
+from ..wording import amount, plural
+from ..words import clean
 from .user import AS_HIM, group_of, is_person, name_of
 
 HISTORY, PROCESSES = 'history', 'processes'

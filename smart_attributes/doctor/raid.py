@@ -24,7 +24,8 @@ from ..reading.hardware import Disk, disks
 from ..reading.json_values import fraction_of, integer_at, object_of, objects_of, text_of
 from ..redundancy import levels
 from ..typed import Json
-from ..words import clean, plural
+from ..wording import plural
+from ..words import clean
 from .coverage import allowed
 from .drives import KERNEL
 

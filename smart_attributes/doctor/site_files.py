@@ -10,7 +10,7 @@ from ..command_line.options import PROGRAM, Options
 from ..devtools import validate
 from ..files import is_there
 from ..output.doctor_findings import Finding, halves
-from ..words import plural
+from ..wording import plural
 
 SUBJECT = 'site files'
 SHOWN = 3   # mistakes that get a finding each; the rest share one

@@ -14,7 +14,7 @@ from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding, halves
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
-from ..words import plural
+from ..wording import plural
 from . import sudo_list, sudo_refusals
 from .program import installer
 from .user import AS_HIM, is_person

@@ -6,7 +6,7 @@ from ..coded import Coded
 from ..constants import YEAR
 from ..model import State
 from ..output.advice import GONE
-from ..words import plural
+from ..wording import plural
 from . import ledger, rates
 from .ledger_file import Ledger, LedgerUnusable
 from .plugin_output import FleetDrive

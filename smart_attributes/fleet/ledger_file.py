@@ -14,7 +14,8 @@ from typing import Any
 from zlib import crc32
 
 from ..errors import SmartError
-from ..words import plural, visible
+from ..wording import plural
+from ..words import visible
 from .ledger import FAILED, Cell, Record, Share, Sighting, band, ending, updated
 
 APPLICATION = 0x534D4C47   # "SMLG", for file(1)

@@ -20,7 +20,8 @@ from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
 from ..redundancy.replacement import STRICTEST
 from ..typed import TYPE_CHECKING, Json
-from ..words import SPEAKS_FOR_ITSELF, since, visible
+from ..wording import SPEAKS_FOR_ITSELF, since
+from ..words import visible
 from . import causes
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from ..model import State, worst
 from ..output import plugin_lines
 from ..output.codes import BY_NAME
 from ..output.plugin_lines import PluginText
-from ..words import listed, plural, visible
+from ..wording import listed, plural
+from ..words import visible
 from . import causes
 from .plugin_output import FleetDrive, Origin, Reader, dated
 from .results import HANDLING, Result, Service

@@ -9,7 +9,8 @@ from ..output.advice import NOTHING
 from ..output.forecast_dates import FAR, day
 from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import Json
-from ..words import amount, plural, sentence
+from ..wording import amount, plural
+from ..words import sentence
 from .groups_at_risk import GroupsAtRisk, first_step
 from .plan import Step, first, steps
 from .summary import Defect, Group, Summary, by_model

@@ -13,7 +13,8 @@ from ..constants import DAY, HOUR, LETTERS, MINUTE
 from ..errors import DataError
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import amount, clean
+from ..wording import amount
+from ..words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

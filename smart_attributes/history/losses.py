@@ -5,7 +5,8 @@ import time
 
 from ..constants import DAY
 from ..typed import TYPE_CHECKING
-from ..words import clean, listed, plural
+from ..wording import listed, plural
+from ..words import clean
 from . import clock, commits
 from .database import CLONED, DAMAGED, GONE, SNAPSHOT
 

@@ -7,7 +7,7 @@ from ..coded import Coded
 from ..constants import DAY
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..words import amount, plain
+from ..wording import amount, plain
 from . import growth, levels, series
 from .series import Key, Observation
 

@@ -9,7 +9,8 @@ import time
 from ..coded import Coded
 from ..constants import DAY, HOUR, MONTH
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import amount, clean
+from ..wording import amount
+from ..words import clean
 from .past import key
 from .series import CHANGE, Key, Observation
 

@@ -12,7 +12,8 @@ import time
 from ..errors import UsageError
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..words import amount, clean, sentence
+from ..wording import amount
+from ..words import clean, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

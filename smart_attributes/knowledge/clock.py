@@ -12,7 +12,7 @@ from ..coded import Coded
 from ..constants import HOUR
 from ..model import Reading, Report, Source
 from ..typed import TYPE_CHECKING
-from ..words import amount
+from ..wording import amount
 from . import standards
 from .self_tests import ERASED_HOUR
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..constants import HOUR
 from ..model import Reading
 from ..typed import TYPE_CHECKING
-from ..words import IMPLAUSIBLE, amount
+from ..wording import IMPLAUSIBLE, amount
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

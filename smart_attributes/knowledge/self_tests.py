@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..constants import HOUR
 from ..model import Identity, Reading, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import since
+from ..wording import since
 from . import standards
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import findings
 from .forecast_dates import day, lasting, order_by
+from .statements import findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from ..knowledge import severity
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import listed, plain
+from ..wording import listed, plain
 from . import perfdata, plugin_lines
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from ..knowledge import severity
 from ..model import State
 from ..typed import TYPE_CHECKING
-from ..words import clean, coded, plain, sentence
+from ..wording import plain
+from ..words import clean, coded, sentence
 from . import perfdata, plugin, plugin_lines
 
 if TYPE_CHECKING:

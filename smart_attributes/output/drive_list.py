@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ..constants import DOCUMENT
 from ..model import Identity, Verdict
-from ..words import clean, coded, kind, problem, sentence, visible
+from ..words import clean, coded, sentence, visible
+from .statements import kind, problem
 
 
 def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:

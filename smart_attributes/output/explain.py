@@ -8,10 +8,12 @@ from typing import Any
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
 from ..model import Judgement, Place, Reading, Report, State, Verdict
-from ..words import clean, coded, findings, headline, kind, quantity, sentence, visible
+from ..wording import quantity
+from ..words import clean, coded, sentence, visible
 from . import terminal
 from .advice import NOTHING, REPLACE, WATCH, Advice, advice
 from .forecast_dates import lasting
+from .statements import findings, headline, kind
 
 WIDTH_WITHOUT_TERMINAL = 140
 TO_DO = {REPLACE: 'replace this drive now', WATCH: 'watch this drive'}  # other actions are printed as they are

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from ..constants import DOCUMENT
 from ..model import Identity
-from ..words import amount, clean
+from ..wording import amount
+from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
 WIDTH = 24                # characters of a graph

@@ -14,9 +14,11 @@ from ..constants import DOCUMENT
 from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
 from ..typed import Json, MutableJson
-from ..words import HEALTH, clean, finding, kind, sentence, statement
+from ..wording import HEALTH, statement
+from ..words import clean, sentence
 from . import replacements
 from .advice import advice
+from .statements import finding, kind
 
 NOTE = 500  # characters
 # Metrics whose value is a status in words -> the code of their findings. All other metrics have limits.

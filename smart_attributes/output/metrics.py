@@ -13,8 +13,9 @@ from ..errors import SmartError, installing
 from ..knowledge.drive_database import Metric
 from ..model import Forecast, Judgement, State, Verdict, worst
 from ..redundancy.replacement import Membership
-from ..words import clean, kind
+from ..words import clean
 from .perfdata import is_graphed
+from .statements import kind
 
 PREFIX = 'smart_'
 # Unit of a metric -> the ending of its name, and how many of that unit make one of Prometheus' base unit.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..typed import Json
-from ..words import amount
+from ..wording import amount
 
 NOT_SHOWN = ('findings', 'last_seen', 'replacement')  # contained in `why`
 # Values shared by drives.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..redundancy import sentences
 from ..typed import Json
-from ..words import listed, plural
+from ..wording import listed, plural
 from .group_risk import Risk, risk
 
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named

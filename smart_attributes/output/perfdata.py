@@ -11,7 +11,7 @@ from ..knowledge import ranges
 from ..knowledge.drive_database import Metric
 from ..model import Judgement, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import plain
+from ..wording import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,10 @@ from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import OUTPUT_LIMIT, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import coded, headline, reading_line, sentence, statement
+from ..wording import statement
+from ..words import coded, sentence
 from . import budget, perfdata, plugin_lines
+from .statements import headline, reading_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

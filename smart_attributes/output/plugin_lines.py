@@ -10,7 +10,9 @@ from collections import Counter
 from ..coded import Coded
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import clean, coded, findings, plural, sentence
+from ..wording import plural
+from ..words import clean, coded, sentence
+from .statements import findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,9 +7,11 @@ from typing import NamedTuple
 from ..constants import YEAR
 from ..knowledge import severity
 from ..model import Judgement, Lately, State, Verdict
-from ..words import amount, clean, coded, finding, is_worth_showing, problem, sentence
+from ..wording import amount
+from ..words import clean, coded, sentence
 from .advice import ORDER, advice
 from .forecast_dates import date, day
+from .statements import finding, is_worth_showing, problem
 
 BAR = 8                   # characters
 BEGUN = 16                # fewest characters of a finding worth showing if the rest does not fit

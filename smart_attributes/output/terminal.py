@@ -7,7 +7,8 @@ from collections.abc import Collection
 from typing import TextIO
 
 from ..typed import TYPE_CHECKING
-from ..words import clean, listed
+from ..wording import listed
+from ..words import clean
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from types import FunctionType
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING, Json
-from ..words import listed
+from ..wording import listed
 from .farm import LOG, count_of
 from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS

@@ -6,10 +6,11 @@ import os
 import re
 
 from ..coded import NOTHING, Coded
+from ..constants import LONGEST_STATEMENT
 from ..errors import DriveError
 from ..model import LogPage
 from ..typed import TYPE_CHECKING
-from ..words import WORDS, clean
+from ..words import clean
 from . import content, controllers, smartctl_calls
 
 if TYPE_CHECKING:
@@ -134,6 +135,6 @@ def _failure(stdout: bytes) -> Coded:
     """Return smartctl's own reason, or NOTHING."""
     try:
         messages = _loaded(stdout).get('smartctl', {}).get('messages', ())
-        return next((Coded('smartctl-message', clean(each['string'], WORDS)) for each in messages), NOTHING)
+        return next((Coded('smartctl-message', clean(each['string'], LONGEST_STATEMENT)) for each in messages), NOTHING)
     except (ValueError, TypeError, KeyError, AttributeError):
         return NOTHING

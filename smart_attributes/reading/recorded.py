@@ -10,7 +10,7 @@ from ..coded import Coded
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read, Report
 from ..typed import TYPE_CHECKING
-from ..words import listed, plural
+from ..wording import listed, plural
 from . import machine, text_report
 from .content import begins_like_report
 from .names import slug, unique

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 
+from ..coded import Coded
 from ..errors import DriveError
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -173,3 +174,30 @@ def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
     """
     words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
     return (SelfTest('Last self-test', words, False, None),) if words else ()
+
+
+EXIT_STATUS_BITS = (
+    'smartctl rejected its command line',
+    'the drive could not be opened, did not identify itself or is in standby',
+    'a command to the drive failed or a checksum was wrong',
+    'the drive reports that it is failing',
+    'a pre-fail attribute is at or below its threshold',
+    'an attribute is or was at or below its threshold',
+    'the error log contains errors',
+    'the self-test log contains failed tests',
+)
+"""smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
+
+
+def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
+    """Return one sentence for each bit that is set in smartctl's exit status.
+
+    Bit 2 (0x04) is only a note if the data is complete, because smartctl always
+    sets it behind some RAID controllers.
+    """
+    if not status:
+        return ()
+    if status < 0:
+        return (Coded('smartctl-status', f'smartctl was terminated by signal {-status}'),)
+    return tuple(Coded('smartctl-status', sentence) for bit, sentence in enumerate(EXIT_STATUS_BITS)
+                 if status >> bit & 1)

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from ..coded import Coded
 from ..typed import TYPE_CHECKING
-from ..words import argument, clean, listed, plural, sentence
+from ..wording import listed, plural
+from ..words import argument, clean, sentence
 from .levels import TOLERANCE
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ..knowledge import data_file, ranges, standards
 from ..model import Device, Identity, Report, Source
 from ..reading.json_values import object_of
 from ..typed import Json
-from ..words import plural
+from ..wording import plural
 from .names import keys_of, slug
 
 VALUE, RAW = 'VALUE', 'RAW_VALUE'

@@ -13,7 +13,7 @@ from ..coded import NOTHING, Coded
 from ..knowledge import ranges, severity, site_file, standards
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
-from ..words import plain
+from ..wording import plain
 from . import files, limit_conversion, names
 from .files import ERROR_COUNT, HEALTH, OldEntry, OldLimit, OldNumber
 

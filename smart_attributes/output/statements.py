@@ -1,0 +1,98 @@
+"""What a drive's judgements found, and why it was not read, as sentences that all outputs print."""
+from __future__ import annotations
+
+from ..coded import Coded
+from ..constants import LONGEST_STATEMENT
+from ..model import Judgement, Reading, State, Verdict
+from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, statement
+from ..words import clean, coded, sentence
+
+TELLING_METRICS = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
+                   'power_on_time')
+TELLING = 3
+
+
+def kind(verdict: Verdict) -> str:
+    """Return "hdd", "ssd", "nvme" or "sas", or '' if no drive answered."""
+    identity = verdict.identity
+    # A disk in standby or without an answer did not report its rotation, and the history does not store it.
+    is_told = not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
+    return identity.kind if identity.protocol and is_told else ''
+
+
+def finding(judgement: Judgement) -> str:
+    """Return what a judgement found, with its limit: "endurance_used 97 %, critical above 95"."""
+    words, limit = _told(judgement)
+    more = '' if judgement.growth_against else judgement.growth
+    return '; '.join(part for part in (f'{words}, {limit}' if limit else words, more) if part)
+
+
+def _told(judgement: Judgement) -> tuple[str, str]:
+    """Return ("endurance_used 97 %", "critical above 95"), or the growth that decided; no limit: ''."""
+    against = judgement.growth_against or judgement.against
+    words = judgement.growth if judgement.growth_against else statement(judgement.reading)
+    return clean(words, limit=LONGEST_STATEMENT), f'{judgement.state.name.lower()} {against}' if against else ''
+
+
+def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
+    """Return why a drive was not read, with the code if it is a fault; '' if it was read."""
+    text = sentence(verdict.problem, limit)
+    return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
+
+
+def headline(verdict: Verdict) -> str:
+    """Return the worst finding of a drive: "endurance_used 97 % (critical above 95)"."""
+    if verdict.problem:
+        return coded(problem(verdict))
+    worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
+    told = worst[:1]
+    if worst[0].reading.metric == HEALTH:
+        # "FAILED" alone does not show what failed, so add the most severe other finding, such as lost data.
+        told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
+    return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
+
+
+def findings(verdict: Verdict) -> str:
+    """Return all findings of a drive, worst first, then the acknowledged ones.
+
+    If nothing is wrong, return the readings that show this.
+    """
+    if verdict.problem:
+        return problem(verdict)
+    wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+    accepted = [clean(f'{statement(each.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
+                for each in verdict.judgements if each.acknowledged]
+    return '; '.join([*wrong, *accepted, *(() if wrong else _well(verdict, bool(accepted)))])
+
+
+def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
+    """Return the most informative readings of a drive that is OK, and the expected readings that are unknown.
+
+    is_accepted: acknowledged findings are shown as well.
+    """
+    readings = [each.reading for each in verdict.judgements if not each.acknowledged]
+    judged = {reading.metric: reading for reading in readings if reading.judged and reading.number is not None}
+    telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
+    unknown = {reading.metric: reading for reading in readings if is_worth_showing(reading)}
+    told = [*(judged[metric] for metric in telling), *(unknown[metric] for metric in unknown if metric not in judged),
+            *(judged[metric] for metric in ('hidden_power_on_time', 'unknown_model') if metric in judged)]
+    if told or is_accepted:
+        return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in told]
+    return [f'health status: {judged[HEALTH].verdict}; the report contains nothing else' if HEALTH in judged
+            else NOT_REPORTED]
+
+
+def is_worth_showing(reading: Reading) -> bool:
+    """Return whether an OK means less without this number: the SMART health status, or implausible wear."""
+    return reading.number is None and (reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
+
+
+def reading_line(judgement: Judgement) -> str:
+    """Return one reading with its source and its limits."""
+    reading = judgement.reading
+    words = f'{reading.metric} unknown: {reading.unknown}' if reading.number is None else statement(reading)
+    parts = [clean(words, limit=LONGEST_STATEMENT), str(reading.source), '' if reading.judged else 'not judged',
+             f'warning {judgement.warning}' if judgement.warning else '',
+             f'critical {judgement.critical}' if judgement.critical else '',
+             f'limit from {judgement.origin}' if judgement.against else '']
+    return ', '.join(part for part in parts if part)

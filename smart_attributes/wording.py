@@ -1,0 +1,90 @@
+"""Numbers, periods and readings as text for people."""
+from __future__ import annotations
+
+from .constants import DAY, HOUR, YEAR
+from .typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .model import Forecast, Reading
+
+_SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
+HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
+IMPLAUSIBLE = 'implausible'  # first word of the reason if other numbers of the drive contradict this one
+SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory', 'legacy_limit')
+
+
+def plain(number: float) -> str:
+    """Return *number* without exponent and without meaningless decimals: "97", "0.025"."""
+    if number == int(number):
+        return str(int(number))
+    text = f'{number:.{6 if abs(number) < 1 else 2}f}'.rstrip('0').rstrip('.')
+    return '0' if text == '-0' else text
+
+
+def plural(number: int, word: str, words: str = '') -> str:
+    """Return "1 entry", "2 entries". words: the plural, if it is not the word plus "s"."""
+    return f'{number} {word if number == 1 else words or word + "s"}'
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return at most so many names, and how many there are besides: "a, b and 3 more"."""
+    return ', '.join(names[:most]) + (f' and {len(names) - most} more' if len(names) > most else '')
+
+
+def amount(number: float | None, unit: str) -> str:
+    """Return a reading's number as text for people: "97 %", "21473 h", "12.3 TB", "unknown"."""
+    if number is None:
+        return 'unknown'
+    if unit == 's':
+        return f'{plain(round(number / HOUR, 1))} h' if number >= HOUR else f'{plain(number)} s'
+    if unit == 'B':
+        return _size(number)
+    return f'{plain(number)} {unit}'.rstrip()
+
+
+def _size(number: float) -> str:
+    power = 0
+    while number >= 999.5 and power < len(_SIZES) - 1:
+        number, power = number / 1000, power + 1
+    return f'{number:.3g} {_SIZES[power]}'
+
+
+def quantity(reading: Reading) -> str:
+    """Return the number of a numeric reading as text: "97 %", "255 % or more", "1 (8 logical sectors)"."""
+    if reading.forecast is not None:
+        return _foreseen(reading.forecast)
+    number = amount(reading.number, reading.unit)
+    if reading.logical_sectors is not None:
+        number = f'{number} ({plural(reading.logical_sectors, "logical sector")})'
+    return f'{number} or more' if reading.at_ceiling else number
+
+
+def _foreseen(forecast: Forecast) -> str:
+    """Return "400 days (160 to 1000, estimated from use and age)"."""
+    if forecast.left <= 0:
+        return '0 days'
+    left, earliest, latest = (f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest))
+    return f'{left} days ({earliest} to {latest}{", estimated from use and age" * forecast.is_estimate})'
+
+
+def since(seconds: float) -> str:
+    """Return how long ago, as text for people: "5 h ago", "40 days ago", "3.2 years ago"."""
+    if seconds < 2 * DAY:
+        return f'{round(seconds / HOUR)} h ago'
+    return f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
+
+
+def statement(reading: Reading) -> str:
+    """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
+    if reading.metric in SPEAKS_FOR_ITSELF:
+        return reading.verdict
+    if reading.state is not None:
+        return f'{reading.metric}: {reading.verdict}'
+    if reading.metric == HEALTH:
+        return NOT_REPORTED
+    words = f'{reading.metric} {quantity(reading)}'
+    if reading.quiet is not None:
+        words += f', newest {"more than " if reading.quiet_is_bound else ""}{since(reading.quiet)}'
+    return f'{words} ({reading.unknown})' if reading.unknown else words
