@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.drive_tracking import Whereabouts
 from smart_attributes.check.survey import Survey
 from smart_attributes.coded import Coded
 from smart_attributes.doctor import drives
@@ -18,6 +18,8 @@ from smart_attributes.errors import (
     DriveNotReached,
     SudoRefused,
 )
+from smart_attributes.history.drive_changes import DrivePlace, Scope
+from smart_attributes.history.drive_matching import Record
 from smart_attributes.model import Device, Identity, Read, Report, State, Verdict
 from smart_attributes.output import doctor_findings
 from smart_attributes.output.doctor_findings import Finding
@@ -27,22 +29,17 @@ NOBODY = Identity()
 CHECK = ['check', '-t', '9']
 
 
-class Known(Remembered):
-    """A history of this drive at /dev/sda."""
-
-    def __init__(self, drive: Identity | None = None) -> None:
-        super().__init__()
-        self._drive = drive
-
-    def seen(self, device: Device) -> Identity | None:
-        return self._drive if device.address == '/dev/sda' else None
+def known(drive: Identity | None) -> Whereabouts:
+    """Return what a history with this drive at /dev/sda knows."""
+    places = [DrivePlace('/dev/sda', 1, 0)] if drive else []
+    return Whereabouts(places, {1: Record(1, drive or NOBODY, 0, 0)}, Scope((), True), 0)
 
 
-def survey(*pairs, history=None, faults=(), mistakes=(), nobody=(State.OK, ''), gone=()):
+def survey(*pairs, whereabouts=None, faults=(), mistakes=(), nobody=(State.OK, ''), gone=()):
     verdicts, reads = zip(*pairs) if pairs else ((), ())
     return Survey(verdicts, reads, (), (), SimpleNamespace(mistakes=mistakes), nobody, faults,
                   demands=tuple((State.WARNING, Coded('drive-gone', words)) for words in gone),
-                  history=history or Known())
+                  whereabouts=whereabouts)
 
 
 def answering(name='sda', seconds=0.5, state=State.OK, identity=X1, remark=''):
@@ -78,7 +75,7 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
 
 
 
-@pytest.mark.parametrize('pair, known, finding', [
+@pytest.mark.parametrize('pair, earlier, finding', [
     (silent(SudoRefused('x')), X1, (None, 'not read: sudo refused the call, see "sudo rule"', '', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume'), X1,
      (False, 'is a volume', 'exclude the device: --ignore DEVICE', '')),
@@ -95,8 +92,8 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
     (silent(DriveError('x')), None, (
         False, 'cannot be opened', 'run the call by hand; this shows it: check_smart_attributes -vvv -d DEVICE', ''))],
     ids=['sudo', 'volume', 'volume-with-advice', 'named', 'known', 'elsewhere', 'not-reached', 'unknown'])
-def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, known, finding):
-    assert told(pair, history=Known(known)) == [Finding('/dev/sda', *finding)]
+def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, earlier, finding):
+    assert told(pair, whereabouts=known(earlier)) == [Finding('/dev/sda', *finding)]
 
 
 def test_serial_numbers_of_silent_drives_can_be_hidden():
@@ -105,7 +102,7 @@ def test_serial_numbers_of_silent_drives_can_be_hidden():
 
     assert [each.words for each in told(*pairs, hide_serial=True)] == [
         'ACME X1: cannot be opened', 'ACME X1, is asleep; read 1 h ago']
-    assert told(silent(DriveAbsent('x')), hide_serial=True, history=Known(X1))[0].words == (
+    assert told(silent(DriveAbsent('x')), hide_serial=True, whereabouts=known(X1))[0].words == (
         'was ACME X1: cannot be opened')
     assert told(asleep)[0].words == 'ACME X1 SERIAL1, is asleep; read 1 h ago'
 

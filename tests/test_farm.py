@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,7 @@ from fake_smartctl import HANGS, FakeSmartctl
 from simulator import Machine, library, read, why_not
 
 from smart_attributes import state_directory
-from smart_attributes.check import farm as check_farm
-from smart_attributes.check import judging
+from smart_attributes.check import further_logs, judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
 from smart_attributes.errors import SmartError
@@ -432,20 +430,15 @@ def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
     assert 'FARM' not in bed.says('explain', '-v') and bed.asked == 1
 
 
-class Late:
-    """In place of a Runner: no time is left to start anything."""
-
-    def run(self, commands: list[Any], *_: object) -> Iterator[Answer]:
-        yield from (Answer(command, 'too late', 'the time limit passed before its turn') for command in commands)
-
-
 @pytest.mark.parametrize('known', [{}, {'ZL2ABCDE': ANSWERS['ZL2ABCDE']}], ids=['never', 'weeks-ago'])
 def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
-    state = state_directory.there(str(tmp_path))
-    disk = Read(Device('/dev/sda'), report(5, None))
-    found = check_farm._asked({'ZL2ABCDE': disk}, known, state, HowRead(nosudo=True), Late(), 0.0)
+    farm_answers.keep(state_directory.there(str(tmp_path)), known)
+    logs = further_logs.FarmLogs(SHIPPED, Options(how_read=HowRead(nosudo=True), state_dir=str(tmp_path)))
+    disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
+    call = logs.call(disk, None, True)
+    logs.joined(disk, {call: Answer(call, 'too late', 'the time limit passed before its turn')})
 
-    assert found == known == farm_answers.load(state)
+    assert farm_answers.load(state_directory.there(str(tmp_path))) == known
 
 
 def test_a_disk_that_cannot_be_recorded_as_asked_is_not_asked(bed):

@@ -11,7 +11,7 @@ from conftest import drive, drive_path, run
 from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes import state_directory
-from smart_attributes.check import history_access
+from smart_attributes.check import drive_tracking, history_access
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive
@@ -263,10 +263,9 @@ def verdict_of(read: Read, number: float = 8.0) -> Verdict:
 def test_without_history_no_drive_has_a_past():
     known = Remembered()
 
-    assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA), known.seen(SDA),
-            known.drive(SDA)) == ([], None, None, None, None, None)
-    assert (known.remarks, known.news(False), known.gone(False, accepts_none)) == ((), (), ())
-    assert known.last_seen(SDA, False) == ''
+    assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA), known.drive(SDA)
+            ) == ([], None, None, None, None)
+    assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
     assert known.is_expected(Identity()) and known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
     assert known.since(SDA) == pytest.approx(time.time(), abs=5)
 
@@ -300,11 +299,11 @@ def test_a_silent_drive_is_named_as_the_one_that_was_there(history):
     met(history(START)).keep([verdict_of(INTEL)])
     known = Remembered(history(START + HOUR))
     known.expect([SDA])
-    known.recall([Read(SDA, DriveError('is silent'))], [], [SDA], is_scan=False)
+    there = known.recall([Read(SDA, DriveError('is silent'))], [], [SDA], is_scan=False)
 
-    assert known.seen(SDA).serial == INTEL.outcome.identity.serial
-    assert INTEL.outcome.identity.serial in known.last_seen(SDA, hide_serial=False)
-    assert INTEL.outcome.identity.serial not in known.last_seen(SDA, hide_serial=True)
+    assert drive_tracking.seen(there, SDA.address).identity.serial == INTEL.outcome.identity.serial
+    assert INTEL.outcome.identity.serial in drive_tracking.last_seen(there, SDA.address, hide_serial=False)
+    assert INTEL.outcome.identity.serial not in drive_tracking.last_seen(there, SDA.address, hide_serial=True)
 
 
 def test_a_drive_that_a_scan_no_longer_finds_is_gone(history):
@@ -313,12 +312,12 @@ def test_a_drive_that_a_scan_no_longer_finds_is_gone(history):
     first.recall([INTEL], [INTEL], [SDA], is_scan=True)
     first.keep([verdict_of(INTEL)])
     second = Remembered(history(START + HOUR))
-    second.recall([], [], [], is_scan=True)
+    there = second.recall([], [], [], is_scan=True)
 
-    [sentence] = second.gone(False, accepts_none)
+    [sentence] = drive_tracking.gone(there, False, accepts_none)
     assert INTEL.outcome.identity.serial in sentence
-    assert INTEL.outcome.identity.serial not in second.gone(True, accepts_none)[0]
-    assert len(second.news(False)) == 1
+    assert INTEL.outcome.identity.serial not in drive_tracking.gone(there, True, accepts_none)[0]
+    assert len(drive_tracking.news(there, False, False)) == 1
 
 
 @pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
@@ -343,7 +342,7 @@ def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
 
 
 def test_changes_without_history_are_unknown():
-    told = Remembered().lately([], DAY, {}, False)
+    told = Remembered().lately([], None, DAY, {}, False)
 
     assert (told.grew, told.came, told.went) == ((), (), ())
     assert told.unknown == 'the history has no readings of these drives'

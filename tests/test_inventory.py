@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 import sys_tree
 
-from smart_attributes.check.inventory import inventory, missing, nobody
+from smart_attributes.check.inventory import counted, missing, nobody
 from smart_attributes.errors import ControllerElsewhere, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached
 from smart_attributes.model import Device, Identity, Read, Report, State
 from smart_attributes.reading import by_id, controllers
@@ -43,7 +43,7 @@ GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
     ids=['none', 'both', 'in-the-order-asked', 'twin', 'empty-slot-of-a-range', 'named-drive-absent',
          'slot-not-read-in-time', 'volume-that-was-named', 'volume-that-a-scan-found'])
 def test_each_drive_counts_once_and_every_other_read_is_mentioned(reads, is_scan, names, notes, faults):
-    drives = inventory(reads, [read.device for read in reads], is_scan, 'device')
+    drives = counted(reads, [read.device for read in reads], is_scan, 'device')
 
     assert [read.device.name for read in drives.reads] == names
     assert (len(drives.notes), len(drives.faults)) == (notes, faults)
@@ -53,27 +53,27 @@ def test_each_drive_counts_once_and_every_other_read_is_mentioned(reads, is_scan
 def test_a_slot_not_read_in_time_is_counted_against_all_slots_of_the_range():
     reads = [SDA, LATE, EMPTY]
 
-    assert inventory(reads, [read.device for read in reads], False, 'device').faults[0].startswith('1 of 2 slots ')
+    assert counted(reads, [read.device for read in reads], False, 'device').faults[0].startswith('1 of 2 slots ')
 
 
 def test_a_drive_that_answers_as_another_type_is_noted():
     asked = [SDA.device._replace(type='scsi')]
 
-    assert inventory([SDA], asked, False, 'device').notes == (
+    assert counted([SDA], asked, False, 'device').notes == (
         'sda does not answer as scsi@/dev/sda, only as /dev/sda; use that address',)
 
 
 @pytest.mark.parametrize('label, names', [
     ('device', ['sda', 'sdb']), ('serial', ['a1', 'b2']), ('wwn', ['5000c500a1b2c3d4', 'sdb'])])
 def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, names):
-    drives = inventory([SDA, SDB], [SDA.device, SDB.device], False, label)
+    drives = counted([SDA, SDB], [SDA.device, SDB.device], False, label)
 
     assert [read.device.name for read in drives.reads] == names
 
 
 def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
     monkeypatch.setattr(by_id, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
-    drives = inventory([SDA, SDB], [SDA.device, SDB.device], False, 'by-id')
+    drives = counted([SDA, SDB], [SDA.device, SDB.device], False, 'by-id')
 
     assert [read.device.name for read in drives.reads] == ['ata_disk_a1', 'sdb']
 
@@ -88,7 +88,7 @@ def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(mon
     recorded = Read(Device('/dev/sdv', name='report', is_recorded=True), VOLUME.outcome)
     reads = [drive, VOLUME, other, recorded]
 
-    found = inventory(reads, [read.device for read in reads], False, 'device')
+    found = counted(reads, [read.device for read in reads], False, 'device')
 
     assert [read.device.name for read in found.reads] == ['bay3', 'sdw', 'report']
     assert found.notes == ('sdv is a RAID volume; left out',)
@@ -100,7 +100,7 @@ def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(mon
     ids=['nothing-asked', 'no-drive', 'not-all-read', 'a-drive', 'unknown'])
 def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
         reads: Sequence[Read], asked: Sequence[Read], is_bare: bool):
-    assert inventory(reads, [read.device for read in asked], True, 'device').is_bare is is_bare
+    assert counted(reads, [read.device for read in asked], True, 'device').is_bare is is_bare
 
 
 @pytest.mark.parametrize('bare, expected, wish, found', [
@@ -129,6 +129,6 @@ def test_missing_drives_are_counted(reads, expected, words):
 
 
 def test_a_drive_that_two_addresses_reach_is_noted_with_both():
-    (note,) = inventory([SDA, TWIN], [SDA.device, TWIN.device], False, 'device').notes
+    (note,) = counted([SDA, TWIN], [SDA.device, TWIN.device], False, 'device').notes
 
     assert note.code == 'same-drive' and note.startswith('sda: ') and 'sdc' in note

@@ -14,7 +14,8 @@ from fake_smartctl import HANGS, FakeSmartctl
 from foreign import shipped
 from simulator import Machine, read, why_not
 
-from smart_attributes.check import judging, log_pages, vendor_readings
+from smart_attributes.check import further_logs, judging, vendor_readings
+from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.rulebook import Judge
 from smart_attributes.coded import Coded
 from smart_attributes.commands import table
@@ -368,9 +369,9 @@ def test_history_of_another_user_does_not_keep_root_from_reading(tmp_path):
     key = Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp')
     past = Past({key: History((Point(1000, 0),), 1000)}, 1300)
 
-    assert not log_pages.is_due(LOG, past, 3600)
-    assert log_pages.is_due(LOG, past, 300)
-    assert log_pages.is_due(LOG, past._replace(is_own=False), 3600)
+    assert not further_logs.is_due(LOG, past, 3600)
+    assert further_logs.is_due(LOG, past, 300)
+    assert further_logs.is_due(LOG, past._replace(is_own=False), 3600)
 
 
 READ = Read(Device('/dev/nvme0', name='nvme0'), Report(Identity('NVMe', MODEL)))
@@ -382,12 +383,15 @@ def attributes_with(**changed):
     return Judge(SpecDatabase({**shipped().attributes, **changed}), Thresholds(shipped().limits), None)
 
 
+def logs_of(runner, every=3600):
+    return further_logs.FurtherLogs(runner, [further_logs.VendorPages(attributes_with(), every, SUDO)])
+
+
 def asked_at(status, seconds, read=READ):
     """Return whether a drive is asked whose page was read some seconds ago, and the calls of smartctl for it."""
     past = Past({Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History((Point(1000, status),), 1000)}, 1000 + seconds)
     runner = Runner()
-    logs = log_pages.LogPages(runner, attributes_with(), 3600, SUDO)
-    return logs.ask(read, past), runner._added
+    return logs_of(runner).ask(read, past, True), runner._added
 
 
 @pytest.mark.parametrize('device, outcome, log', [
@@ -397,8 +401,8 @@ def test_a_drive_has_the_log_of_its_entry(device, outcome, log):
     """A recorded report is no drive that can be asked."""
     read = READ._replace(device=READ.device._replace(**device), outcome=READ.outcome._replace(**outcome))
 
-    assert log_pages.log_of(read, attributes_with()) == log
-    assert log_pages.log_of(read._replace(outcome=DriveError('is silent')), attributes_with()) is None
+    assert further_logs.log_of(read, attributes_with()) == log
+    assert further_logs.log_of(read._replace(outcome=DriveError('is silent')), attributes_with()) is None
 
 
 @pytest.mark.parametrize('changed', [
@@ -406,7 +410,7 @@ def test_a_drive_has_the_log_of_its_entry(device, outcome, log):
     {'entries': [{**entry, **({'logs': {'0xC5': 'ocp'}} if 'logs' in entry else {})}
                  for entry in shipped().attributes['entries']]}], ids=['no layout', 'page that no rule of sudo has'])
 def test_a_log_without_a_layout_or_a_call_is_not_read(changed):
-    assert log_pages.log_of(READ, attributes_with(**changed)) is None
+    assert further_logs.log_of(READ, attributes_with(**changed)) is None
 
 
 @pytest.mark.parametrize('status, seconds, is_asked', [
@@ -427,13 +431,13 @@ def test_a_drive_without_a_log_or_a_controller_is_not_asked(read):
 def test_a_drive_with_two_addresses_is_asked_once():
     """The survey waits for its page at both."""
     runner = Runner()
-    logs = log_pages.LogPages(runner, attributes_with(), 3600, SUDO)
+    logs = logs_of(runner)
     second = READ._replace(device=Device('/dev/nvme0n1', 'nvme', 'nvme0n1'))
 
-    assert (logs.ask(READ, None), logs.ask(second, None)) == (True, True)
+    assert (logs.ask(READ, None, True), logs.ask(second, None, True)) == (True, True)
     assert runner._added == [CALL]
     logs.take(Answer(CALL, 'timeout'))
-    assert [each.outcome.vendor_log for each in logs.with_pages([READ, second])] == [
+    assert [each.outcome.vendor_log for each in logs.completed([READ, second], Remembered(), 1, 0)] == [
         LogPage('0xC0', status=vendor_logs.HANGS)] * 2
 
 
@@ -445,10 +449,10 @@ REMARK = Coded('sudo-rule-old', 'another remark')
     (b'', b'', REMARK)])
 def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     """Each other drive keeps its own remark."""
-    logs = log_pages.LogPages(Runner(), attributes_with(), 3600, SUDO)
-    logs.ask(READ, None)
+    logs = logs_of(Runner())
+    logs.ask(READ, None, True)
     logs.take(Answer(CALL, 'done', status=1, stdout=stdout, stderr=stderr))
-    [found] = logs.with_pages([READ._replace(remark=REMARK)])
+    [found] = logs.completed([READ._replace(remark=REMARK)], Remembered(), 1, 0)
 
     assert (found.remark, found.outcome.vendor_log.status) == (remark, vendor_logs.UNREAD)
 
@@ -458,10 +462,10 @@ def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     READ._replace(outcome=DriveError('is silent')), READ._replace(outcome=Report(Identity('NVMe', 'ACME X1'))),
     READ._replace(device=Device('/dev/sda', 'sntasmedia', 'sda'))])
 def test_what_was_not_asked_stays_as_it_is(read):
-    logs = log_pages.LogPages(Runner(), attributes_with(), 3600, SUDO)
+    logs = logs_of(Runner())
     logs.take(Answer(CALL, 'timeout'))
 
-    assert logs.with_pages([read]) == [read]
+    assert logs.completed([read], Remembered(), 1, 0) == (read,)
 
 
 def read_before(points, age=0):

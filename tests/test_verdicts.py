@@ -11,6 +11,7 @@ from days import DAY, HOUR, START, Machine, disk
 from smart_attributes import alarm
 from smart_attributes.check import rulebook, verdicts
 from smart_attributes.check.survey import survey
+from smart_attributes.command_line.options import Options
 from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.history.past import Past, observations
@@ -48,9 +49,9 @@ def past_of(known: Verdict, by: float) -> Past:
 
 def test_a_verdict_is_formed_once_of_the_same(judge):
     """The first time while others think, the second time when all have answered."""
-    formed = verdicts.Verdicts()
+    formed = verdicts.Verdicts(judge, Options(), processes.Runner())
 
-    assert formed.of(read(), judge, None) is formed.of(read(), judge, None)
+    assert formed.on(read(), None) is formed.on(read(), None)
     assert formed.formed[OF_A_DISK].reasons == (verdicts.FIRST,)
 
 
@@ -66,28 +67,28 @@ def test_a_verdict_holds_unless_the_past_is_another(past_before, past_now, reaso
 
 def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge):
     """What was expected of a drive's past is a guess until all have answered."""
-    formed = verdicts.Verdicts()
-    early = formed.of(read(), judge, None)
+    formed = verdicts.Verdicts(judge, Options(), processes.Runner())
+    early = formed.on(read(), None)
     assert early.state is State.OK
 
-    late = formed.of(read(), judge, past_of(early, 14))
+    late = formed.on(read(), past_of(early, 14))
 
     assert formed.formed[OF_A_DISK].reasons == (verdicts.FIRST, verdicts.OTHER_PAST)
     assert late.state is State.WARNING and any('grew by 14' in each.growth for each in late.judgements)
-    assert formed.of(read(), judge, None).state is State.OK
+    assert formed.on(read(), None).state is State.OK
 
 
 def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(judge):
     """A drive that nobody judged is never well."""
-    formed = verdicts.Verdicts()
-    early = formed.of(read(), judge, None)
-    formed.late = 'time limit of 55 s exceeded'
+    formed = verdicts.Verdicts(judge, Options(), processes.Runner())
+    early = formed.on(read(), None)
+    formed._late = 'time limit of 55 s exceeded'
     other = read()._replace(device=Device('/dev/sdb', name='sdb'))
 
-    assert formed.of(read(), judge, None) is early
-    assert formed.of(other, judge, None).state is State.UNKNOWN
-    assert formed.of(other, judge, None).problem == 'was read but not evaluated: time limit of 55 s exceeded'
-    assert formed.of(other, judge, None).code == 'not-judged'
+    assert formed.on(read(), None) is early
+    assert formed.on(other, None).state is State.UNKNOWN
+    assert formed.on(other, None).problem == 'was read but not evaluated: time limit of 55 s exceeded'
+    assert formed.on(other, None).code == 'not-judged'
 
 
 @pytest.mark.parametrize('error, code, words', [

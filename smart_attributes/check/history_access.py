@@ -17,7 +17,6 @@ from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Callable
 
     from ..history.drive_matching import Record
     from ..history.past import Past
@@ -45,10 +44,10 @@ class Remembered:
         longest_asleep: seconds that a drive in standby may go without being read.
         """
         self.trouble = trouble
-        self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
+        self.is_whole = is_whole
+        self._history, self._longest_asleep = history, longest_asleep
         self._recalled: dict[Address, DriveHistory] = {}
         self._there: list[Device] = []      # at occupied addresses
-        self._whereabouts: Whereabouts | None = None
         self._scope: tuple[Sequence[str], bool] = (), False
 
     def expect(self, devices: Sequence[Device]) -> list[Identity]:
@@ -74,14 +73,17 @@ class Remembered:
         expected = self._history.expected(identity) if self._history else None
         return self._past(expected) if expected else None
 
-    def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device], is_scan: bool) -> None:
-        """Look up the judged drives in the history. If that fails, the reason is in `trouble`.
+    def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device],
+               is_scan: bool) -> Whereabouts | None:
+        """Look up the judged drives in the history; return where all drives are, compared with the last check.
+
+        None without a history; if that fails, the reason is in `trouble`.
 
         looked_at: the reads of these drives, of duplicates and of empty slots. asked: all devices that this run covers,
         including those that the options exclude.
         """
         if self._history is None:
-            return
+            return None
         empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
         self._there = [device for device in asked if device.address not in empty]
         self._scope = () if is_scan else [device.address for device in asked], is_scan
@@ -90,7 +92,7 @@ class Remembered:
             found = self._history.recall([identity for _, identity in known])
         except HistoryUnusable as error:
             self._history, self.trouble = None, str(error)
-            return
+            return None
         self._recalled = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
         from ..history.drive_changes import Scope
         from . import drive_tracking
@@ -98,8 +100,8 @@ class Remembered:
         here = {(place.address, place.drive) for place in self._history.places if not place.gone}
         has_moved = any(not match.record or (address, match.record.number) not in here for address, _, match in met)
         there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else they are stored
-        self._whereabouts = drive_tracking.found(self._history.places, self._history.records, met, there,
-                                                 Scope(*self._scope), self._history.now)
+        return drive_tracking.found(self._history.places, self._history.records, met, there, Scope(*self._scope),
+                                    self._history.now)
 
     def _slots(self) -> dict[str, str]:
         """Return the occupied addresses, each with the name of its slot; '' if that is unknown."""
@@ -141,26 +143,12 @@ class Remembered:
     @property
     def is_written(self) -> bool:
         """Whether this run stores what it reads."""
-        return self._history is not None and not self._is_whole and not self._history.not_written
+        return self._history is not None and not self.is_whole and not self._history.not_written
 
     def keeps(self, device: Device) -> bool:
         """Return whether this run stores the readings of a drive, so that a later one knows when it was read."""
         recalled = self._recalled.get(_address(device))
         return self.is_written and recalled is not None and not recalled.match.note
-
-    def news(self, hide_serial: bool) -> tuple[Coded, ...]:
-        """Return messages about replaced, moved and missing drives: of one day, or of one month for a person."""
-        if self._whereabouts is None:
-            return ()
-        from . import drive_tracking
-        return tuple(drive_tracking.news(self._whereabouts, hide_serial, self._is_whole))
-
-    def gone(self, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> tuple[Coded, ...]:
-        """Return a message for each known drive that is at no address. is_accepted: see drive_tracking.gone()."""
-        if self._whereabouts is None:
-            return ()
-        from . import drive_tracking
-        return tuple(drive_tracking.gone(self._whereabouts, hide_serial, is_accepted))
 
     def name(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if that is unknown.
@@ -183,14 +171,6 @@ class Remembered:
         """The serial numbers of all drives in the history."""
         return [record.identity.serial for record in self._history.records] if self._history else []
 
-    def seen(self, device: Device) -> Identity | None:
-        """Return the identity of the drive last seen at an address that no longer answers; None if that is unknown."""
-        if self._whereabouts is None:
-            return None
-        from . import drive_tracking
-        record = drive_tracking.seen(self._whereabouts, device.address)
-        return record.identity if record else None
-
     def in_use(self, seconds: int) -> list[str]:
         """Return the addresses where a check has read a drive within this time."""
         if self._history is None:
@@ -198,13 +178,6 @@ class Remembered:
         known, now = self._history, self._history.now
         recent = {record.number for record in known.records if now - record.last_read <= seconds}
         return [place.address for place in known.places if place.drive in recent and not place.gone]
-
-    def last_seen(self, device: Device, hide_serial: bool) -> str:
-        """Return a phrase that names the drive last seen at an address, or '' if that is unknown."""
-        if self._whereabouts is None:
-            return ''
-        from . import drive_tracking
-        return drive_tracking.last_seen(self._whereabouts, device.address, hide_serial)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
         """Return a note if the history cannot store a drive, or if its dates are not trusted; else nothing."""
@@ -240,19 +213,20 @@ class Remembered:
         return (*past.observations(readings, known),
                 *set_back.observations(known, readings, verdict.identity.firmware))
 
-    def lately(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str], hide_serial: bool) -> Lately:
+    def lately(self, verdicts: Sequence[Verdict], whereabouts: Whereabouts | None, within: int,
+               worse: Mapping[str, str], hide_serial: bool) -> Lately:
         """Return the increases, the counters set back, and the added and removed drives of the last *within* seconds.
 
         worse: metric -> "low" if the metric must not fall.
         """
         now = int(time.time())
-        if self._history is None or self._whereabouts is None:
+        if self._history is None or whereabouts is None:
             return Lately(now - within, unknown='the history has no readings of these drives')
         from . import drive_tracking
         begun = self._history.begun
         found = Lately(now - within, tuple(self._grew(verdicts, within, worse)),
-                       tuple(drive_tracking.came(self._whereabouts, hide_serial, within, begun)),
-                       tuple(drive_tracking.went(self._whereabouts, hide_serial, within)),
+                       tuple(drive_tracking.came(whereabouts, hide_serial, within, begun)),
+                       tuple(drive_tracking.went(whereabouts, hide_serial, within)),
                        fell=tuple(self._fell(verdicts, within)))
         before = 'only smartd logs are known' if self._history.has_taken else 'nothing is known'
         return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
@@ -301,7 +275,7 @@ class Remembered:
         from . import forecasts
         if self._history is None or recalled is None:
             return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
-        series = self._history.all_of(recalled.match.record) if self._is_whole and recalled.match.record else {}
+        series = self._history.all_of(recalled.match.record) if self.is_whole and recalled.match.record else {}
         from ..history.past import key
         points = {judgement.reading.metric: tuple((point.time, point.number)
                                                   for point in series[key(judgement.reading)].points)

@@ -1,28 +1,91 @@
-"""Inventory of a run: remove duplicate drives and empty slots from the reads, and find missing drives."""
+"""The second stage of a run: which drives there are, under which names, and which are missing or have moved."""
 from __future__ import annotations
 
+from .. import alarm
 from ..coded import Coded
-from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotReached
+from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State
-from ..reading import names
+from ..reading import names, selection
 from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..command_line.options import Options
+    from .drive_tracking import Whereabouts
+    from .history_access import Remembered
+    from .reads import Reads
+
+
+_UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; simplify these patterns'
+
 
 class Inventory(NamedTuple):
-    """The reads of a run that count, and sentences about the others."""
+    """The second stage of a run: the reads that count, and sentences about the others."""
 
     reads: tuple[Read, ...]       # one per drive, under its final name
     candidates: tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
     is_bare: bool                 # every address was read, and none holds a drive
     notes: tuple[Coded, ...] = ()   # duplicates, empty slots, drives that answer as another type
-    faults: tuple[Coded, ...] = ()  # slots that were not read in time
+    faults: tuple[Coded, ...] = ()  # slots that were not read in time, patterns that were not evaluated
+    whereabouts: Whereabouts | None = None   # new, moved and missing drives; None without a history
 
 
-def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
+def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
+    """Return the drives of a run, after looking them up in the history; if the time limit passes, without patterns."""
+    decided: dict[Device, bool] = {}
+    try:
+        return _inventory(stage, options, history, decided)
+    except alarm.TimeIsOver as over:
+        return _inventory(stage, options, history, decided, f'{over} before the patterns were matched')
+
+
+def _inventory(stage: Reads, options: Options, history: Remembered, decided: dict[Device, bool],
+               late: str = '') -> Inventory:
+    asked, is_scan = stage.found.devices, stage.found.is_scan
+    kept, faults = wanted(stage.reads, options, history, decided, late)
+    drives = counted(looked_at_again(kept), asked, is_scan, options.naming.label)
+    return drives._replace(faults=(*faults, *drives.faults), whereabouts=history.recall(
+        drives.reads, drives.candidates, addressed(asked, stage.reads), is_scan))
+
+
+def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
+           late: str = '') -> tuple[list[Read], list[Coded]]:
+    """Return the drives that --match, --ignore and --ssdonly select, and a fault for each undecided one: it is kept.
+
+    decided: takes each decision. late: why no more patterns are evaluated.
+    """
+    match, ignore = selection.patterns(options.which.match), selection.patterns(options.which.ignore)
+    faults = []
+    for read in reads:
+        why = late if match or ignore else ''
+        if read.device not in decided and not why:
+            try:
+                decided[read.device] = alarm.limited(
+                    selection.is_wanted, read.device, _named(read, history), match, ignore,
+                    isinstance(read.outcome, Report)) is not False
+            except alarm.TakesTooLong as slow:
+                why = f'matching took more than {slow}'
+        if read.device not in decided:
+            faults.append(Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why)))
+    before = options.before
+    return [read for read in reads if decided.get(read.device, True) and not (before and before.leaves_out(read))
+            ], faults
+
+
+def _named(read: Read, history: Remembered) -> Identity | None:
+    """Return the identity of a drive; of one in standby, which reports none, that of its last read."""
+    return (history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None) or read.identity
+
+
+def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
+    """Return all requested devices, each with the address at which it answered."""
+    reached = {read.device.name: read.device for read in reads}
+    return [reached.get(device.name, device) for device in asked]
+
+
+def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
     """Return the reads that count, under their final names.
 
     candidates: the reads that the options select, in the order of *asked*.
@@ -35,12 +98,6 @@ def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool
     return Inventory(reads=tuple(labelled(answered, label)), candidates=tuple(candidates),
                      is_bare=is_bare(candidates, asked),
                      notes=(*twins, *empty, *reached_otherwise(answered, asked)), faults=unseen)
-
-
-def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> list[Read]:
-    """Return the reads in the order of the requested devices."""
-    places = {device.name: place for place, device in enumerate(asked)}  # reading may have changed the type
-    return sorted(reads, key=lambda read: places[read.device.name])
 
 
 def looked_at_again(reads: Sequence[Read]) -> list[Read]:

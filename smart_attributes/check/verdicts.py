@@ -1,19 +1,30 @@
-"""Verdicts of one run: each drive is judged once, as soon as it has answered, while others are still being read.
+"""The third stage of a run: each drive is judged once, as soon as it has answered, while others are still being read.
 
 The history of a drive is certain only when all have answered: two addresses may turn out to be one drive, or two drives
 may be indistinguishable. reason() determines when a verdict is formed again.
 """
 from __future__ import annotations
 
+from contextlib import suppress
+
 from .. import alarm
-from ..errors import DataError, DriveError, SmartError, inside
+from ..coded import Coded
+from ..errors import DataError, DriveAsleep, DriveError, SmartError, inside
 from ..model import Device, Read, Report, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
+from . import fence
+from .history_access import Remembered, remembered
 from .rulebook import Judge
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
+    from ..command_line.options import Options
     from ..history.past import Past
+    from ..model import Answer
+    from ..reading.processes import Runner
+    from .further_logs import FurtherLogs
+    from .inventory import Inventory
 
 
 # Why a verdict is formed.
@@ -40,25 +51,123 @@ def reason(formed: Formed | None, past: Past | None) -> str:
 
 
 class Verdicts:
-    """The verdicts so far, kept outside of the functions that the time limit may interrupt."""
+    """The verdicts of a run. It listens to the answers of the drives, and asks them for further logs."""
 
-    def __init__(self) -> None:
-        self.late = ''         # why no more drives are judged
+    def __init__(self, judge: Judge, options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple,
+                 is_for_a_person: bool = False) -> None:
+        """Judge nothing yet. meanwhile: called while drives are being read. is_for_a_person: as for survey()."""
+        self._judge, self._options, self._runner, self._meanwhile = judge, options, runner, meanwhile
+        self._is_for_a_person = is_for_a_person
+        self._logs: FurtherLogs | None = None
+        self.history = Remembered()
         self.formed: dict[Device, Formed] = {}
+        self._late = ''               # why no more drives are judged
 
-    def of(self, read: Read, judge: Judge, past: Past | None) -> Verdict:
+    # --- while drives are being read ----------------------------------------------------
+
+    def begin(self, devices: Sequence[Device]) -> None:
+        """Open the history, and prepare to judge the drives that it expects at these addresses."""
+        self.history = remembered(self._options)
+        self._judge.prepare(self.history.expect(devices))
+        self._meanwhile()
+
+    def hear(self, read: Read) -> None:
+        """Judge a drive that has answered, unless its verdict can depend on the others, or on a log of its own.
+
+        It can with names other than device names, with files of version 1.6, and for a drive at a new address. An
+        exception is left to of(), which judges the drive again.
+        """
+        with suppress(Exception):
+            if not isinstance(read.outcome, Report) or not self.history.is_expected(read.outcome.identity):
+                return
+            past = self.history.likely_past(read.outcome.identity)
+            if self._is_asked(read, past, past is not None and self.history.is_written):
+                return
+            if not self._judge.old and self._options.naming.label == 'device':
+                self.on(read, past)
+
+    def take(self, answer: Answer) -> None:
+        """Take the answer of a drive that was asked for a further log."""
+        if self._logs:
+            self._logs.take(answer)
+
+    def _is_asked(self, read: Read, past: Past | None, is_stored: bool) -> bool:
+        """Return whether a further log of a drive is read, which is started here."""
+        if self._logs is None and self._may_have_logs(read):
+            from . import further_logs
+            self._logs = further_logs.of_run(self._judge, self._options, self._runner, self._is_for_a_person)
+        return self._logs is not None and self._logs.ask(read, past, is_stored)
+
+    def _may_have_logs(self, read: Read) -> bool:
+        """Return whether a drive has a further log that this run may read."""
+        report = read.outcome
+        if not isinstance(report, Report) or read.device.is_recorded:
+            return False
+        spec = self._judge.database.identify(report.identity, [row.id for row in report.attributes])
+        is_wanted = spec.log is not None and self._options.judging.vendor_logs is not None
+        return is_wanted or (spec.keeps_farm and self._is_for_a_person)
+
+    # --- when all have answered ---------------------------------------------------------
+
+    def completed(self, drives: Inventory, deadline: float) -> Inventory:
+        """Return the inventory with the further logs of its drives. deadline: of time.monotonic()."""
+        for read in drives.reads if self._logs is None else ():
+            with suppress(Exception):
+                self._is_asked(read, self.history.past(read.device), self.history.keeps(read.device))
+        return drives._replace(reads=self._logs.completed(
+            drives.reads, self.history, self._options.how_read.jobs, deadline)) if self._logs else drives
+
+    def of(self, drives: Inventory) -> tuple[Verdict, ...]:
+        """Return the verdict on each drive; if the time limit passes, those not judged until then are UNKNOWN."""
+        old = self._judge.old
+        self._judge = self._judge._replace(old=old and old.addressed([read.device for read in drives.reads]))
+        try:
+            return self._all(drives)
+        except alarm.TimeIsOver as over:
+            self._late = str(over)
+            return self._all(drives)
+
+    def _all(self, drives: Inventory) -> tuple[Verdict, ...]:
+        def done(read: Read) -> Verdict:
+            return fence.done(self.on(read, self.history.past(read.device)),
+                              lambda verdict: self._described(verdict, read, drives), fence.UNCOMPARED)
+        return tuple(map(done, drives.reads))
+
+    def on(self, read: Read, past: Past | None) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form one.
 
-        past: the earlier readings of the drive.
+        It is formed once, unless reason() gives a reason to repeat it. past: the earlier readings of the drive.
         """
         formed = self.formed.get(read.device)
         why = reason(formed, past)
-        if why and self.late:
-            return _unreadable(read, DriveError(f'was read but not evaluated: {self.late}', 'not-judged'), judge)
+        if why and self._late:
+            return _unreadable(read, DriveError(f'was read but not evaluated: {self._late}', 'not-judged'), self._judge)
         if formed is None or why:
             reasons = (*(formed.reasons if formed else ()), why)
-            formed = self.formed[read.device] = Formed(verdict(read, judge, past), past, reasons)
+            formed = self.formed[read.device] = Formed(verdict(read, self._judge, past), past, reasons)
         return formed.verdict
+
+    def _described(self, verdict: Verdict, read: Read, drives: Inventory) -> Verdict:
+        """Return a verdict with additions from the history.
+
+        If a drive no longer answers, the verdict names the drive last seen there, since nothing else shows which one
+        to pull. Only plain DriveErrors mean this: absent drives, other devices and addresses not read have their own
+        classes.
+        """
+        if read.waited:
+            waited = Coded('waited', f'waited {read.waited:.1f} s for another check that was reading this drive')
+            verdict = verdict._replace(notes=(*verdict.notes, waited))
+        if isinstance(read.outcome, Report):
+            return verdict if verdict.problem else verdict._replace(
+                notes=(*verdict.notes, *self.history.notes(verdict)))
+        if isinstance(read.outcome, DriveAsleep):
+            return self.history.asleep(verdict)
+        if drives.whereabouts is None or type(read.outcome) is not DriveError or read.identity is not None:
+            return verdict
+        from . import drive_tracking
+        seen = drive_tracking.last_seen(drives.whereabouts, read.device.address, self._options.naming.hide_serial)
+        record = drive_tracking.seen(drives.whereabouts, read.device.address)
+        return verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity) if record else verdict
 
 
 def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:

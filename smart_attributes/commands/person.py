@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..check import farm, fence
+from ..check import fence
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
@@ -22,7 +22,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
     """
     line = ProgressLine()
     try:
-        result = survey(options, runner, watch=line, complete=farm.completed)
+        result = survey(options, runner, watch=line, is_for_a_person=True)
     finally:
         line.end()
     told = fence.each(result.verdicts, result.history.told, fence.UNCOMPARED)

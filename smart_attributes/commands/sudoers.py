@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from ..check.survey import find, plan
+from ..check.reads import find, plan
 from ..command_line.options import OK, Options, SudoersOptions
 from ..reading import sudoers
 from ..reading.processes import Runner

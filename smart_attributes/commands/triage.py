@@ -68,7 +68,7 @@ def _with_lately(found: Survey, options: Options, since: int) -> Survey:
     if not since:
         return found
     worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}
-    lately = found.history.lately(found.verdicts, since, worse, options.naming.hide_serial)
+    lately = found.history.lately(found.verdicts, found.whereabouts, since, worse, options.naming.hide_serial)
     return found._replace(lately=lately, remarks=tuple(
         each for each in found.remarks if not any(map(each.is_about_the_same, lately.went))))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..check import survey
+from ..check import reads
 from ..command_line.options import PROGRAM, Options
 from ..command_line.parsers import Parser
 from ..errors import SmartError, UsageError
@@ -65,7 +65,7 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
             paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
     spellings = {disk: [device for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ()))
                         for device in _parsed(path)] for disk in found}
-    planned = {plan.device for plan in survey.plan([each for some in spellings.values() for each in some], options)}
+    planned = {plan.device for plan in reads.plan([each for some in spellings.values() for each in some], options)}
     return [disk for disk, devices in spellings.items() if planned.issuperset(devices)]
 
 

@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from ..check.history_access import Remembered
+from ..check import drive_tracking
 from ..check.survey import Survey
 from ..command_line.options import PROGRAM
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
@@ -33,7 +33,7 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
     lines = [_answering(*pair, hide_serial) for pair in well] if len(well) <= SHOWN else [_all(well)]
     lines += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
-              _silent(verdict, read, survey.history, hide_serial) for verdict, read in pairs
+              _silent(verdict, read, survey.whereabouts, hide_serial) for verdict, read in pairs
               if not isinstance(read.outcome, Report)]
     # Unread slots, contradicting files, an old sudo rule.
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
@@ -61,7 +61,7 @@ def _who(identity: Identity, hide_serial: bool) -> str:
     return f'{clean(identity.model)}{serial}'.strip() or 'unknown drive'
 
 
-def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool) -> Finding:
+def _silent(verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | None, hide_serial: bool) -> Finding:
     """Return the finding for an address that returned no report."""
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
@@ -73,9 +73,9 @@ def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool
     if verdict.identity.model:
         return Finding(address, False, f'{_who(verdict.identity, hide_serial)}: {words}', advice)
     is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    earlier = history.seen(verdict.device) if is_reached else None
+    earlier = drive_tracking.seen(known, address) if known and is_reached else None
     if earlier:
-        return Finding(address, False, f'was {_who(earlier, hide_serial)}: {words}', _ANSWERED, KERNEL)
+        return Finding(address, False, f'was {_who(earlier.identity, hide_serial)}: {words}', _ANSWERED, KERNEL)
     return Finding(address, False, words, advice)
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .. import alarm
-from ..check import farm, survey
+from ..check import reads, survey
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
@@ -123,7 +123,7 @@ class Examiner:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
             now = time.monotonic()  # a scan may hang: half of the time remains for everything else
-            return survey.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
+            return reads.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
         except SmartError as error:  # reported with the drives
             self._unfound = error
             return ()
@@ -135,7 +135,7 @@ class Examiner:
     def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
         """Return the smartctl command lines that a check would run."""
         try:
-            plans = survey.plan(devices, self._options)
+            plans = reads.plan(devices, self._options)
         except SmartError:
             plans = []
         lines = [smartctl_calls.split(planned.command)[1] for planned in plans]
@@ -164,7 +164,7 @@ class Examiner:
         try:
             if self._unfound:
                 raise self._unfound  # once is enough: a scan that hangs uses its whole time limit
-            survey_of_all = survey.survey(options, self._runner, complete=farm.completed)
+            survey_of_all = survey.survey(options, self._runner, is_for_a_person=True)
         except SmartError as error:
             yield self._unread(error)
             return

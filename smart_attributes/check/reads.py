@@ -1,0 +1,162 @@
+"""The first stage of a run: which devices to read, and what each of them answers."""
+from __future__ import annotations
+
+import os
+
+from .. import alarm
+from ..coded import Coded
+from ..errors import DriveNotReached
+from ..model import Identity, Read
+from ..reading import machine, selection, smartctl_calls
+from ..reading.machine import DeviceList, Plan
+from ..typed import TYPE_CHECKING, NamedTuple
+from .rulebook import Site, site_of, today
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
+
+    from ..command_line.options import Options
+    from ..model import Answer, Device
+    from ..reading.processes import Runner
+
+    Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
+
+    class Listener(Protocol):
+        """What is done while drives are being read."""
+
+        def begin(self, devices: Sequence[Device]) -> None:
+            """Prepare for these drives."""
+
+        def hear(self, read: Read) -> None:
+            """Take the answer of a drive."""
+
+        def take(self, answer: Answer) -> None:
+            """Take the answer to a command that was added to the runner."""
+
+
+class Reads(NamedTuple):
+    """What the devices of a run have answered. The time limit may end the stage; the others were not read then."""
+
+    found: DeviceList               # all devices of the run, also those that options or local files exclude
+    reads: tuple[Read, ...] = ()    # in the order of *found*
+    notes: tuple[Coded, ...] = ()
+    faults: tuple[Coded, ...] = ()  # recorded reports that were not read in time
+
+
+class Started(NamedTuple):
+    """The devices of a run, which are being read."""
+
+    found: DeviceList
+    plans: Sequence[Plan] = ()
+    notes: tuple[Coded, ...] = ()
+
+    @property
+    def devices(self) -> list[Device]:
+        """The devices that are read."""
+        return [plan.device for plan in self.plans]
+
+
+def start(options: Options, site: Site, runner: Runner, deadline: float) -> Started:
+    """Start as many reads as --jobs allows; of recorded reports none. Raises SmartError if smartctl cannot be used.
+
+    deadline: of time.monotonic(), for a scan.
+    """
+    if options.which.reports:
+        return Started(DeviceList(()))
+    how, as_root = options.how_read, os.geteuid() == 0
+    smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
+    runner.keep(options.state_dir)
+    found = find(options, runner, deadline)
+    plans = plan(found.devices, options, site)
+    for planned in plans[:how.jobs]:
+        runner.start(planned.command, how.jobs)
+    notes = (Coded('processes-not-recorded', f'if a drive hangs, each check may leave another process behind: '
+                                             f'{runner.forgetful}'),) if runner.forgetful else ()
+    return Started(found, plans, notes)
+
+
+def find(options: Options, runner: Runner, deadline: float) -> DeviceList:
+    """Return the devices that the options name, or those that smartctl --scan finds."""
+    named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
+    return machine.find(named, options.which.scan, options.how_read, runner, deadline)
+
+
+def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
+    """Return how to read each device, without those that options or local files exclude.
+
+    site: the local files, if they are loaded already.
+    """
+    prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
+    exceptions = _exceptions(site or site_of(options.data, options.before))
+    match, ignore = selection.patterns(options.which.match), selection.patterns(options.which.ignore)
+    plans = []
+    for device in found:
+        is_read, skipped = exceptions(device)
+        if is_read and selection.is_wanted(device, None, match, ignore) is not False:
+            plans.append(Plan(device, (*prefix, *smartctl_calls.read_arguments(device.path, device.type, skipped))))
+    return plans
+
+
+def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
+    """Return a function that returns whether to read a device, and which of its logs to skip."""
+    if not site.thresholds:
+        return lambda device: (True, ())
+    from ..knowledge.thresholds import Thresholds
+    limits = Thresholds({}, site.limits, today=today())
+
+    def tell(device: Device) -> tuple[bool, Sequence[str]]:
+        exceptions = limits.exceptions(device, Identity(), '')
+        return exceptions.is_read, sorted(exceptions.skipped_logs)
+    return tell
+
+
+def finish(started: Started, options: Options, runner: Runner, deadline: float,
+           listener: Listener, watch: Watch | None = None) -> Reads:
+    """Return what the devices answer until the deadline, of time.monotonic(), or until the time limit passes.
+
+    watch: called at each change.
+    """
+    if options.which.reports:
+        return _recorded(options.which.reports)
+    reads: list[Read] = []
+    why = ''
+    try:
+        listener.begin(started.devices)
+        _report(watch, started, reads)
+        for read in machine.read_all(started.plans, options.how_read, runner, deadline, listener.take):
+            reads.append(read)  # one by one: completed reads are kept
+            listener.hear(read)
+            _report(watch, started, reads)
+    except alarm.TimeIsOver as over:
+        why = f'was not read: {over}'
+    reads += [Read(device, DriveNotReached(why)) for device in _left(started, reads)]
+    places = {device.name: place for place, device in enumerate(started.found.devices)}
+    return Reads(started.found, tuple(sorted(reads, key=lambda read: places[read.device.name])), started.notes)
+
+
+def _left(started: Started, reads: Sequence[Read]) -> list[Device]:
+    """Return the devices that have not answered."""
+    reached = {read.device.name for read in reads}  # reading may have changed the type
+    return [device for device in started.devices if device.name not in reached]
+
+
+def _report(watch: Watch | None, started: Started, reads: Sequence[Read]) -> None:
+    if watch:
+        left = _left(started, reads)
+        watch(len(started.plans) - len(left), [device.name for device in left])
+
+
+def _recorded(paths: Sequence[str]) -> Reads:
+    """Return the recorded reports in these files."""
+    from ..reading import recorded
+    reads: list[Read] = []
+    notes, faults = [], []
+    try:
+        notes += recorded.read_files(paths, reads)
+    except alarm.TimeIsOver as over:
+        faults.append(Coded('not-reached', f'only {len(reads)} recorded reports were read: {over}; give fewer, or '
+                                           f'increase -t'))
+    reads = recorded.named(reads)
+    return Reads(DeviceList(tuple(read.device for read in reads), notes=tuple(notes)), tuple(reads),
+                 faults=tuple(faults))
