@@ -7,7 +7,7 @@ import small_database
 from conftest import ROOT
 from small_database import row
 
-from smart_attributes.check import advisories, judging
+from smart_attributes.check import drive_notes, judging
 from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
@@ -240,7 +240,7 @@ ADVISORY = drive_database.Advisory('hpe-32768', 'drive and data are lost for goo
     ids=['warn-age-unknown', 'warn-years-away', 'warn-1000-hours', 'crit-999-hours', 'crit-now', 'crit-past'])
 def test_a_firmware_defect_with_an_hour_tells_when_it_bites(hours, state, words):
     """There is time to order and to plan, until there is none."""
-    reading = advisories.reading(ADVISORY, Identity(firmware='HPD5'), hours, DAY_0)
+    reading = drive_notes.advisory(ADVISORY, Identity(firmware='HPD5'), hours, DAY_0)
 
     assert reading.state is state
     assert words in reading.verdict
@@ -571,7 +571,7 @@ def test_a_firmware_defect_of_a_drive_that_tells_no_hours_is_a_warning():
 
 def test_a_firmware_defect_without_hour_and_without_cure_says_neither():
     """No empty brackets, and no firmware to wait for."""
-    reading = advisories.reading(ADVISORY._replace(hour=None, fixed_in=''), Identity(firmware='HPD5'), 40000,
+    reading = drive_notes.advisory(ADVISORY._replace(hour=None, fixed_in=''), Identity(firmware='HPD5'), 40000,
                                        DAY_0)
 
     assert (reading.verdict, reading.state) == ('firmware HPD5: drive and data are lost for good; update the firmware',
@@ -594,7 +594,7 @@ def test_a_sleeping_drive_has_the_state_that_the_site_wants():
 # --- notes -----------------------------------------------------------------------------------
 
 def notes_on(report, *found, spec=WARRANTED):
-    return judging.drive_notes(report, found, spec)
+    return drive_notes.notes(report, found, spec)
 
 
 def percent(number, source, metric='endurance_used', unit='%'):

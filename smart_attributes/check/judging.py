@@ -2,18 +2,16 @@
 from __future__ import annotations
 
 from ..coded import NOTHING, Coded
-from ..constants import HOUR, LONGEST_STATEMENT
+from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
-from ..knowledge import clock, ranges, readings, self_tests, severity, standards
+from ..knowledge import clock, ranges, readings, self_tests, severity
 from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
-from ..model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
-from ..reading.report_common import exit_status_notes
+from ..model import Device, Identity, Judgement, Reading, Report, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import HEALTH, amount, statement
-from ..words import clean
-from . import advisories, forecasts
+from ..wording import amount, statement
+from . import drive_notes, forecasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
 
 FORECAST = (forecasts.TIME_LEFT, forecasts.ENDURANCE)
-APART = 5              # percentage points; a larger difference between two endurance readings is noted
 
 
 class Rules(NamedTuple):
@@ -66,7 +63,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
               for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
     ordered = most_severe_first(judgements, database.metrics)
     return Verdict(device, identity, worst(j.state for j in judgements), ordered,
-                   (*spec.notes, *drive_notes(report, found, spec), *_set_back(found, identity, past),
+                   (*spec.notes, *drive_notes.notes(report, found, spec, past),
                     *thresholds.over(device, identity, family), *silent),
                    entry=spec.family, meaning=_meaning(ordered, thresholds, identity.kind, family))
 
@@ -102,13 +99,12 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
 
     by_metric: the drive's judged readings.
     """
-    identity, hours = report.identity, _hours(by_metric)
-    found = [advisories.reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
+    identity, age = report.identity, _hours(by_metric)
+    found = [drive_notes.advisory(each, identity, age, rules.now) for each in database.advisories(identity)]
     if rules.self_test_max_age:
-        age = hours and hours * HOUR
-        found.append(self_tests.freshness(report.self_tests, identity, age, rules.self_test_max_age,
+        found.append(self_tests.freshness(report.self_tests, identity, age and age * HOUR, rules.self_test_max_age,
                                           clock.HIDDEN in by_metric))
-    return found if spec.family else [*found, _unknown_model(device, identity, rules.unknown_model)]
+    return found if spec.family else [*found, drive_notes.unknown_model(device, identity, rules.unknown_model)]
 
 
 def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
@@ -309,92 +305,3 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], m
 def _hours(by_metric: Mapping[str, Reading]) -> float | None:
     age = by_metric.get('power_on_time')
     return age.number / HOUR if age and age.number is not None else None
-
-
-def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
-    source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
-    return Reading('unknown_model', 0, '', Source('attributes.json'),
-                   f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not reported"}); '
-                   f'to create one, run: check_smart_attributes draft {source}', state)
-
-
-# --- notes, which do not change the state ---------------------------------------
-
-def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
-    """Return the notes on a drive that -v prints; they do not change its state."""
-    sentences = (
-        ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
-                                     for row in report.attributes if row.when_failed == 'past']),
-        ('health-status-explained', [reading.verdict for reading in found
-                                     if reading.metric == HEALTH and not reading.judged and reading.verdict]),
-        ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
-                           if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
-        ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
-        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)),
-        clock.notes(report, found))
-    messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
-    return [*(Coded(code, each) for code, texts in sentences for each in texts),
-            *exit_status_notes(report.exit_status), *messages, *report.gaps,
-            *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
-            *(clock.farm_notes(report.farm) if report.farm else ())]
-
-
-def _set_back(found: Sequence[Reading], identity: Identity, past: Past | None) -> list[Coded]:
-    """Return a note on each counter that was lower than at an earlier check in the last 30 days."""
-    if past is None:
-        return []
-    from ..history import set_back
-    return [set_back.note(fall) for fall in set_back.falls(past, found, identity.firmware)]
-
-
-def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
-    """Return a note that names the attributes for endurance_used if the attribute table has none of them; else [].
-
-    Each of the 14,359 solid state drives in linuxhw/EnterpriseDrive whose entry names such attributes has one of them.
-    """
-    numbers = {row.id for row in report.attributes}
-    sources = [item.attribute for item in spec.readings if item.metric == forecasts.ENDURANCE and not item.is_trap]
-    if not numbers or not sources or not numbers.isdisjoint(sources):
-        return []
-    return [f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, which holds endurance_used '
-            'of this family']
-
-
-def _differences(found: Sequence[Reading]) -> list[str]:
-    """Return a note for each metric whose percentages are more than APART points apart."""
-    by_metric: dict[str, list[Reading]] = {}
-    for reading in found:
-        if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
-            by_metric.setdefault(reading.metric, []).append(reading)
-    return [f'{metric}: {_sources(same)}; the worse value is used' for metric, same in by_metric.items()
-            if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
-
-
-def _smartctl_differs(found: Sequence[Reading]) -> list[str]:
-    """Return a note for each metric if smartctl's own figure is more than APART points from the judged one."""
-    judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
-    return [f'{own.metric}: {amount(own.number, own.unit)} computed by smartctl, '
-            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}, which is used'
-            for own in found
-            if own.source.log == standards.SMARTCTL and own.number is not None and own.metric in judged
-            and abs(own.number - (judged[own.metric].number or 0)) > APART]
-
-
-def _warranty(found: Sequence[Reading]) -> list[str]:
-    """Return a note if more was written than the warranty covers, which does not affect its health; else []."""
-    known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
-    if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
-        return []
-    return [f'host_written {amount(known["host_written"], "B")} exceeds the '
-            f'{amount(known["rated_written"], "B")} that the warranty covers']
-
-
-def _sources(same: Sequence[Reading]) -> str:
-    return ', '.join(f'{amount(reading.number, reading.unit)} from {reading.source}' for reading in same)
-
-
-def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    return [f'{reading.metric}: device statistics ignored, because they are known to be wrong for this family '
-            f'(reported: {amount(reading.number, reading.unit)})'
-            for reading in found if reading.source.log == standards.DEVICE_STATISTICS
-            and reading.metric in spec.untrusted_statistics]

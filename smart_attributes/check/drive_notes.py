@@ -1,0 +1,130 @@
+"""Notes on a drive, and readings that no log has: firmware defects, an unknown model. Pure."""
+from __future__ import annotations
+
+import time
+
+from ..coded import Coded
+from ..constants import HOUR, LONGEST_STATEMENT
+from ..knowledge import clock, standards
+from ..knowledge.drive_database import Advisory, DriveSpec
+from ..model import Device, Identity, Reading, Report, Source, State
+from ..reading.report_common import exit_status_notes
+from ..typed import TYPE_CHECKING
+from ..wording import HEALTH, amount
+from ..words import clean
+from . import forecasts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..history.past import Past
+
+ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
+APART = 5              # percentage points; a larger difference between two endurance readings is noted
+
+
+def advisory(defect: Advisory, identity: Identity, hours: float | None, now: float) -> Reading:
+    """Return a known firmware defect as a reading with its own state. hours: the drive's power-on hours."""
+    is_near = defect.hour is not None and hours is not None and hours > defect.hour - ADVISORY_HOURS
+    when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
+    fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
+    words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}; {defect.action}'
+    return Reading('firmware_advisory', 0, '', Source(defect.source), words,
+                   State.CRITICAL if is_near else defect.state, has_remedy=bool(defect.fixed_in))
+
+
+def _countdown(hour: int, hours: float | None, now: float) -> str:
+    if hours is None:
+        return f'at {hour} power-on hours'
+    if hours >= hour:
+        return f'at {hour} power-on hours, and the drive has {hours:.0f}'
+    day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
+    return f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if it stays switched on'
+
+
+def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
+    """Return the reading that a drive has no entry in the database. state: what --unknown-model asks for."""
+    source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
+    return Reading('unknown_model', 0, '', Source('attributes.json'),
+                   f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not reported"}); '
+                   f'to create one, run: check_smart_attributes draft {source}', state)
+
+
+def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past | None = None) -> list[Coded]:
+    """Return the notes on a drive that -v prints; they do not change its state."""
+    sentences = (
+        ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+                                     for row in report.attributes if row.when_failed == 'past']),
+        ('health-status-explained', [reading.verdict for reading in found
+                                     if reading.metric == HEALTH and not reading.judged and reading.verdict]),
+        ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
+                           if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
+        ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
+        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)),
+        clock.notes(report, found))
+    messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
+    return [*(Coded(code, each) for code, texts in sentences for each in texts),
+            *exit_status_notes(report.exit_status), *messages, *report.gaps,
+            *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
+            *(clock.farm_notes(report.farm) if report.farm else ()), *_set_back(found, report.identity, past)]
+
+
+def _set_back(found: Sequence[Reading], identity: Identity, past: Past | None) -> list[Coded]:
+    """Return a note on each counter that was lower than at an earlier check in the last 30 days."""
+    if past is None:
+        return []
+    from ..history import set_back
+    return [set_back.note(fall) for fall in set_back.falls(past, found, identity.firmware)]
+
+
+def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
+    """Return a note that names the attributes for endurance_used if the attribute table has none of them; else [].
+
+    Each of the 14,359 solid state drives in linuxhw/EnterpriseDrive whose entry names such attributes has one of them.
+    """
+    numbers = {row.id for row in report.attributes}
+    sources = [item.attribute for item in spec.readings if item.metric == forecasts.ENDURANCE and not item.is_trap]
+    if not numbers or not sources or not numbers.isdisjoint(sources):
+        return []
+    return [f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, which holds endurance_used '
+            'of this family']
+
+
+def _differences(found: Sequence[Reading]) -> list[str]:
+    """Return a note for each metric whose percentages are more than APART points apart."""
+    by_metric: dict[str, list[Reading]] = {}
+    for reading in found:
+        if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
+            by_metric.setdefault(reading.metric, []).append(reading)
+    return [f'{metric}: {_sources(same)}; the worse value is used' for metric, same in by_metric.items()
+            if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
+
+
+def _smartctl_differs(found: Sequence[Reading]) -> list[str]:
+    """Return a note for each metric if smartctl's own figure is more than APART points from the judged one."""
+    judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
+    return [f'{own.metric}: {amount(own.number, own.unit)} computed by smartctl, '
+            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}, which is used'
+            for own in found
+            if own.source.log == standards.SMARTCTL and own.number is not None and own.metric in judged
+            and abs(own.number - (judged[own.metric].number or 0)) > APART]
+
+
+def _warranty(found: Sequence[Reading]) -> list[str]:
+    """Return a note if more was written than the warranty covers, which does not affect its health; else []."""
+    known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
+    if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
+        return []
+    return [f'host_written {amount(known["host_written"], "B")} exceeds the '
+            f'{amount(known["rated_written"], "B")} that the warranty covers']
+
+
+def _sources(same: Sequence[Reading]) -> str:
+    return ', '.join(f'{amount(reading.number, reading.unit)} from {reading.source}' for reading in same)
+
+
+def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
+    return [f'{reading.metric}: device statistics ignored, because they are known to be wrong for this family '
+            f'(reported: {amount(reading.number, reading.unit)})'
+            for reading in found if reading.source.log == standards.DEVICE_STATISTICS
+            and reading.metric in spec.untrusted_statistics]
