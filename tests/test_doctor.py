@@ -26,16 +26,7 @@ from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
 from smart_attributes import errors
-from smart_attributes.doctor import (
-    configuration_lines,
-    daemons,
-    history_state,
-    nrpe,
-    start,
-    sudo_list,
-    sudo_refusals,
-    sudo_rule,
-)
+from smart_attributes.doctor import daemons, drives, history_state, start, sudo_reports, sudo_rule
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output import doctor_findings
 from smart_attributes.output.doctor_findings import Examination, Finding, Paste
@@ -1094,7 +1085,8 @@ def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private
                                   '/x/check_smart_attributes -d $ARG1$'])
 def test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program(line):
     """Its path is all that is looked at."""
-    plain, other = (nrpe.call(daemons.NrpeCommand('x', '/x.cfg', each)) for each in ('/x/check_smart_attributes', line))
+    plain, other = (daemons.call(daemons.NrpeCommand('x', '/x.cfg', each))
+                    for each in ('/x/check_smart_attributes', line))
 
     assert plain.is_startable and not other.is_startable
 
@@ -1105,7 +1097,7 @@ def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
                                             'command[b]=/bin/true\ncommand[a]=/x/check_smart_attributes --b\n'})
 
     [found] = daemons.nrpe_commands(str(tmp_path))
-    [told] = nrpe.faults(nrpe.call(found), None, '/y', 'nagios')
+    [told] = daemons.faults(daemons.call(found), None, '/y', 'nagios')
 
     assert found == ('a', '/etc/nagios/nrpe.cfg', '/usr/bin/sudo /x/check_smart_attributes --b', True)
     assert 'sudo runs the whole check' in told.words and not told.command
@@ -1119,7 +1111,7 @@ def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
     ['areca,1/1@/dev/sg2', 'areca,1/2@/dev/sg2', 'areca,1/3@/dev/sg2']])
 def test_a_range_means_the_addresses_that_it_was_made_of(named):
     """What is pasted checks the same drives."""
-    short = configuration_lines.ranges(named)
+    short = drives.ranges(named)
 
     assert sorted(device.address for text in short for device in addresses.parse(text)) == sorted(named)
     assert len(short) <= len(named)
@@ -1128,7 +1120,7 @@ def test_a_range_means_the_addresses_that_it_was_made_of(named):
 
 def test_pasted_lines_carry_what_the_check_needs():
     """A time limit that fits, the program's own path, and how many drives where slots may be empty."""
-    icinga, nagios, nrpe = configuration_lines.pastes([f'megaraid,{slot}@/dev/bus/0' for slot in range(4)],
+    icinga, nagios, nrpe = drives.pastes([f'megaraid,{slot}@/dev/bus/0' for slot in range(4)],
                                                       '/opt/x/check', 25,
                                                       ['-p', '/opt/smartctl'])
 
@@ -1137,7 +1129,7 @@ def test_pasted_lines_carry_what_the_check_needs():
                         '--expect 4 -t 25'
     assert nagios.text.startswith('check_command  smart_attributes_drives!-p /opt/smartctl')
     assert 'vars.smart_attributes_timeout = "25"' in icinga.text and 'vars.smart_attributes_expect = "4"' in icinga.text
-    assert configuration_lines.pastes([], 'x', 55) == []
+    assert drives.pastes([], 'x', 55) == []
 
 
 # --- the rule, as sudo lists it ------------------------------------------------------------------
@@ -1162,18 +1154,19 @@ Sudoers entry:
 
 def test_what_sudo_lists_is_understood():
     """Time limit, password and arguments of each entry."""
-    first, second = sudo_list.entries(LISTED)
+    first, second = sudo_reports.entries_of(LISTED)
 
     assert (first.timeout, first.needs_password) == (60, False)
     assert first.of('/usr/sbin/smartctl') == ('^--json=c --scan$',)
     assert (second.timeout, second.needs_password, second.commands) == (None, True, ('ALL',))
-    assert sudo_list.programs([first, second], 'smartctl') == ['/usr/sbin/smartctl', '/usr/local/sbin/smartctl']
-    assert sudo_list.entries('sudo: a password is required\n') == []
+    assert sudo_reports.programs([first, second], 'smartctl') == ['/usr/sbin/smartctl', '/usr/local/sbin/smartctl']
+    assert sudo_reports.entries_of('sudo: a password is required\n') == []
 
 
 def asked(**change: Any) -> sudo_rule.SudoAnswers:
     wanted = sudoers.general(sudoers.RuleRequest('nagios'), HowRead())
-    entry = sudo_list.SudoersEntry(tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions), wanted.timeout)
+    commands = tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions)
+    entry = sudo_reports.SudoersEntry(commands, wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
     answers = sudo_rule.SudoAnswers('nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd')
     return answers._replace(**change)
@@ -1181,7 +1174,7 @@ def asked(**change: Any) -> sudo_rule.SudoAnswers:
 
 def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     """It is what an older sudo gets; another sudo need not list its rules at all."""
-    literal = sudo_list.SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
+    literal = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
     assert [sudo_rule.finding(asked(**change)).is_good for change in (
         {}, {'entries': [literal]}, {'entries': []}, {'entries': [literal], 'refused': [('-x',)]})] == [
@@ -1198,7 +1191,7 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
                             'nagios)')
 
 
-ALLOWED = sudo_list.SudoersEntry(('/usr/sbin/smartctl --scan',))
+ALLOWED = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --scan',))
 
 
 @pytest.mark.parametrize('later, command', [
@@ -1206,16 +1199,16 @@ ALLOWED = sudo_list.SudoersEntry(('/usr/sbin/smartctl --scan',))
     (('!ALL',), '!ALL'), (('!/usr/sbin/smartctl -s off',), ''), (('!/usr/sbin/smartd',), ''),
     (('!/usr/sbin/smartctl', '/usr/sbin/smartctl --scan'), ''), (('!ALL', 'ALL'), '')])
 def test_the_last_entry_for_smartctl_wins(later, command):
-    assert sudo_list.against([ALLOWED, sudo_list.SudoersEntry(later)], '/usr/sbin/smartctl') == command
+    assert sudo_reports.denial([ALLOWED, sudo_reports.SudoersEntry(later)], '/usr/sbin/smartctl') == command
 
 
 def test_a_later_entry_that_asks_for_a_password_wins():
     """The rule itself is listed with its arguments; another finding tells that it lacks NOPASSWD."""
-    asking = sudo_list.SudoersEntry(('ALL',), needs_password=True)
+    asking = sudo_reports.SudoersEntry(('ALL',), needs_password=True)
 
-    assert sudo_list.against([ALLOWED, asking], '/usr/sbin/smartctl') == 'ALL'
-    assert sudo_list.against([asking, ALLOWED], '/usr/sbin/smartctl') == ''
-    assert sudo_list.against([ALLOWED._replace(needs_password=True)], '/usr/sbin/smartctl') == ''
+    assert sudo_reports.denial([ALLOWED, asking], '/usr/sbin/smartctl') == 'ALL'
+    assert sudo_reports.denial([asking, ALLOWED], '/usr/sbin/smartctl') == ''
+    assert sudo_reports.denial([ALLOWED._replace(needs_password=True)], '/usr/sbin/smartctl') == ''
 
 
 @pytest.mark.parametrize('line', [
@@ -1228,8 +1221,8 @@ def test_the_line_that_wins_is_found(line):
               'nagios ALL=/usr/sbin/smartctl']
     texts = {'/etc/sudoers': '\n'.join([line, *others]), '/etc/sudoers.d/a': '\n'.join([*others, line, *others])}
 
-    assert sudo_refusals.located('!/usr/sbin/smartctl', texts, ['nagios', '%disk']) == ('/etc/sudoers.d/a', 5, line)
-    assert sudo_refusals.located('!ALL', texts, ['nagios']) == ('', 0, '')
+    assert sudo_reports.located('!/usr/sbin/smartctl', texts, ['nagios', '%disk']) == ('/etc/sudoers.d/a', 5, line)
+    assert sudo_reports.located('!ALL', texts, ['nagios']) == ('', 0, '')
 
 
 # --- history --------------------------------------------------------------------------------------
@@ -1308,7 +1301,7 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
     more = ['-p', '/opt/smartctl', '--config', 'c d', '--state-dir', '/s', '--debug', 'x']
     words = "-p /opt/smartctl --config 'c d' --state-dir /s --debug x -d /dev/sda -d '$x'"
 
-    assert configuration_lines.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
+    assert drives.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
         Paste('Icinga, in the Host', ICINGA),
         Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{words}'),
         Paste('NRPE (call it with check_nrpe -t 60)',
@@ -1324,7 +1317,7 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
     ([f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)], [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)]),
     ([f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)], [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)])])
 def test_three_slots_in_a_row_become_a_range(named, short):
-    assert configuration_lines.ranges(named) == short
+    assert drives.ranges(named) == short
 
 
 @pytest.mark.parametrize('text, entry', [
@@ -1332,4 +1325,4 @@ def test_three_slots_in_a_row_become_a_range(named, short):
     ('Sudoers entry:\n    Options: !authenticate\n    Commands:\n\t/x Commands:\n\ty\nmore\n\tz\n',
      (('/x Commands:', 'y'), None, False))])
 def test_the_commands_of_an_entry_end_at_the_first_line_that_is_not_indented(text, entry):
-    assert sudo_list.entries(text) == [entry]
+    assert sudo_reports.entries_of(text) == [entry]

@@ -7,7 +7,7 @@ import pytest
 import sys_tree
 
 from smart_attributes.command_line.options import DataFiles, Options, Which
-from smart_attributes.doctor import coverage, daemons, nrpe
+from smart_attributes.doctor import coverage, daemons
 from smart_attributes.doctor.coverage import Uses
 from smart_attributes.errors import SmartError
 from smart_attributes.reading import addresses, controllers, smartctl_calls
@@ -154,7 +154,7 @@ def test_what_is_no_disk_is_not_missed(tmp_path):
     ('check_smart_attributes -d `ls /dev/sd?`', None), ('check_smart_attributes -r /dev/sd.', None),
     ('check_smart_attributes -d', None), ('check_smart_attributes -d "', None), ('/x/check_smart_attributes.sh', None)])
 def test_a_command_of_nrpe_reads_what_its_words_say(line, uses):
-    found = coverage.of_call(nrpe.call(daemons.NrpeCommand('check_smart_attributes', '/etc/nrpe.cfg', line)))
+    found = coverage.of_call(daemons.call(daemons.NrpeCommand('check_smart_attributes', '/etc/nrpe.cfg', line)))
 
     assert found == uses if uses else not found.is_known
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from smart_attributes import files
-from smart_attributes.doctor import installed, program
-from smart_attributes.installation import disk, parts
+from smart_attributes.doctor import installed, smartctl
+from smart_attributes.installation import disk, plan
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
 OURS = 'object CheckCommand "mine" {\n  command = [ PluginDir + "/check_smart_attributes" ]\n}\n'
@@ -36,7 +36,7 @@ def asked(program: str = '/opt/x.pyz') -> list[list[str]]:
     ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': ITL}, ['CheckCommand']),
     ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': OURS}, []),
     ({PLUGIN: '', '/etc/icinga2/conf.d/a.conf': '', '/var/lib/icinga2/api/zones/global/x/a.conf': OURS}, []),
-    ({PLUGIN: '', '/etc/icinga2/zones.d/a.conf': '', f'{parts.ICINGA_FOLDERS[0]}/{parts.CHECK_COMMAND}': ''}, []),
+    ({PLUGIN: '', '/etc/icinga2/zones.d/a.conf': '', f'{plan.ICINGA_FOLDERS[0]}/{plan.CHECK_COMMAND}': ''}, []),
 ], ids=['no-daemon', 'no-plugin', 'plugin', 'icinga', 'own-command', 'command-of-the-master', 'command'])
 def test_a_part_that_is_missing_is_named_with_the_command_that_installs_it(root, paths, missing):
     for path, text in paths.items():
@@ -49,7 +49,7 @@ def test_a_part_that_is_missing_is_named_with_the_command_that_installs_it(root,
     ('whole', True, None), ('changed', True, 'install --yes'), ('changed', False, '')])
 def test_a_program_that_differs_from_what_was_installed_is_damaged(root, monkeypatch, text, has_installer, command):
     """Libraries, data and compiled files count; a run may not need them today."""
-    tree, installer = f'{parts.TREES}/1', root / parts.INSTALLER[1:]
+    tree, installer = f'{plan.TREES}/1', root / plan.INSTALLER[1:]
     put(root, f'{tree}/smart_attributes/a.py', 'whole')
     host = disk.Disk(str(root))
     host.record({tree: host.look([tree])[tree].digest})
@@ -57,7 +57,7 @@ def test_a_program_that_differs_from_what_was_installed_is_damaged(root, monkeyp
     monkeypatch.setattr(files, 'PROGRAM', f'{tree}/smart_attributes')
     monkeypatch.setattr(files, '_INSTALLER', str(installer))
     if has_installer:
-        put(root, parts.INSTALLER)
+        put(root, plan.INSTALLER)
 
     found = installed.damage()
 
@@ -67,7 +67,7 @@ def test_a_program_that_differs_from_what_was_installed_is_damaged(root, monkeyp
 
 def test_a_part_of_a_package_comes_with_the_package(root):
     put(root, '/usr/lib/nagios/plugins/check_load')
-    (root / parts.OF_PACKAGE[1:]).mkdir(parents=True)
+    (root / plan.OF_PACKAGE[1:]).mkdir(parents=True)
 
     finding, = installed.examine('/x')
     assert finding.cure == 'install the package again'
@@ -82,10 +82,10 @@ def test_a_part_of_a_package_comes_with_the_package(root):
     ('VERSION_ID=9\nPLATFORM_ID=rhel\nID=own\n', 'apt install'), ('', 'apt install')])
 def test_the_system_names_its_own_command_for_packages(root, monkeypatch, release, command):
     """Lines of os-release as these systems have them; none of them but Debian was tried."""
-    monkeypatch.setattr(program, 'ROOT', str(root))
+    monkeypatch.setattr(smartctl, 'ROOT', str(root))
     put(root, '/etc/os-release', release)
 
-    assert program.installer().install == command
+    assert smartctl.installer().install == command
 
 
 @pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', True), ('home', False)])
@@ -115,10 +115,10 @@ def test_after_the_installation_nothing_is_missing(root):
     put(root, '/etc/icinga2/conf.d/a.conf')
     here = disk.Disk(str(root))
     from smart_attributes.installation import host
-    facts = parts.Facts(plugin_folder=host.plugin_folder(here), icinga_folder=host.icinga_folder(here),
-                        shared=dict.fromkeys(parts.SHARED, ''))
+    facts = plan.Facts(plugin_folder=host.plugin_folder(here), icinga_folder=host.icinga_folder(here),
+                        shared=dict.fromkeys(plan.SHARED, ''))
     assert len(asked()) == 2
-    for item in parts.of_program(facts):
+    for item in plan.of_program(facts):
         put(root, item.path)
 
     assert asked() == []

@@ -20,12 +20,12 @@ from smart_attributes import VERSION, files
 from smart_attributes.commands import install
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import SmartError, UsageError
-from smart_attributes.installation import changes, disk, host, modules, parts
-from smart_attributes.installation.changes import DIRECTORY, FILE, LINK, TREE, Change, Found, Item
+from smart_attributes.installation import disk, host, plan
+from smart_attributes.installation.plan import DIRECTORY, FILE, LINK, TREE, Change, Found, Item
 from smart_attributes.model import HowRead
 from smart_attributes.reading.processes import Runner
 
-OLD, NEW, OTHER = (changes.digest(word) for word in (b'old', b'new', b'other'))
+OLD, NEW, OTHER = (plan.digest(word) for word in (b'old', b'new', b'other'))
 A_FILE = Item('/etc/a', FILE, 0o440, content='new')
 A_LINK = Item('/bin/a', LINK, content='new')
 A_STATE = Item('/var/a', DIRECTORY, 0o750, owner='icinga')
@@ -50,9 +50,9 @@ A_TREE = Item('/lib/a', TREE, 0o755, files={'a.py': b'new'})
     (A_STATE, Found(DIRECTORY, 0o755, 'root'), '', 'own'),
     (A_STATE, Found(DIRECTORY, 0o755, 'root', is_empty=False), '', 'keep'),
     (A_STATE, Found(LINK, digest=OTHER), '', 'keep'),
-    (A_TREE, Found(TREE, 0o755, digest=changes.own_digest(A_TREE)), '', ''),
+    (A_TREE, Found(TREE, 0o755, digest=plan.own_digest(A_TREE)), '', ''),
     (A_TREE, Found(TREE, 0o755, digest=OTHER), OTHER, 'replace'),
-    (A_TREE, Found(TREE, 0o755, 'games', digest=changes.own_digest(A_TREE)), '', 'replace'),
+    (A_TREE, Found(TREE, 0o755, 'games', digest=plan.own_digest(A_TREE)), '', 'replace'),
     (A_LINK, Found(LINK, 0o777, 'games', digest=NEW), '', ''),
 ], ids=['file-new', 'same', 'earlier-version', 'changed', 'foreign', 'mode', 'owner', 'unreadable', 'link-for-file',
         'link-same', 'link-earlier', 'file-for-link', 'state-new', 'state-there', 'state-empty-of-root',
@@ -61,7 +61,7 @@ A_TREE = Item('/lib/a', TREE, 0o755, files={'a.py': b'new'})
 def test_an_item_is_compared_with_what_is_there(item, found, written, action):
     """A file that this site changed is kept; it is known by the digest of what was last written."""
     there = {item.path: found} if found else {}
-    todo = changes.additions([item], there, {item.path: written} if written else {})
+    todo = plan.additions([item], there, {item.path: written} if written else {})
 
     assert [(change.action, change.item) for change in todo] == ([(action, item)] if action else [])
 
@@ -76,19 +76,19 @@ CHANGED = 'it was made or changed on this host; if you do not need it, delete it
      'it holds files and belongs to root; to give it to icinga, run: chown -R icinga: /var/a')],
     ids=['changed', 'link-for-file', 'unreadable', 'state-with-files-of-another'])
 def test_what_is_kept_is_kept_for_a_reason(item, found, why):
-    assert changes.additions([item], {item.path: found}, {}) == [Change('keep', item, why)]
+    assert plan.additions([item], {item.path: found}, {}) == [Change('keep', item, why)]
 
 
 def test_changes_are_counted_without_what_stays_as_it_is():
-    assert changes.count([Change(action, A_FILE) for action in ('create', 'keep', 'own', 'forget', 'remove')]) == 3
+    assert plan.count([Change(action, A_FILE) for action in ('create', 'keep', 'own', 'forget', 'remove')]) == 3
 
 
 @pytest.mark.parametrize('found, kind, action', [
-    (None, changes.OTHER, 'forget'), (Found(FILE, digest=OLD), FILE, 'remove'),
+    (None, plan.OTHER, 'forget'), (Found(FILE, digest=OLD), FILE, 'remove'),
     (Found(LINK, digest=OLD), LINK, 'remove'), (Found(FILE, digest=OTHER), FILE, 'keep'),
     (Found(TREE, digest=OTHER), TREE, 'keep')])
 def test_a_file_is_removed_only_as_it_was_written(found, kind, action):
-    todo = changes.removals(['/a'], {'/a': found} if found else {}, {'/a': OLD})
+    todo = plan.removals(['/a'], {'/a': found} if found else {}, {'/a': OLD})
 
     assert todo == [Change(action, Item('/a', kind), CHANGED if action == 'keep' else '')]
 
@@ -98,9 +98,9 @@ def test_what_is_installed_is_recorded():
     items = [A_FILE, A_LINK, A_STATE, A_TREE]
     done = [Change('keep', A_FILE), Change('create', A_STATE), Change('remove', Item('/gone', FILE)),
             Change('forget', Item('/lost', FILE))]
-    written = changes.recorded({'/etc/a': OLD, '/gone': OLD, '/lost': OLD, '/more': OLD}, items, done)
+    written = plan.recorded({'/etc/a': OLD, '/gone': OLD, '/lost': OLD, '/more': OLD}, items, done)
 
-    assert written == {'/etc/a': OLD, '/bin/a': NEW, '/lib/a': changes.own_digest(A_TREE), '/more': OLD}
+    assert written == {'/etc/a': OLD, '/bin/a': NEW, '/lib/a': plan.own_digest(A_TREE), '/more': OLD}
 
 
 def test_an_upgrade_removes_all_but_the_last_version_and_nothing_below_etc():
@@ -108,7 +108,7 @@ def test_an_upgrade_removes_all_but_the_last_version_and_nothing_below_etc():
     found = {f'/t/{time}': Found(TREE, time=time) for time in (1, 3, 2)}
     written = dict.fromkeys([*found, '/usr/old', '/etc/old', A_FILE.path], OLD)
 
-    assert changes.outdated(written, [A_FILE], found) == ['/t/1', '/t/2', '/usr/old']
+    assert plan.outdated(written, [A_FILE], found) == ['/t/1', '/t/2', '/usr/old']
 
 
 @pytest.mark.parametrize('change, line', [
@@ -126,10 +126,10 @@ def test_a_change_is_one_plain_line(change, line):
 
 def test_the_parts_of_a_host_have_their_owners_and_modes():
     """sudo reads a rule only if nobody but root can write it, and a wrong one would end sudo for everybody."""
-    facts = parts.Facts(['icinga'], 'rule', readme='read')
+    facts = plan.Facts(['icinga'], 'rule', readme='read')
 
-    assert parts.of_host(facts).items == [
-        Item(parts.RULE, FILE, 0o440, 'root', 'rule', ('visudo', '-cqf')),
+    assert plan.of_host(facts).items == [
+        Item(plan.RULE, FILE, 0o440, 'root', 'rule', ('visudo', '-cqf')),
         Item('/var/lib/check-smart-attributes', DIRECTORY, 0o750, 'icinga'),
         *(Item(f'/etc/check-smart-attributes{below}', DIRECTORY, 0o755, 'root')
           for below in ('', '/attributes.d', '/thresholds.d')),
@@ -140,9 +140,9 @@ def test_the_parts_of_a_host_have_their_owners_and_modes():
     (['icinga', 'nrpe', 'nagios'], '', 'icinga'), (['icinga', 'nagios'], 'nagios', 'nagios'),
     (['nagios'], 'games', 'nagios')])
 def test_the_history_stays_with_a_monitoring_user_that_has_it(users, owner, expected):
-    facts = parts.Facts(users, 'rule', state_owner=owner, again='AGAIN')
-    planned = parts.of_host(facts)
-    state, = (item for item in planned.items if item.path == parts.STATE)
+    facts = plan.Facts(users, 'rule', state_owner=owner, again='AGAIN')
+    planned = plan.of_host(facts)
+    state, = (item for item in planned.items if item.path == plan.STATE)
 
     assert (state.owner, state.mode) == (expected, 0o750)
     others = ', '.join(user for user in users if user != expected)
@@ -151,42 +151,42 @@ def test_the_history_stays_with_a_monitoring_user_that_has_it(users, owner, expe
 
 
 @pytest.mark.parametrize('facts, missing, words', [
-    (parts.Facts([], again='AGAIN'), {parts.RULE, parts.STATE},
+    (plan.Facts([], again='AGAIN'), {plan.RULE, plan.STATE},
      'no monitoring user was found (icinga, nrpe, naemon, nagios), so the sudo rule and the history are missing; '
      'install the monitoring agent, then run: AGAIN; or name the user with --user'),
-    (parts.Facts(['nrpe'], why_no_rule='no sudo', again='AGAIN'), {parts.RULE},
+    (plan.Facts(['nrpe'], why_no_rule='no sudo', again='AGAIN'), {plan.RULE},
      'the sudo rule is missing: no sudo; then run: AGAIN')],
     ids=['no-user', 'no-rule'])
 def test_a_part_that_is_missing_is_named_with_the_next_step(facts, missing, words):
-    complete, planned = parts.of_host(parts.Facts(['nrpe'], 'rule')), parts.of_host(facts)
+    complete, planned = plan.of_host(plan.Facts(['nrpe'], 'rule')), plan.of_host(facts)
 
     assert {item.path for item in complete.items} - {item.path for item in planned.items} == missing
     assert planned.remarks == [words]
     assert complete.remarks == []
 
 
-PROGRAM = parts.Facts(python='/usr/bin/python3', python_version='3.11', plugin_folder='/usr/lib64/nagios/plugins',
+PROGRAM = plan.Facts(python='/usr/bin/python3', python_version='3.11', plugin_folder='/usr/lib64/nagios/plugins',
                       icinga_folder='/etc/icinga2/conf.d', launcher='#!{python} {folder}', modules={'a.py': b'1'},
-                      shared=dict.fromkeys(parts.SHARED, 'x=/usr/lib/nagios/plugins/check_smart_attributes -d'))
+                      shared=dict.fromkeys(plan.SHARED, 'x=/usr/lib/nagios/plugins/check_smart_attributes -d'))
 
 
-def paths(facts: parts.Facts) -> dict[str, Item]:
-    return {item.path: item for item in parts.of_program(facts)}
+def paths(facts: plan.Facts) -> dict[str, Item]:
+    return {item.path: item for item in plan.of_program(facts)}
 
 
 def test_the_program_is_where_daemons_and_admins_look():
     """Both are links to one launcher, which is what an upgrade replaces; paths in examples are those of this host."""
     items = paths(PROGRAM)
-    launcher = items[f'{parts.TREES}/check_smart_attributes']
+    launcher = items[f'{plan.TREES}/check_smart_attributes']
     tree, = (path for path, item in items.items() if item.kind == TREE)
 
     assert launcher.content == f'#!/usr/bin/python3 {tree}' and launcher.mode == 0o755
-    assert re.fullmatch(rf'{parts.TREES}/{VERSION}-[0-9a-f]{{12}}', tree)
+    assert re.fullmatch(rf'{plan.TREES}/{VERSION}-[0-9a-f]{{12}}', tree)
     assert items[tree] == Item(tree, TREE, 0o755, test=('/usr/bin/python3', '-IS', '-m', 'compileall', '-q'),
                                files={'a.py': b'1'})
     assert {path for path, item in items.items() if item.content == launcher.path} == {
         '/usr/lib64/nagios/plugins/check_smart_attributes', '/usr/local/sbin/check_smart_attributes'}
-    assert items[f'{parts.DOCUMENTS}/nrpe.cfg'].content == 'x=/usr/lib64/nagios/plugins/check_smart_attributes -d'
+    assert items[f'{plan.DOCUMENTS}/nrpe.cfg'].content == 'x=/usr/lib64/nagios/plugins/check_smart_attributes -d'
     assert '/etc/icinga2/conf.d/check-smart-attributes.conf' in items
     assert not [path for path in paths(PROGRAM._replace(icinga_folder='')) if 'icinga' in path]
 
@@ -201,34 +201,34 @@ def test_other_modules_or_another_python_get_another_directory(change):
 
 
 @pytest.mark.parametrize('is_packaged, has_package, removed, remark', [
-    (True, True, [parts.RULE], ''), (True, False, [parts.RULE], ''),
-    (False, True, ['/z', f'{parts.TREES}/1'],
+    (True, True, [plan.RULE], ''), (True, False, [plan.RULE], ''),
+    (False, True, ['/z', f'{plan.TREES}/1'],
      'a package has also installed the program here, and needs the sudo rule and the configuration; they stay '
      'until you remove the package'),
-    (False, False, [parts.README, parts.RULE, '/z', f'{parts.TREES}/1'],
+    (False, False, [plan.README, plan.RULE, '/z', f'{plan.TREES}/1'],
      'site configuration and history stay; to delete them, run: rm -r /etc/check-smart-attributes '
      '/var/lib/check-smart-attributes')],
     ids=['by-the-package', 'by-a-package-that-is-gone', 'beside-a-package', 'whole'])
 def test_a_removal_leaves_a_package_complete_and_the_running_program_goes_last(is_packaged, has_package, removed,
                                                                                remark):
-    written = [f'{parts.TREES}/1', '/z', parts.RULE, parts.README]
+    written = [f'{plan.TREES}/1', '/z', plan.RULE, plan.README]
 
-    assert parts.to_remove(written, is_packaged, has_package) == removed
-    assert parts.remarks_on_removal(is_packaged, has_package) == [remark] * bool(remark)
+    assert plan.to_remove(written, is_packaged, has_package) == removed
+    assert plan.remarks_on_removal(is_packaged, has_package) == [remark] * bool(remark)
 
 
 # --- this host -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('folders, constants, expected', [
-    ((), '', parts.NO_PLUGIN_FOLDER),
+    ((), '', plan.NO_PLUGIN_FOLDER),
     (('/usr/lib64/nagios/plugins',), '', '/usr/lib64/nagios/plugins'),
-    (parts.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
+    (plan.PLUGIN_FOLDERS, '', '/usr/lib/nagios/plugins'),
     (('/usr/lib/nagios/plugins', '/opt/plugins'), '/* */\nconst PluginDir = "/opt/plugins"\n', '/opt/plugins'),
     (('/usr/lib/nagios/plugins',), 'const PluginDir = "/opt/none"\n', '/usr/lib/nagios/plugins'),
     (('/usr/lib/nagios/plugins', '/opt/plugins'), '// const PluginDir = "/opt/plugins"\n', '/usr/lib/nagios/plugins'),
 ], ids=['none', 'red-hat', 'all', 'icinga', 'icinga-wrong', 'icinga-comment'])
 def test_the_plugin_goes_where_the_daemon_looks(tmp_path, folders, constants, expected):
-    for folder in (*folders, parts.ICINGA):
+    for folder in (*folders, plan.ICINGA):
         (tmp_path / folder[1:]).mkdir(parents=True)
     (tmp_path / 'etc/icinga2/constants.conf').write_text(constants)
 
@@ -237,7 +237,7 @@ def test_the_plugin_goes_where_the_daemon_looks(tmp_path, folders, constants, ex
 
 @pytest.mark.parametrize('folders, expected', [
     ((), ''), (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
-    (('etc/icinga2/conf.d', parts.ICINGA_FOLDERS[0][1:]), parts.ICINGA_FOLDERS[0])])
+    (('etc/icinga2/conf.d', plan.ICINGA_FOLDERS[0][1:]), plan.ICINGA_FOLDERS[0])])
 def test_the_check_command_goes_where_icinga_includes_it(tmp_path, folders, expected):
     for folder in folders:
         (tmp_path / folder).mkdir(parents=True)
@@ -275,10 +275,10 @@ def test_a_python_that_all_users_can_run_is_found():
 def test_a_checkout_brings_its_data_and_its_libraries_but_no_tools_of_its_tests(monkeypatch):
     """As a wheel has them: the data inside the package."""
     monkeypatch.chdir('/')
-    names = modules.modules()
+    names = host.modules()
 
-    assert {name: names[f'smart_attributes/{name}'] for name in parts.SHARED} == {
-        name: (ROOT / name).read_bytes() for name in parts.SHARED}
+    assert {name: names[f'smart_attributes/{name}'] for name in plan.SHARED} == {
+        name: (ROOT / name).read_bytes() for name in plan.SHARED}
     assert names['rich/__init__.py'] == Path(rich.__file__).read_bytes()
     assert {'smart_attributes/main.py', 'nagiosplugin/__init__.py', 'rich/__init__.py'} <= set(names)
     assert [name for name in names if name.startswith(('pytest', 'mypy/', 'ruff')) or name.endswith('.pyc')] == []
@@ -293,11 +293,11 @@ def test_the_files_of_a_single_file_and_of_an_installation_are_all_of_them(tmp_p
     (folder / 'smart_attributes/__pycache__').mkdir(parents=True)
     (folder / 'smart_attributes/main.py').write_text('installed')
     (folder / 'smart_attributes/__pycache__/main.pyc').write_text('')
-    monkeypatch.setattr(modules, 'TREES', str(tmp_path / 'trees'))
+    monkeypatch.setattr(host, 'TREES', str(tmp_path / 'trees'))
 
     for place, content in ((archive, b'm'), (folder, b'installed')):
         monkeypatch.setattr(files, 'PROGRAM', str(place / 'smart_attributes'))
-        assert modules.modules() == {'smart_attributes/main.py': content}
+        assert host.modules() == {'smart_attributes/main.py': content}
 
 
 class Packaged(PurePosixPath):
@@ -309,7 +309,7 @@ class Packaged(PurePosixPath):
 
 def test_libraries_come_with_their_own_libraries_but_without_what_pip_adds(monkeypatch):
     """a and b require each other. A page needs b; the tests need c."""
-    needed = {modules._NAME: ['a>=1', "b; extra == 'page'", "c; extra == 'test'"], 'a': ['b', "c; extra == 'page'"],
+    needed = {host._NAME: ['a>=1', "b; extra == 'page'", "c; extra == 'test'"], 'a': ['b', "c; extra == 'page'"],
               'b': ['a<2', 'missing'], 'c': []}
     names = ('{0}/x.py', '{0}/x.pyc', '{0}.pth', '__editable__{0}.py', '../bin/{0}', 'smart_attributes/x.py')
 
@@ -319,15 +319,15 @@ def test_libraries_come_with_their_own_libraries_but_without_what_pip_adds(monke
         return SimpleNamespace(requires=needed[name], files=[Packaged(each.format(name)) for each in names])
     monkeypatch.setattr(importlib.metadata, 'distribution', distribution)
 
-    assert modules._libraries() == {
-        f'{name}/x.py': f'{name}/x.py'.encode() for name in (modules._NAME, 'a', 'b')}
+    assert host._libraries() == {
+        f'{name}/x.py': f'{name}/x.py'.encode() for name in (host._NAME, 'a', 'b')}
 
 
 def test_a_program_without_its_libraries_cannot_be_installed(monkeypatch):
-    monkeypatch.setattr(modules, '_NAME', 'csa-missing')
+    monkeypatch.setattr(host, '_NAME', 'csa-missing')
 
     with pytest.raises(SmartError) as refused:
-        modules.modules()
+        host.modules()
     assert (str(refused.value), refused.value.code) == (
         'the libraries of this program cannot be found; install it from the single file (make zipapp) or from a '
         'virtual environment (make venv)', 'install-refused')
@@ -345,19 +345,19 @@ class Site:
     def install(self, items: list[Item]) -> list[str]:
         written = self.disk.written()
         found = self.disk.look([*(item.path for item in items), *written])
-        todo = [*changes.additions(items, found, written),
-                *changes.removals(changes.outdated(written, items, found), found, written)]
+        todo = [*plan.additions(items, found, written),
+                *plan.removals(plan.outdated(written, items, found), found, written)]
         return self.does(todo, items, written)
 
     def remove(self) -> list[str]:
         written = self.disk.written()
-        paths = parts.to_remove(written, False, host.has_package(self.disk))
-        todo = changes.removals(paths, self.disk.look(written), written)
+        paths = plan.to_remove(written, False, host.has_package(self.disk))
+        todo = plan.removals(paths, self.disk.look(written), written)
         return self.does(todo, [], written)
 
     def does(self, todo: list[Change], items: list[Item], written: dict[str, str]) -> list[str]:
         install._do(todo, self.disk, written)
-        self.disk.record(changes.recorded(written, items, todo))
+        self.disk.record(plan.recorded(written, items, todo))
         return [f'{change.action} {change.item.path}' for change in todo if change.action != 'forget']
 
     def at(self, path: str) -> Path:
@@ -374,7 +374,7 @@ def site(tmp_path) -> Iterator[Site]:
 def version(number: int) -> list[Item]:
     """Return the items of a version of the program."""
     facts = PROGRAM._replace(modules={'a/b.py': f'NUMBER = {number}\n'.encode()}, python=sys.executable, readme='read')
-    return [*parts.of_program(facts), *parts.of_host(facts).items]
+    return [*plan.of_program(facts), *plan.of_host(facts).items]
 
 
 def test_it_installs_itself_once_and_removes_what_it_installed(site):
@@ -425,12 +425,12 @@ def test_nothing_is_written_through_a_link_beside_a_tree(site, tmp_path):
 def test_the_single_file_is_kept_to_repair_what_it_installed(site):
     """Its command stands in the launcher, which is all that starts where a module is damaged."""
     facts = PROGRAM._replace(modules={'a.py': b''}, single_file=b'PK', python=sys.executable, launcher='#{again}')
-    kept, _, launcher, *_ = items = parts.of_program(facts)
+    kept, _, launcher, *_ = items = plan.of_program(facts)
 
     site.install(items)
 
-    assert site.at(parts.INSTALLER).read_bytes() == b'PK' and kept.path == os.path.dirname(parts.INSTALLER)
-    assert launcher.content == f'#; as root, run: {sys.executable} {parts.INSTALLER} install --yes'
+    assert site.at(plan.INSTALLER).read_bytes() == b'PK' and kept.path == os.path.dirname(plan.INSTALLER)
+    assert launcher.content == f'#; as root, run: {sys.executable} {plan.INSTALLER} install --yes'
 
 
 def test_an_upgrade_replaces_the_launcher_and_keeps_one_earlier_version(site):
@@ -439,15 +439,15 @@ def test_an_upgrade_replaces_the_launcher_and_keeps_one_earlier_version(site):
         site.install(version(number))
         os.utime(site.at(trees[number - 1]), (number, number))
 
-    assert site.install(version(3)) == [f'create {trees[2]}', f'replace {parts.TREES}/check_smart_attributes',
+    assert site.install(version(3)) == [f'create {trees[2]}', f'replace {plan.TREES}/check_smart_attributes',
                                         f'remove {trees[0]}']
-    assert trees[2] in site.at(f'{parts.TREES}/check_smart_attributes').read_text()
+    assert trees[2] in site.at(f'{plan.TREES}/check_smart_attributes').read_text()
 
 
 def test_files_of_this_site_survive_an_upgrade_and_a_removal(site):
     """A changed file, a link in place of a file, and a file that was there before."""
     items = version(1)
-    changed, before, link = f'{parts.DOCUMENTS}/nrpe.cfg', f'{parts.DOCUMENTS}/nagios.cfg', '/etc/icinga2/conf.d'
+    changed, before, link = f'{plan.DOCUMENTS}/nrpe.cfg', f'{plan.DOCUMENTS}/nagios.cfg', '/etc/icinga2/conf.d'
     site.at(before).parent.mkdir(parents=True)
     site.at(before).write_text('mine')
     site.install(items)
@@ -508,7 +508,7 @@ def test_a_file_that_cannot_be_installed_safely_is_refused(site, item, words):
 @pytest.mark.parametrize('text', ['', '{', '[]', '{}', '{"written": []}', '{"written": {"/a": 1}}', '[' * 100_000])
 def test_a_damaged_list_is_named(text):
     with pytest.raises(SmartError, match='is damaged; delete it') as refused:
-        changes.parse_list(text)
+        plan.parse_list(text)
 
     assert refused.value.code == 'install-refused'
 
@@ -549,21 +549,21 @@ def test_a_user_cannot_install():
 
 def test_a_package_that_owns_the_program_is_named(tmp_path):
     site = Site(tmp_path)
-    site.at(parts.OF_PACKAGE).mkdir(parents=True)
+    site.at(plan.OF_PACKAGE).mkdir(parents=True)
 
     with pytest.raises(SmartError, match='a package has already installed the program here'):
-        host.with_program(parts.Facts(), site.disk)
+        host.with_program(plan.Facts(), site.disk)
 
 
 def test_the_data_files_are_in_the_wheel():
     """Else the single-file program could not install them."""
     text = (ROOT / 'pyproject.toml').read_text()
 
-    assert [name for name in parts.SHARED if name.split('/')[0] not in ('attributes.json', 'thresholds')
+    assert [name for name in plan.SHARED if name.split('/')[0] not in ('attributes.json', 'thresholds')
             and f'"{name}" = "smart_attributes/{name}"' not in text] == []
 
 
 def test_the_list_of_installed_files_has_a_line_for_each():
-    assert changes.list_document({'/b': '2', '/a': '1'}) == (
+    assert plan.list_document({'/b': '2', '/a': '1'}) == (
         '{\n "comment": "Written by check_smart_attributes install: the files that it wrote, each with its SHA-256.",\n'
         ' "written": {\n  "/a": "1",\n  "/b": "2"\n }\n}\n')

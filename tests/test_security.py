@@ -119,8 +119,8 @@ BECOMING = """
 import json, os, sys
 sys.path[:0] = [sys.argv[1]]
 os.setgroups([0, 4, 27])
-from smart_attributes.doctor import user
-user.become('nobody')
+from smart_attributes.doctor import start
+start.become('nobody')
 try:
     os.setuid(0)
 except PermissionError:

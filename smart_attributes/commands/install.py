@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..command_line.options import OK, PROGRAM, InstallOptions, Options
 from ..errors import SmartError
-from ..installation import changes, host, parts
+from ..installation import host, plan
 from ..installation.disk import Disk
 from ..reading.processes import Runner
 from ..words import sentence
@@ -30,45 +30,45 @@ def run(options: Options, runner: Runner) -> int:
     todo = _changes(own, planned.items, disk, written)
     _do(todo, disk, written if own.yes else None)
     if own.yes:  # now also those that needed no change
-        disk.record(changes.recorded(written, planned.items, todo))
+        disk.record(plan.recorded(written, planned.items, todo))
     _say(planned.remarks)
-    if not own.yes and changes.count(todo):
+    if not own.yes and plan.count(todo):
         _say([f'nothing was changed; to make these changes, run as root: {_command(own, "--yes")}'])
     return OK
 
 
-def _changes(own: InstallOptions, items: Sequence[changes.Item], disk: Disk, written: Mapping[str, str],
-             ) -> list[changes.Change]:
+def _changes(own: InstallOptions, items: Sequence[plan.Item], disk: Disk, written: Mapping[str, str],
+             ) -> list[plan.Change]:
     found = disk.look([*(item.path for item in items), *written])
     if own.remove:
-        return changes.removals(parts.to_remove(written, own.packaged, host.has_package(disk)), found, written)
-    outdated = [] if own.packaged else changes.outdated(written, items, found)
-    return [*changes.additions(items, found, written), *changes.removals(outdated, found, written)]
+        return plan.removals(plan.to_remove(written, own.packaged, host.has_package(disk)), found, written)
+    outdated = [] if own.packaged else plan.outdated(written, items, found)
+    return [*plan.additions(items, found, written), *plan.removals(outdated, found, written)]
 
 
-def _do(todo: Sequence[changes.Change], disk: Disk, written: Mapping[str, str] | None) -> None:
+def _do(todo: Sequence[plan.Change], disk: Disk, written: Mapping[str, str] | None) -> None:
     """Print each change; make and record it, too, if it was agreed to. written: what is installed; None: only print."""
     for change in todo:
         if written is not None:
             disk.do(change)
-            written = changes.recorded(written, [change.item] * (change.action in ('create', 'replace')), [change])
+            written = plan.recorded(written, [change.item] * (change.action in ('create', 'replace')), [change])
             disk.record(written)
         if change.action != 'forget':
             _say([str(change)])
-    if not changes.count(todo):
+    if not plan.count(todo):
         _say(['nothing to change'])
 
 
-def _parts(options: Options, runner: Runner, disk: Disk) -> parts.Parts:
+def _parts(options: Options, runner: Runner, disk: Disk) -> plan.Parts:
     own: InstallOptions = options.own
     if own.remove:
-        return parts.Parts((), parts.remarks_on_removal(own.packaged, host.has_package(disk)))
+        return plan.Parts((), plan.remarks_on_removal(own.packaged, host.has_package(disk)))
     drives = lru_cache(maxsize=None)(lambda: sudoers.drives(options, runner))
     facts = host.facts(own.users, _command(own, '--yes'), options.how_read, runner, drives, disk)
-    of_host = parts.of_host(facts)
+    of_host = plan.of_host(facts)
     if own.packaged:
         return of_host
-    return of_host._replace(items=[*parts.of_program(host.with_program(facts, disk)), *of_host.items])
+    return of_host._replace(items=[*plan.of_program(host.with_program(facts, disk)), *of_host.items])
 
 
 def _command(own: InstallOptions, *more: str) -> str:

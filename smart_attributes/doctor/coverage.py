@@ -18,7 +18,7 @@ from ..reading.device_types import CONTROLLERS, controller
 from ..reading.hardware import Disk, disks, partitioned
 from ..wording import plural
 from ..words import clean
-from .nrpe import NAMES, Call
+from .daemons import NAMES, Call
 
 SUBJECT = 'unmonitored'
 SHOWN = 12       # disks that are named; the others are counted

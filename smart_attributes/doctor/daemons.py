@@ -1,19 +1,25 @@
-"""How much time the daemons on this machine give a check, as far as their configuration is readable."""
+"""The daemons on this machine: how much time they give a check, and the commands with which NRPE runs it."""
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
+import shutil
+import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .. import files
 from ..command_line.options import PROGRAM
 from ..constants import HOUR, MINUTE, TIMEOUT
-from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT
+from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT, Answer, HowRead
 from ..output.doctor_findings import Finding
+from ..reading import processes, smartctl_calls
+from .start import is_started
 
-SUBJECT, OUTPUT = 'time limit', 'output'
-NRPE = ('etc/nagios/nrpe.cfg', 'etc/nrpe.cfg', 'usr/local/nagios/etc/nrpe.cfg')
+TIME_LIMIT, OUTPUT, NRPE = 'time limit', 'output', 'NRPE'
+NRPE_FILES = ('etc/nagios/nrpe.cfg', 'etc/nrpe.cfg', 'usr/local/nagios/etc/nrpe.cfg')
 NAGIOS = ('etc/nagios4/nagios.cfg', 'etc/nagios/nagios.cfg', 'etc/naemon/naemon.cfg', 'etc/icinga/icinga.cfg',
           'usr/local/nagios/etc/nagios.cfg')
 ICINGA = ('usr/share/icinga2/include/plugins-contrib.d', 'etc/icinga2')
@@ -24,6 +30,11 @@ _OURS = re.compile(r'check[_-]smart[_-]attributes|"smart-attributes"')
 _OWN = re.compile(r'(?:^|\s)(?:-t|--timeout)[ =]?([0-9.]+)(?:\s|$)')
 
 Setting = tuple[str, str, str]  # file, name, value
+NAMES = (PROGRAM, f'{PROGRAM}.pyz')
+MOST_COMMANDS = 20                 # commands that are examined
+_PATIENCE = 10.0          # seconds for one start
+_RESTART = 'then restart NRPE: systemctl restart nagios-nrpe-server'
+_OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell; doctor uses no shell
 
 
 class DaemonLimit(NamedTuple):
@@ -49,7 +60,7 @@ class NrpeCommand(NamedTuple):
 
 def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
     """Return the NRPE commands that run this plugin; of two definitions, NRPE uses the one that it reads last."""
-    _, settings = _read(root, NRPE)
+    _, settings = _read(root, NRPE_FILES)
     prefix = next((value for _, name, value in reversed(settings) if name == 'command_prefix'), '')
     commands = {name[len('command['):-1]: (file, value) for file, name, value in settings
                 if name.startswith('command[') and name.endswith(']')}
@@ -59,7 +70,7 @@ def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
 
 def unread_nrpe(root: str = '/') -> str:
     """Return the path of an NRPE configuration that exists but is unreadable for this user, or ''."""
-    path = _first(root, NRPE)
+    path = _first(root, NRPE_FILES)
     return f'/{path}' if path and not os.access(os.path.join(root, path), os.R_OK) else ''
 
 
@@ -86,17 +97,17 @@ def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
         return short
     if not daemons:
         fits = timeout < USUAL
-        return [Finding(SUBJECT, fits, f'no daemon configuration is readable here; they wait {USUAL:g} s by default, '
-                        f'and the check ends after {timeout:g} s', '' if fits else 'use a smaller -t')]
+        return [Finding(TIME_LIMIT, fits, f'no daemon configuration is readable here; they wait {USUAL:g} s by '
+                        f'default, and the check ends after {timeout:g} s', '' if fits else 'use a smaller -t')]
     by_time: dict[float, dict[str, None]] = {}
     for limit in daemons:
         by_time.setdefault(limit.seconds, {})[limit.daemon] = None
     waiting = ', '.join(f'{", ".join(names)}: {seconds:g} s' for seconds, names in sorted(by_time.items()))
-    return [Finding(SUBJECT, True, f'{waiting}; the check ends after {timeout:g} s')]
+    return [Finding(TIME_LIMIT, True, f'{waiting}; the check ends after {timeout:g} s')]
 
 
 def _too_short(limit: DaemonLimit, own: float) -> Finding:
-    return Finding(SUBJECT, False, f'{limit.daemon} ends a check after {limit.seconds:g} s ({limit.file}), but the '
+    return Finding(TIME_LIMIT, False, f'{limit.daemon} ends a check after {limit.seconds:g} s ({limit.file}), but the '
                                    f'check itself would end after {own:g} s, so no drive is reported',
                    f'set {limit.setting} to {max(USUAL, own + 5):g} there, or run the check with -t '
                    f'{fitting(limit.seconds):g}')
@@ -162,12 +173,12 @@ def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
 
 
 def _nrpe(root: str) -> Iterator[DaemonLimit]:
-    path, settings = _read(root, NRPE)
+    path, settings = _read(root, NRPE_FILES)
     if not settings:
         return
     seconds, file = _last(settings, 'command_timeout', path)
-    times = [_OWN.search(value) for _, name, value in settings if name.startswith('command[') and PROGRAM in value]
-    for own in dict.fromkeys(_seconds(time[1]) if time else None for time in times) or [None]:
+    limits = [_OWN.search(value) for _, name, value in settings if name.startswith('command[') and PROGRAM in value]
+    for own in dict.fromkeys(_seconds(limit[1]) if limit else None for limit in limits) or [None]:
         yield DaemonLimit('NRPE', f'/{file}', seconds, 'command_timeout', own)
 
 
@@ -221,3 +232,144 @@ def blocks(text: str, about: re.Pattern[str] = _OURS) -> Iterator[str]:
         block = plain[start.start():end]
         if about.search(block):
             yield block
+
+
+class Call(NamedTuple):
+    """A command of NRPE, split into its parts."""
+
+    of: NrpeCommand
+    before: Sequence[str] = ()      # words before the program, such as sudo
+    program: str = ''               # as written there; '' if the line cannot be split into words
+    words: Sequence[str] = ()       # after it
+    is_startable: bool = False      # nothing in it needs a shell, a macro or another program
+
+    @property
+    def programs(self) -> Sequence[str]:
+        """The programs that the line starts: this one, and one that starts it, such as sudo."""
+        return [*self.before[:1], *([self.program] if self.program else [])]
+
+    def trial(self, path: str) -> tuple[str, ...]:
+        """Return a command line that starts the program with the options of this call and makes it exit at once.
+
+        No drive is read.
+        """
+        command = self.words[:1] if self.words and not self.words[0].startswith('-') else ()
+        return (path, *command, '-V', *self.words[len(command):])
+
+
+def examine(commands: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float) -> list[Finding]:
+    """Return the findings for NRPE commands. program: path of this program, which the user can start."""
+    calls = [call(each) for each in commands[:MOST_COMMANDS]]
+    answers = _started(calls, how, min(deadline, time.monotonic() + 3 * _PATIENCE))
+    findings = [finding for each, answer in zip(calls, answers) for finding in faults(each, answer, program, user)]
+    if len(commands) > MOST_COMMANDS:
+        findings.append(Finding(NRPE, None, f'{len(commands) - MOST_COMMANDS} more commands were not examined'))
+    if calls and not findings:
+        findings.append(Finding(NRPE, True, f'starts as {user} with the configured options: '
+                                               f'{", ".join(each.of.name for each in calls)}'))
+    return findings
+
+
+def call(command: NrpeCommand) -> Call:
+    """Return a command of NRPE, split into its parts."""
+    try:
+        words = shlex.split(command.line)
+    except ValueError:
+        return Call(command)
+    place = next((number for number, word in enumerate(words) if os.path.basename(word) in NAMES), 0)
+    is_ours = bool(words) and os.path.basename(words[place]) in NAMES
+    return Call(command, words[:place], words[place] if words else '', words[place + 1:],
+                is_ours and not place and not _OF_THE_SHELL.search(command.line))
+
+
+def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
+    """Return the result of each start, or None for a program that was skipped because nothing prevents its start.
+
+    As root, nothing that a configuration names is started.
+    """
+    missing = [next((path for path in each.programs if not _executable(path)), '') for each in calls]
+    lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
+             for each, path in zip(calls, missing)]
+    runner = processes.Runner()  # a separate one: these calls name drives but must not lock them
+    try:
+        answers = {answer.command: answer for answer in runner.run(filter(None, lines), how.jobs, _PATIENCE, deadline)}
+    finally:
+        runner.close()
+    return [answers[line] if line else Answer((path,), 'not started', _why_not(path)) if path else None
+            for path, line in zip(missing, lines)]
+
+
+def _executable(program: str) -> str:
+    """Return the path of a program if this user may execute it, else ''."""
+    return shutil.which(program, path=smartctl_calls.ENVIRONMENT['PATH']) or ''
+
+
+def _why_not(program: str) -> str:
+    try:
+        os.stat(program)
+    except OSError as error:
+        return str(error.strerror)
+    return 'Permission denied'
+
+
+# --- interpretation; pure -----------------------------------------------------------------
+
+def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterator[Finding]:
+    """Yield a finding for each fault of an NRPE command. program: path of this program."""
+    edit = f'${{EDITOR:-vi}} {shlex.quote(call.of.file)}'
+    if not call.program:
+        yield _finding(call, 'unbalanced quotation mark', 'correct it', edit)
+        return
+    if any(os.path.basename(word) == 'sudo' for word in call.before):
+        remedy = '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
+        yield _finding(call, 'sudo runs the whole check as root, but only smartctl needs root; the check itself '
+                             'calls sudo for that', 'remove sudo', remedy)
+    is_json = answer is not None and answer.status == 0 and answer.stdout.startswith(b'{')
+    if answer is None or is_started(answer) or (is_json and f'"{PROGRAM} '.encode() in answer.stdout):
+        return
+    path, complaint = answer.command[0], complaint_of(answer)
+    if complaint:
+        yield _finding(call, complaint, 'correct it', edit)
+    elif path in call.before:
+        yield _finding(call, f'{user} cannot start {path}: {_ending(answer)}', 'correct the path', edit)
+    else:
+        yield _finding(call, f'{user} cannot start {path}: {_ending(answer)}', 'write the path of this program',
+                       edit if call.before else _changed(call, _basic(call.program), program))
+
+
+def _finding(call: Call, words: str, cure: str, command: str) -> Finding:
+    return Finding(NRPE, False, f'command[{call.of.name}] in {call.of.file}: {words}', f'{cure} there, {_RESTART}',
+                   command)
+
+
+def complaint_of(answer: Answer) -> str:
+    """Return this program's error message about its options, or '' if something else is wrong."""
+    text = answer.stdout.decode('utf-8', 'replace').strip()
+    if text.startswith('{'):
+        try:
+            text = f'SMART UNKNOWN - {json.loads(text)["error"]}'
+        except (ValueError, KeyError, TypeError):
+            return ''
+    start, _, words = text.partition(' - ')
+    return words if start == 'SMART UNKNOWN' and answer.status == 3 and 'cannot start: ' not in words else ''
+
+
+def _ending(answer: Answer) -> str:
+    printed = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:200]
+    return answer.reason or printed or f'exit status {answer.status}'
+
+
+def _changed(call: Call, before: str, after: str) -> str:
+    """Return the sed command that puts another program into the line; '' if that would need quoting there.
+
+    before: a basic regular expression for the words that are replaced.
+    """
+    if not all(re.fullmatch(r'[\w/.+-]+', path) for path in (call.program, after)):
+        return ''
+    script = rf's#^\([[:space:]]*command\[{_basic(call.of.name)}\][[:space:]]*=[[:space:]]*\){before}#\1{after}#'
+    return f'sed -i {shlex.quote(script)} {shlex.quote(call.of.file)}'
+
+
+def _basic(text: str) -> str:
+    """Return a text as a basic regular expression for itself. Source: sed(1)."""
+    return re.sub(r'([][.*^$\\#])', r'\\\1', text)

@@ -13,27 +13,13 @@ from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
 from ..files import CONFIG
-from ..installation.parts import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
+from ..installation.plan import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import Examination, Finding, Paste, halves
 from ..reading import machine, processes, smartctl_calls
-from . import (
-    configuration_lines,
-    coverage,
-    daemons,
-    drives,
-    history_state,
-    installed,
-    nrpe,
-    program,
-    raid,
-    site_files,
-    start,
-    sudo_refusals,
-    user,
-)
-from .sudo_refusals import PATIENCE, SudoersFacts, facts
+from . import coverage, daemons, drives, history_state, installed, raid, smartctl, start, sudo_reports
+from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
 
@@ -52,7 +38,7 @@ def examine(options: Options, runner: processes.Runner, printed: Printed, addres
         raise UsageError('doctor examines drives, not recorded reports; remove --report')
     examiner = Examiner(options, runner, printed, addresses)
     if options.own.user:
-        user.become(options.own.user)
+        start.become(options.own.user)
     return examiner.examine()
 
 
@@ -78,7 +64,7 @@ class Examiner:
 
     def examine(self) -> Examination:
         """Return the findings. An alarm that ends the examination early is itself reported as a finding."""
-        self._user = user.name()
+        self._user = start.own_name()
         try:
             for step in self._steps():
                 self._take(step)
@@ -92,7 +78,7 @@ class Examiner:
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
         self._findings += [*self._damage, first]
         if first.is_good:
-            return lambda: self._missing, self._sudo, self._state, lambda: site_files.examine(self._options), \
+            return lambda: self._missing, self._sudo, self._state, lambda: installed.site_files(self._options), \
                 self._daemons, self._drives, lambda: self._raid
         self._findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
                                                         f'program first'))
@@ -108,7 +94,7 @@ class Examiner:
     def _sudo(self) -> Iterator[Finding]:
         """Yield the findings for smartctl and for the sudo rule that lets checks run it."""
         how = self._options.how_read
-        yield program.examine(how, self._runner, self._deadline)
+        yield smartctl.examine(how, self._runner, self._deadline)
         finding = unneeded(how, self._user, self._options.own.user)
         if finding or not os.path.exists(how.smartctl):
             yield finding or Finding(SUDO_RULE, None, 'cannot be tested until smartctl is installed')
@@ -151,9 +137,9 @@ class Examiner:
         self._limits = daemons.limits()
         yield from daemons.findings(self._limits, how.timeout)
         if self._unread_nrpe:
-            yield Finding(nrpe.SUBJECT, None, f'{self._unread_nrpe} cannot be read by {self._user}',
+            yield Finding(daemons.NRPE, None, f'{self._unread_nrpe} cannot be read by {self._user}',
                           'run doctor as root', f'{PROGRAM} doctor --user {self._user}')
-        yield from nrpe.examine(self._nrpe, self._path, self._user, how, self._deadline)
+        yield from daemons.examine(self._nrpe, self._path, self._user, how, self._deadline)
 
     def _drives(self) -> Iterator[Finding]:
         """Yield the findings for the drives and for the size of a check's output, and store the lines to paste."""
@@ -177,7 +163,7 @@ class Examiner:
         watched = drives.to_watch(survey_of_all)
         addresses = [address for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
                      if verdict.device in watched]
-        self._pastes = configuration_lines.pastes(addresses, self._path, self._timeout, more)
+        self._pastes = drives.pastes(addresses, self._path, self._timeout, more)
 
     def _unmonitored(self, used: Sequence[str]) -> list[Finding]:
         """Return the finding for disks that no check reads. used: addresses where checks have read lately."""
@@ -189,7 +175,7 @@ class Examiner:
     def _unread(self, error: SmartError) -> Finding:
         if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):
             return Finding(drives.CHECK, None, 'cannot be found, because sudo refuses the scan')
-        cause = sudo_refusals.reason(error.printed, self._user, self._options.how_read.smartctl)
+        cause = sudo_reports.reason(error.printed, self._user, self._options.how_read.smartctl)
         if cause:   # sudo -l, which the rule was tested with, does not fail for each of them
             return Finding(SUDO_RULE, False, cause.words, f'as root: {cause.cure}', cause.command)
         return Finding(drives.CHECK, False, *halves(str(error)))
@@ -204,7 +190,7 @@ class Examiner:
 
 def _checks(options: Options, commands: Sequence[daemons.NrpeCommand], unread: str) -> list[coverage.Uses]:
     """Return what the known checks of this machine read. unread: a configuration that could not be read."""
-    calls = [coverage.of_call(nrpe.call(each)) for each in commands]
+    calls = [coverage.of_call(daemons.call(each)) for each in commands]
     hidden = [coverage.Uses(is_known=False)] if unread else []
     return [*coverage.of_options(options), *calls, *hidden,
             *coverage.of_icinga(daemons.icinga_host(socket.gethostname()))]

@@ -17,7 +17,7 @@ from ..output.doctor_findings import Finding, halves
 from ..reading.drive_locks import MOST, Earlier, Waiting
 from ..wording import amount, plural
 from ..words import clean
-from .user import AS_HIM, group_of, is_person, name_of
+from .start import AS_HIM, group_of, is_person, name_of
 
 HISTORY, PROCESSES = 'history', 'processes'
 VOLATILE = ('tmpfs', 'ramfs')

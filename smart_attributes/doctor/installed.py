@@ -1,21 +1,25 @@
-"""Compare this host with the parts that the command install would put on it, from the same table."""
+"""Compare this host with what install would put on it, and validate the local configuration."""
 from __future__ import annotations
 
 import importlib.util
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .. import files
-from ..command_line.options import PROGRAM
+from ..check.rulebook import files_of, judge_of, site_of
+from ..command_line.options import PROGRAM, Options
+from ..devtools import validate
 from ..errors import SmartError
+from ..files import is_there
 from ..installation import host
 from ..installation.disk import Disk
-from ..installation.parts import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
-from ..output.doctor_findings import Finding
+from ..installation.plan import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
+from ..output.doctor_findings import Finding, halves
+from ..wording import plural
 from . import daemons
-from .program import installer
+from .smartctl import installer
 
 ROOT = '/'   # the folder that is taken for /
 START, PLUGIN, COMMAND, DAMAGE = 'start-up', 'plugin', 'CheckCommand', 'program files'
@@ -24,6 +28,8 @@ _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
 _COSTS = ': a check takes 0.2 s of CPU time instead of 0.05 s'
 _PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RPM
+SITE_FILES = 'site files'
+SHOWN = 3   # mistakes that get a finding each; the rest share one
 
 
 def examine(program: str) -> list[Finding]:
@@ -76,3 +82,39 @@ def _has_command(disk: Disk) -> bool:
         return True
     paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]
     return any(_DEFINED.search(files.text(disk.at(f'/{path}'), daemons.LARGEST)) for path in paths)
+
+
+# --- the local configuration --------------------------------------------------------------
+
+def site_files(options: Options) -> list[Finding]:
+    """Return the findings for the files in the configuration folder and on the command line."""
+    attributes, limits = files_of(options.data, [])
+    files = [path for path, _ in (*attributes, *limits)]
+    mistakes = judge_of(options, site_of(options.data, None)).mistakes
+    usable = [path for path in files if not any(os.path.basename(path) in mistake for mistake in mistakes)]
+    return site_findings(files, [*mistakes, *(validate.problems(usable) if usable else ())], options.data.config)
+
+
+def site_findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
+    """Return a single finding if all files are valid, else one for each mistake. config: configuration folder."""
+    if not files and not mistakes:
+        return [Finding(SITE_FILES, True, f'none in {config}; the shipped limits apply')]
+    if not mistakes:
+        them = 'it' if len(files) == 1 else 'them'
+        return [Finding(SITE_FILES, True, f'{plural(len(files), "local configuration file")}, no error in {them}')]
+    more = len(mistakes) - SHOWN
+    rest = [Finding(SITE_FILES, False, plural(more, 'more error'), 'list them all',
+                    f'{PROGRAM} validate {" ".join(files)}')] if more > 0 else []
+    return [_mistake(sentence, files) for sentence in mistakes[:SHOWN]] + rest
+
+
+def _mistake(sentence: str, files: Sequence[str]) -> Finding:
+    words, advice = halves(sentence)
+    file = next((path for path in files if os.path.basename(path) in words), '')
+    if not file:
+        return Finding(SITE_FILES, False, words, advice)
+    if is_there(file) and not os.access(file, os.R_OK):
+        return Finding(SITE_FILES, False, words, 'let every user read it', f'chmod a+r {shlex.quote(file)}')
+    ending = ' Correct it, then validate it' if advice.endswith('?') else ', then validate it'
+    return Finding(SITE_FILES, False, words, (advice or 'correct it') + ending,
+                   f'${{EDITOR:-vi}} {shlex.quote(file)} && {PROGRAM} validate {shlex.quote(file)}')

@@ -1,24 +1,77 @@
-"""Start the installed program as the monitoring user, and find the path that prevents the start."""
+"""Become the monitoring user, start the program as that user, and find the path that prevents the start."""
 from __future__ import annotations
 
+import grp  # imported early: after become() the library may be unreadable
 import os
+import pwd
 import shlex
 import stat
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..command_line.options import PROGRAM
+from ..command_line.options import PROGRAM, USER
+from ..errors import UsageError
 from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import processes
-from .user import name_of
 
+AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
 SUBJECT = 'program'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python lists for modules
 _NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # Python has no name for it on FreeBSD
 _SHOWN = 300   # characters of what the program printed
+
+
+def own_name() -> str:
+    """Return the name of this process's user, or the number of a user without a name."""
+    return name_of(os.geteuid())
+
+
+def name_of(number: int) -> str:
+    """Return the name of the user with this number, or the number of a user without a name."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def is_person(number: int) -> bool:
+    """Return whether a user is a person, not a service account. Source: login.defs(5), UID_MIN, UID_MAX."""
+    return 1000 <= number <= 60000
+
+
+def group_of(user: str) -> str:
+    """Return the name of a user's primary group, or the user's name if that group has no name."""
+    try:
+        return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
+    except KeyError:
+        return user
+
+
+def become(user: str) -> None:
+    """Become another user for good, with the user's groups and home, as when a daemon starts a check.
+
+    Raises UsageError if the user does not exist, or if this process is not root.
+    """
+    try:
+        entry = pwd.getpwnam(user)
+    except KeyError:
+        raise UsageError(f'user {user} does not exist; name the user that runs the checks, such as nagios, '
+                         f'icinga or naemon') from None
+    number, group = entry.pw_uid, entry.pw_gid
+    if number == os.geteuid():
+        return
+    if os.geteuid() != 0:
+        raise UsageError(f'only root can examine an installation as {user}; run doctor as root, or as {user} '
+                         f'without --user')
+    os.initgroups(user, group)
+    os.setresgid(group, group, group)
+    os.setresuid(number, number, number)
+    os.environ.pop('XDG_STATE_HOME', None)  # root's value does not apply to the daemon
+    os.environ.update(HOME=entry.pw_dir, USER=user, LOGNAME=user)
+    os.chdir('/')
 
 
 class Barrier(NamedTuple):

@@ -9,15 +9,15 @@ from typing import NamedTuple
 from ..command_line.options import PROGRAM, USER, Options
 from ..constants import SMARTCTL
 from ..errors import UsageError
-from ..installation.parts import RULE
+from ..installation.plan import RULE
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding, halves
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
 from ..wording import plural
-from . import sudo_list, sudo_refusals
-from .program import installer
-from .user import AS_HIM, is_person
+from . import sudo_reports
+from .smartctl import installer
+from .start import AS_HIM, is_person
 
 SUBJECT, FILES = 'sudo rule', 'sudo files'
 TOO_MUCH = ('-s', 'off', '/dev/sda')   # a call that none of our rules allows
@@ -31,7 +31,7 @@ class SudoAnswers(NamedTuple):
     executable: str
     needed: Sequence[Arguments]         # calls of the checks of this machine
     refused: Sequence[Arguments]
-    entries: Sequence[sudo_list.SudoersEntry]    # empty if sudo does not list them
+    entries: Sequence[sudo_reports.SudoersEntry]    # empty if sudo does not list them
     admits_more: bool                   # it also allows calls that no check makes
     rule: sudoers.SudoRule              # the rule that this program would write
     command: str                        # prints and installs the rule
@@ -39,14 +39,14 @@ class SudoAnswers(NamedTuple):
     is_person: bool = False             # the user is a person, who probably does not run the checks
     message: str = ''                   # printed by sudo when it refused or complained
     late: str = ''                      # why sudo did not answer: "no answer within 30 s"
-    files: sudo_refusals.SudoersFacts = sudo_refusals.SudoersFacts()
+    files: sudo_reports.SudoersFacts = sudo_reports.SudoersFacts()
     is_alone: bool = False              # not root, so the sudoers files could not be read
     as_root: str = ''                   # command that repeats the examination as root
 
     @property
     def paths(self) -> list[str]:
         """Return the paths of all programs called smartctl that the rules name."""
-        return sudo_list.programs(self.entries, os.path.basename(self.executable))
+        return sudo_reports.programs(self.entries, os.path.basename(self.executable))
 
     @property
     def arguments(self) -> set[str]:
@@ -75,9 +75,9 @@ class Sudo:
         self.message = next(filter(None, messages), '')
         return [line for command, line in questions.items() if answers[command].status or answers[command].signal]
 
-    def entries(self) -> list[sudo_list.SudoersEntry]:
+    def entries(self) -> list[sudo_reports.SudoersEntry]:
         """Return the sudoers entries of this user."""
-        return sudo_list.entries(self._printed('-n', '-ll'))
+        return sudo_reports.entries_of(self._printed('-n', '-ll'))
 
     def version(self) -> str:
         """Return the first line of sudo's version output."""
@@ -108,18 +108,18 @@ def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
 
 
 def examine_rule(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments], devices: Sequence[Device],
-                 files: sudo_refusals.SudoersFacts) -> list[Finding]:
+                 files: sudo_reports.SudoersFacts) -> list[Finding]:
     """Return the findings for the rule. devices: the devices whose command lines are part of *needed*."""
     try:
         answers = _answers(sudo, options, user, needed, devices, files)
     except UsageError as error:  # sudo is not installed
         return [Finding(SUBJECT, False, *halves(str(error)), command=f'{installer().install} sudo')]
-    complaint = None if answers.refused else sudo_refusals.reason(answers.message, user)
+    complaint = None if answers.refused else sudo_reports.reason(answers.message, user)
     return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
 
 
 def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments], devices: Sequence[Device],
-             files: sudo_refusals.SudoersFacts) -> SudoAnswers:
+             files: sudo_reports.SudoersFacts) -> SudoAnswers:
     how = options.how_read
     refused, message = sudo.refuses(needed), sudo.message
     entries = sudo.entries() or files.entries
@@ -133,7 +133,7 @@ def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
                        sudo.late, files, not options.own.user, _as_root(options, user))
 
 
-def requested_types(devices: Iterable[Device], entries: Iterable[sudo_list.SudoersEntry]) -> tuple[str, ...]:
+def requested_types(devices: Iterable[Device], entries: Iterable[sudo_reports.SudoersEntry]) -> tuple[str, ...]:
     """Return the types that a rule allows only on request: those of these devices and those in the current rule."""
     there = ' '.join(command for entry in entries for command in entry.commands)
     used = {base(device).partition(',')[0] for device in devices}
@@ -166,7 +166,7 @@ def finding(answers: SudoAnswers) -> Finding:
         return Finding(SUBJECT, False, f'is unknown: sudo did not answer ({answers.late})',
                        'find out why sudo is slow: often a directory service or name server does not answer',
                        f'sudo -l -U {shlex.quote(user)}')
-    reason = sudo_refusals.why(answers.message, answers.files, user) if answers.refused else answers.files.winner
+    reason = sudo_reports.why(answers.message, answers.files, user) if answers.refused else answers.files.winner
     if reason:
         return _because(reason, answers, SUBJECT)
     if answers.is_alone and answers.refused and not answers.paths and not answers.is_person:
@@ -192,7 +192,7 @@ def _too_much(answers: SudoAnswers) -> tuple[str, str]:
             f'it next', f'visudo -f {shlex.quote(path)}')
 
 
-def _because(reason: sudo_refusals.Reason, answers: SudoAnswers, subject: str) -> Finding:
+def _because(reason: sudo_reports.Reason, answers: SudoAnswers, subject: str) -> Finding:
     return Finding(subject, False, reason.words + _quoted(answers.message),
                    _whose(answers) + f'as root: {reason.cure}', reason.command)
 

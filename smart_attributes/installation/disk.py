@@ -13,14 +13,15 @@ from ..reading import system_command
 from ..state_directory import NAME
 from ..typed import TYPE_CHECKING
 from ..words import clean, visible
-from . import changes
-from .changes import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, Change, Found, Item, digest, tree_digest
-from .modules import CACHE, below
-from .parts import TREES
+from . import plan
+from .plan import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, TREES, Change, Found, Item, digest, tree_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    Modules = dict[str, bytes]   # content of each file, by its path below the folder of modules
+
+CACHE = '__pycache__'              # folders of what Python compiled
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
 _LARGEST = 1 << 20      # bytes of a file that is compared; a larger one is not ours
 LARGEST = 64 << 20      # bytes of the single file; it has 3 MB
@@ -96,19 +97,19 @@ class Disk:
 
     def written(self) -> dict[str, str]:
         """Return what earlier runs installed. Raises SmartError if that cannot be known."""
-        self._require_trust(changes.LIST)
+        self._require_trust(plan.LIST)
         try:
-            return changes.parse_list(files.content(self.at(changes.LIST), _LARGEST).decode('utf-8', 'replace'))
+            return plan.parse_list(files.content(self.at(plan.LIST), _LARGEST).decode('utf-8', 'replace'))
         except FileNotFoundError:
             return {}
 
     def record(self, written: Mapping[str, str]) -> None:
         """Write down what is installed now. Raises SmartError."""
-        path = self.at(changes.LIST)
-        with _reporting(changes.LIST):
+        path = self.at(plan.LIST)
+        with _reporting(plan.LIST):
             if written:
                 os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
-                files.replace(changes.list_document(written), path)
+                files.replace(plan.list_document(written), path)
             elif os.path.lexists(path):
                 os.unlink(path)
 
@@ -210,3 +211,16 @@ def _accept(item: Item, path: str, seconds: float = system_command.TIME_LIMIT) -
     _, why = system_command.output((*item.test, path), time_limit=seconds) if item.test else ('', '')
     if why:
         raise SmartError(f'{visible(item.path)} is not written: {clean(why, 300)}', 'install-refused')
+
+
+def below(folder: str, is_compiled: bool = False) -> Modules:
+    """Return the files below a folder: all but those that Python compiled, or only these."""
+    found = {}
+    for here, _, names in os.walk(folder):
+        is_cache = os.path.basename(here) == CACHE
+        for name in names:
+            if is_cache is is_compiled and (not is_cache or name.endswith('.pyc')):
+                path = os.path.join(here, name)
+                with open(path, 'rb') as file:
+                    found[os.path.relpath(path, folder)] = file.read()
+    return found

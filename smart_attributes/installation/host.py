@@ -1,37 +1,29 @@
-"""Facts about this host that an installation depends on."""
+"""Facts about this host that an installation depends on, and the files of this program and its libraries."""
 from __future__ import annotations
 
 import glob
+import importlib.metadata
 import os
 import pwd
 import re
 import sys
+import zipfile
 
 from .. import files, trust
 from ..errors import SmartError, UsageError
 from ..reading import smartctl_calls, sudoers, system_command
 from ..state_directory import PACKAGE as STATE
 from ..typed import TYPE_CHECKING
-from .changes import ROOT
-from .disk import LARGEST, Disk
-from .modules import modules, single_file
-from .parts import (
-    DOCUMENTS,
-    ICINGA,
-    ICINGA_FOLDERS,
-    NO_PLUGIN_FOLDER,
-    OF_PACKAGE,
-    PLUGIN_FOLDERS,
-    SHARED,
-    USERS,
-    Facts,
-)
+from . import plan
+from .disk import LARGEST, Disk, below
+from .plan import DOCUMENTS, ICINGA, ICINGA_FOLDERS, INSTALLER, OF_PACKAGE, PLUGIN_FOLDERS, SHARED, TREES, USERS, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..model import HowRead
     from ..reading.processes import Runner
+    from .disk import Modules
 
 _OWN = os.path.join(files.PROGRAM, 'installation')   # data files: README, launcher
 _OLDEST = (3, 9)
@@ -39,6 +31,10 @@ _PROBE = ('-IS', '-c', 'import argparse, json, sys, zlib; print("%d.%d" % sys.ve
 _EXAMPLE = 'example-site.json'
 _EXAMPLES = ('/usr/share/doc/*check-smart-attributes*',
              '/usr/share/doc/packages/*check-smart-attributes*', '/usr/share/doc/*check-smart-attributes*/examples')
+_PACKAGE = os.path.basename(files.PROGRAM)
+_NAME = 'check-smart-attributes'   # of the distribution
+_USEFUL = re.compile(r'extra == .(page|metrics)')   # optional libraries that are taken along
+_ENTRY = '__main__.py'             # start of the single-file program
 
 
 def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives: sudoers.Drives, disk: Disk) -> Facts:
@@ -48,8 +44,9 @@ def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives
     """
     users = monitoring_users(named)
     rule, why = _rule(users, how, runner, drives) if users else ('', '')
-    owner = disk.look([STATE]).get(STATE)
-    return Facts(users, rule, why, owner.owner if owner and owner.owner != ROOT else '', _readme(_example(disk)), again)
+    state = disk.look([STATE]).get(STATE)
+    owner = state.owner if state and state.owner != plan.ROOT else ''
+    return Facts(users, rule, why, owner, _readme(_example(disk)), again)
 
 
 def monitoring_users(named: Sequence[str] = ()) -> list[str]:
@@ -147,9 +144,70 @@ def plugin_folder(disk: Disk) -> str:
     """Return the folder where the monitoring daemon of this host looks for plugins; Icinga 2 names it."""
     text = files.text(disk.at(f'{ICINGA}/constants.conf'), files.LARGEST)
     named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
-    return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(disk.at(path))), NO_PLUGIN_FOLDER)
+    return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(disk.at(path))), plan.NO_PLUGIN_FOLDER)
 
 
 def icinga_folder(disk: Disk) -> str:
     """Return the folder for the CheckCommand, or '' on a host without Icinga 2."""
     return next((path for path in ICINGA_FOLDERS if os.path.isdir(disk.at(path))), '')
+
+
+# --- its files, wherever the program runs from: what a check needs to start elsewhere -----------
+
+def modules() -> Modules:
+    """Return all files. Raises SmartError if the libraries cannot be found."""
+    if single_file():
+        with zipfile.ZipFile(single_file()) as archive:
+            return {name: archive.read(name) for name in archive.namelist() if name != _ENTRY}
+    folder = os.path.dirname(files.PROGRAM)
+    if os.path.dirname(folder) == TREES:
+        return below(folder)
+    return {**_libraries(), **_own()}
+
+
+def single_file() -> str:
+    """Return the path of the single file that runs, or from which this program was installed; '' without one."""
+    folder = os.path.dirname(files.PROGRAM)
+    if not os.path.isdir(files.PROGRAM):
+        return folder
+    return INSTALLER if os.path.dirname(folder) == TREES and os.path.isfile(INSTALLER) else ''
+
+
+def _own() -> Modules:
+    """Return the package with its data files, which a checkout has beside it."""
+    found = {f'{_PACKAGE}/{path}': content for path, content in below(files.PROGRAM).items()}
+    beside = os.path.dirname(files.PROGRAM)
+    for name in SHARED:
+        path = os.path.join(beside, name)
+        if f'{_PACKAGE}/{name}' not in found and os.path.isfile(path):
+            found[f'{_PACKAGE}/{name}'] = files.content(path, files.LARGEST)
+    return found
+
+
+def _libraries() -> Modules:
+    """Return the files of the distributions that this program requires, and of those that they require."""
+    found: Modules = {}
+    for distribution in _distributions():
+        for path in distribution.files or ():
+            is_own = path.parts[0] == _PACKAGE or path.suffix in ('.pth', '.pyc')
+            if path.parts[0] != '..' and not is_own and '__editable__' not in path.name:
+                found[str(path)] = path.read_binary()
+    return found
+
+
+def _distributions() -> Iterator[importlib.metadata.Distribution]:
+    names, seen = [_NAME], set()
+    while names:
+        name = names.pop()
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            if name == _NAME:
+                raise SmartError('the libraries of this program cannot be found; install it from the single file '
+                                 '(make zipapp) or from a virtual environment (make venv)', 'install-refused') from None
+            continue   # of another system or Python, or optional
+        seen.add(name)
+        yield distribution
+        needed = [requirement for requirement in distribution.requires or ()
+                  if 'extra ==' not in requirement or (name == _NAME and _USEFUL.search(requirement))]
+        names += {re.split(r'[^A-Za-z0-9._-]', each)[0] for each in needed} - seen

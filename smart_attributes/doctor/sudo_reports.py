@@ -1,4 +1,4 @@
-"""Find out why sudo refuses, from the output of sudo and visudo and from files that only root can read."""
+"""What sudo and visudo report to the monitoring user and to root: the commands it may run, and why sudo refuses."""
 from __future__ import annotations
 
 import grp
@@ -6,20 +6,80 @@ import os
 import pwd
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from .. import files
 from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..reading import processes, smartctl_calls
-from . import sudo_list
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
 LARGEST = 1 << 20     # bytes of a file of sudoers
 PATIENCE = 10.0       # seconds to wait for visudo and sudo, run by root
 VISUDO = tuple(f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':'))
+# Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8. LC_ALL=C.
+_BEGIN = re.compile('^Sudoers entry:', re.MULTILINE)
+_TIMEOUT = re.compile(r'^ *Timeout: *([0-9]+)$', re.MULTILINE)
+_OPTIONS = re.compile(r'^ *Options:.*!authenticate', re.MULTILINE)
+_PATH = re.compile(r'/\S+')
 
+
+# --- the commands that sudo allows; pure ----------------------------------------------------
+
+class SudoersEntry(NamedTuple):
+    """One sudoers entry that applies to a user."""
+
+    commands: tuple[str, ...]       # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
+    timeout: int | None = None      # seconds after which sudo ends a command; None: never
+    needs_password: bool = False
+
+    def of(self, executable: str) -> tuple[str, ...]:
+        """Return the arguments that the entry lists for a program."""
+        calls = (command.partition(' ') for command in self.commands)
+        return tuple(arguments for path, _, arguments in calls if path == executable)
+
+
+def entries_of(text: str) -> list[SudoersEntry]:
+    """Return the entries in the output of `sudo -ll`; none if the output has another form."""
+    return [_entry(part) for part in _BEGIN.split(text)[1:]]
+
+
+def _entry(text: str) -> SudoersEntry:
+    timeout = _TIMEOUT.search(text)
+    lines = takewhile(lambda line: line.startswith('\t'), text.partition('Commands:')[2].splitlines()[1:])
+    return SudoersEntry(tuple(line.strip() for line in lines), int(timeout[1]) if timeout else None,
+                        not _OPTIONS.search(text))
+
+
+def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
+    """Return the command, as written, by which the last entry for a program denies it or asks for a password, or ''.
+
+    Of entries that match a call, sudo obeys the last. A denial of some arguments only does not count.
+    """
+    listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
+    for command, needs_password in reversed(listed):
+        path, _, arguments = command.lstrip('!').partition(' ')
+        is_denied = command.startswith('!')
+        if path in ('ALL', executable, os.path.dirname(executable) + '/') and not (is_denied and arguments):
+            return command if is_denied or (needs_password and not arguments) else ''
+    return ''
+
+
+def widest_command(rule: Iterable[SudoersEntry], executable: str) -> str:
+    """Return the last command, as written, that allows all calls of a program without a password, or ''."""
+    commands = [command for entry in rule if not entry.needs_password for command in entry.commands]
+    return next((command for command in reversed(commands) if command in ('ALL', executable)), '')
+
+
+def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
+    """Return the paths of the programs called *name* in the entries, such as "/usr/local/sbin/smartctl"."""
+    paths = (_PATH.match(command) for entry in rule for command in entry.commands)
+    return list(dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name))
+
+
+# --- why it refuses ------------------------------------------------------------------------
 
 class Reason(NamedTuple):
     """Why sudo refuses what a rule allows, and how root can fix it."""
@@ -74,7 +134,7 @@ class SudoersFacts(NamedTuple):
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
-    entries: Sequence[sudo_list.SudoersEntry] = ()    # of this user, including those that require a password
+    entries: Sequence[SudoersEntry] = ()    # of this user, including those that require a password
     winner: Reason | None = None             # the line that denies smartctl after the rule allows it
     widest: tuple[str, int, str] = ('', 0, '')   # file, number and text of the line that allows all calls
     program: str = SMARTCTL
@@ -94,8 +154,8 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     texts = _texts()
     said = _BAD_MODE.sub(_as_sudo, (checked.stderr + b'\n' + checked.stdout).decode('utf-8', 'replace').strip())
     is_valid = checked.status == 0 or all(line.endswith('parsed OK') for line in said.splitlines())
-    entries = sudo_list.entries(listed.stdout.decode('utf-8', 'replace'))
-    against, widest = sudo_list.against(entries, executable), sudo_list.widest(entries, executable)
+    entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
+    against, widest = denial(entries, executable), widest_command(entries, executable)
     names = [user, *(f'%{group}' for group in _groups(user))]
     rules = [path for path, text in texts.items() if path != SUDOERS and os.path.basename(executable) in text
              and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)]

@@ -1,0 +1,284 @@
+"""The plan of an installation: a table of its parts, and the changes that give them to this host. Pure."""
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+
+from .. import VERSION
+from ..command_line.options import PROGRAM, USER
+from ..errors import SmartError
+from ..files import CONFIG
+from ..state_directory import NAME
+from ..state_directory import PACKAGE as STATE
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+# FreeBSD's ports keep everything below /usr/local.
+RULE = f'{"/usr/local" if sys.platform.startswith("freebsd") else ""}/etc/sudoers.d/{NAME}'
+README = f'{CONFIG}/README'
+TREES = f'/usr/local/lib/{NAME}'           # a directory of modules for each version, and the launcher
+INSTALLER = f'{TREES}/installer/{PROGRAM}.pyz'   # the single file that was installed, to repair what it installed
+DOCUMENTS = f'/usr/local/share/doc/{NAME}'
+OF_PACKAGE = f'/usr/share/{NAME}'          # modules of the Debian package and of the RPM
+# Where monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
+PLUGIN_FOLDERS = ('/usr/lib/nagios/plugins', '/usr/lib64/nagios/plugins', '/usr/lib/monitoring-plugins',
+                  '/usr/local/libexec/nagios', '/usr/local/nagios/libexec')
+NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'   # made where none of these exists
+ICINGA = '/etc/icinga2'
+ICINGA_FOLDERS = ('/usr/share/icinga2/include/plugins-contrib.d', '/usr/local/share/icinga2/include/plugins-contrib.d',
+                  f'{ICINGA}/conf.d')
+CHECK_COMMAND = 'check-smart-attributes.conf'
+# Data files that a checkout has beside the package, and a wheel in it: path there -> path on a host.
+COPIES = {
+    'doc/check_smart_attributes.8': '/usr/local/share/man/man8/check_smart_attributes.8',
+    'contrib/bash-completion/check_smart_attributes': '/usr/local/share/bash-completion/completions/'
+                                                      'check_smart_attributes',
+    'contrib/nrpe/check-smart-attributes.cfg': f'{DOCUMENTS}/nrpe.cfg',
+    'contrib/nagios/smart_attributes.cfg': f'{DOCUMENTS}/nagios.cfg',
+    'thresholds/example-site.json': f'{DOCUMENTS}/example-site.json'}
+OF_ICINGA = f'contrib/icinga2/{CHECK_COMMAND}'
+SHARED = ('attributes.json', 'thresholds/default.json', OF_ICINGA, *COPIES)
+# The users that run checks, in the order in which one of them gets the history: Icinga 2 as Red Hat and SUSE name its
+# user; NRPE; Naemon; Nagios, whose user Debian gives to Icinga 2 and NRPE, too.
+USERS = ('icinga', 'nrpe', 'naemon', USER)
+FILE, DIRECTORY, LINK, TREE, OTHER = 'file', 'directory', 'link', 'program directory', 'other'
+ROOT = 'root'
+# The list of what this command has installed on this host, by which a later run knows files that nobody changed.
+LIST = f'{CONFIG}/installed.json'
+_COMMENT = 'Written by check_smart_attributes install: the files that it wrote, each with its SHA-256.'
+
+
+class Item(NamedTuple):
+    """A file, a directory, a link, or a directory with all files of the program."""
+
+    path: str
+    kind: str
+    mode: int = 0o644            # permission bits; a link has none
+    owner: str = ROOT
+    content: str = ''            # of a file; the target of a link
+    test: tuple[str, ...] = ()   # a command that has to accept the new file or tree, which becomes its last argument
+    files: Mapping[str, bytes] = {}   # of a tree: content by path
+
+
+class Facts(NamedTuple):
+    """The facts that the parts of an installation depend on."""
+
+    users: Sequence[str] = ()    # monitoring users that exist, in the order of USERS or of the command line
+    rule: str = ''               # text of the sudo rule; '' if it cannot be written
+    why_no_rule: str = ''
+    state_owner: str = ''        # user that owns the state directory now, or ''
+    readme: str = ''
+    again: str = ''              # command that repeats the installation
+    python: str = ''             # path of the interpreter
+    python_version: str = ''     # "3.11"
+    plugin_folder: str = ''
+    icinga_folder: str = ''      # for the CheckCommand; '' without Icinga 2
+    launcher: str = ''           # template
+    modules: Mapping[str, bytes] = {}
+    single_file: bytes = b''     # from which the modules are; b'' without one
+    shared: Mapping[str, str] = {}   # content of SHARED that is copied
+
+
+class Parts(NamedTuple):
+    """The items of an installation, and what an admin should know about those that are missing."""
+
+    items: Sequence[Item]
+    remarks: Sequence[str] = ()
+
+
+def of_program(facts: Facts) -> list[Item]:
+    """Return the parts that a package has otherwise installed: the program, for daemons and for admins."""
+    name = digest(f'{tree_digest(facts.modules)} {facts.python} {facts.python_version}'.encode())[:12]
+    tree, launcher = f'{TREES}/{VERSION}-{name}', f'{TREES}/{PROGRAM}'
+    plugin = f'{facts.plugin_folder}/{PROGRAM}'
+    copies = {COPIES[each]: text for each, text in facts.shared.items() if each in COPIES}
+    if facts.icinga_folder:
+        copies[f'{facts.icinga_folder}/{CHECK_COMMAND}'] = facts.shared[OF_ICINGA]
+    folder, _, name = INSTALLER.rpartition('/')
+    kept = [Item(folder, TREE, 0o755, files={name: facts.single_file})] if facts.single_file else []
+    again = f'; as root, run: {facts.python} {INSTALLER} install --yes' if kept else ''
+    return [*kept, Item(tree, TREE, 0o755, test=(facts.python, '-IS', '-m', 'compileall', '-q'), files=facts.modules),
+            Item(launcher, FILE, 0o755, content=facts.launcher.format(python=facts.python, folder=tree, again=again)),
+            Item(plugin, LINK, content=launcher), Item(f'/usr/local/sbin/{PROGRAM}', LINK, content=launcher),
+            *(Item(path, FILE, content=text.replace(f'{PLUGIN_FOLDERS[0]}/{PROGRAM}', plugin))
+              for path, text in copies.items())]
+
+
+def of_host(facts: Facts) -> Parts:
+    """Return the parts that depend on the host: sudo rule, state directory, site configuration."""
+    items = [*([Item(RULE, FILE, 0o440, content=facts.rule, test=('visudo', '-cqf'))] if facts.rule else []),
+             *([Item(STATE, DIRECTORY, 0o750, owner=owner(facts))] if facts.users else []),
+             *(Item(path, DIRECTORY, 0o755) for path in (CONFIG, f'{CONFIG}/attributes.d', f'{CONFIG}/thresholds.d')),
+             Item(README, FILE, content=facts.readme)]
+    return Parts(items, list(_remarks(facts)))
+
+
+def owner(facts: Facts) -> str:
+    """Return the user that gets the history: its present owner if that is a monitoring user, else the first one."""
+    return facts.state_owner if facts.state_owner in facts.users else facts.users[0]
+
+
+def _remarks(facts: Facts) -> list[str]:
+    if not facts.users:
+        return [f'no monitoring user was found ({", ".join(USERS)}), so the sudo rule and the history are missing; '
+                f'install the monitoring agent, then run: {facts.again}; or name the user with --user']
+    others = [user for user in facts.users if user != owner(facts)]
+    return [*([f'the sudo rule is missing: {facts.why_no_rule}; then run: {facts.again}'] * bool(facts.why_no_rule)),
+            *([f'the history belongs to {owner(facts)}; checks of {", ".join(others)} run without it'] * bool(others))]
+
+
+def remarks_on_removal(is_packaged: bool, has_package: bool) -> list[str]:
+    """Return the line about what a removal keeps. The arguments are those of to_remove."""
+    if has_package and not is_packaged:
+        return ['a package has also installed the program here, and needs the sudo rule and the configuration; they '
+                'stay until you remove the package']
+    return [] if is_packaged else [f'site configuration and history stay; to delete them, run: rm -r {CONFIG} {STATE}']
+
+
+def to_remove(written: Iterable[str], is_packaged: bool, has_package: bool) -> list[str]:
+    """Return the paths to remove, of those that were installed. The running program comes last.
+
+    is_packaged: a package is being removed, which itself removes all but the rule. has_package: one is installed.
+    """
+    paths = sorted(written, key=lambda path: (path.startswith(f'{TREES}/'), path))
+    if is_packaged:
+        return [path for path in paths if path == RULE]
+    return [path for path in paths if not has_package or path not in (RULE, README)]
+
+
+# --- changes ----------------------------------------------------------------------------
+
+class Found(NamedTuple):
+    """The file, directory or link that is at the path of an item."""
+
+    kind: str
+    mode: int = 0
+    owner: str = ROOT
+    digest: str = ''             # of a file or a link; '' if only root can read it
+    is_empty: bool = True        # of a directory
+    time: float = 0.0            # seconds since 1970; of the last change of a tree
+
+
+class Change(NamedTuple):
+    """A change of this host, or with action "keep" the reason to change nothing."""
+
+    action: str                  # a verb: create, replace, own, remove, keep, forget
+    item: Item
+    why: str = ''
+
+    def __str__(self) -> str:
+        """Return the line that reports this change."""
+        path, item = visible(self.item.path), self.item
+        if self.action in ('remove', 'keep'):
+            return f'{self.action} {path}{self.why and ": "}{self.why}'
+        verb = {'own': 'set owner and mode of'}.get(self.action, self.action)
+        if item.kind == LINK:
+            return f'{verb} link {path} to {visible(item.content)}'
+        kind = f'{item.kind}, ' if item.kind != FILE else ''
+        return f'{verb} {path} ({kind}owner {item.owner}, mode {item.mode:04o})'
+
+
+def digest(content: bytes) -> str:
+    """Return the digest by which a file that nobody changed is known."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def own_digest(item: Item) -> str:
+    """Return the digest of the content of a file or a tree, or of the target of a link."""
+    return tree_digest(item.files) if item.kind == TREE else digest(item.content.encode())
+
+
+def tree_digest(files: Mapping[str, bytes]) -> str:
+    """Return the digest of a tree with these files, by path."""
+    return digest('\n'.join(f'{path} {digest(files[path])}' for path in sorted(files)).encode())
+
+
+def additions(items: Iterable[Item], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
+    """Return the changes that give this host the items, in their order.
+
+    found: by path. written: the digest of each file and link that an earlier installation wrote, by path.
+    """
+    changes = (_addition(item, found.get(item.path), written.get(item.path, '')) for item in items)
+    return [change for change in changes if change]
+
+
+def _addition(item: Item, found: Found | None, written: str) -> Change | None:
+    if found is None:
+        return Change('create', item)
+    if found.kind != item.kind:
+        return _kept(item, found)
+    if item.kind == DIRECTORY and found.owner != item.owner and not found.is_empty:
+        return Change('keep', item, f'it holds files and belongs to {found.owner}; to give it to {item.owner}, run: '
+                                    f'chown -R {item.owner}: {item.path}')
+    is_same = item.kind == DIRECTORY or found.digest == own_digest(item)
+    is_owned = found.owner == item.owner and (item.kind != FILE or found.mode == item.mode)
+    if item.kind == TREE:   # damaged, or somebody else could change it
+        return None if is_same and is_owned else Change('replace', item)
+    if not is_same:
+        return Change('replace', item) if written and found.digest == written else _kept(item, found)
+    return None if is_owned or item.kind == LINK else Change('own', item)
+
+
+def removals(paths: Iterable[str], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
+    """Return the changes that remove these paths, as far as nobody changed them."""
+    return [_removal(path, found.get(path), written.get(path, '')) for path in paths]
+
+
+def _removal(path: str, found: Found | None, written: str) -> Change:
+    item = Item(path, found.kind if found else OTHER)
+    if found is None:
+        return Change('forget', item)
+    return Change('remove', item) if found.digest == written else _kept(item, found)
+
+
+def _kept(item: Item, found: Found) -> Change:
+    is_unread = found.kind == FILE and not found.digest
+    return Change('keep', item, 'only root can read it' if is_unread else
+                  'it was made or changed on this host; if you do not need it, delete it and run this command again')
+
+
+def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collection[Change]) -> dict[str, str]:
+    """Return the digests of what is installed after these changes, which were made for these items."""
+    kept = {change.item.path for change in changes if change.action == 'keep'}
+    gone = {change.item.path for change in changes if change.action in ('remove', 'forget')}
+    made = {item.path: own_digest(item) for item in items if item.kind != DIRECTORY and item.path not in kept}
+    return {path: own for path, own in {**written, **made}.items() if path not in gone}
+
+
+def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[str, Found]) -> list[str]:
+    """Return the paths of earlier versions, except for the newest tree: checks that run now still import from it.
+
+    Files below /etc stay. found: what is at the paths of *written*.
+    """
+    gone = sorted(set(written) - {item.path for item in items})
+    trees = sorted((path for path in gone if path in found and found[path].kind == TREE),
+                   key=lambda path: found[path].time)
+    return [path for path in gone if path not in trees[-1:] and not path.startswith('/etc/')]
+
+
+def count(changes: Iterable[Change]) -> int:
+    """Return how many of these change anything."""
+    return sum(change.action not in ('keep', 'forget') for change in changes)
+
+
+# --- the list of installed files -------------------------------------------------------------------
+
+def parse_list(text: str) -> dict[str, str]:
+    """Return the digest of each path that was installed. Raises SmartError if the list is damaged."""
+    try:
+        written = json.loads(text)['written']
+        if all(isinstance(word, str) for pair in written.items() for word in pair):
+            return dict(written)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise SmartError(f'{LIST} is damaged; delete it: files that this program installed then count as changed',
+                     'install-refused')
+
+
+def list_document(written: Mapping[str, str]) -> str:
+    """Return the text of the list."""
+    return json.dumps({'comment': _COMMENT, 'written': dict(sorted(written.items()))}, indent=1) + '\n'
