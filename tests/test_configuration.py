@@ -257,7 +257,7 @@ def test_no_example_names_a_volume_beside_the_drives_behind_it():
     shown = {block.place: block.text for block in pages.in_language(*LOADERS)}
     shown.update({str(path.relative_to(ROOT)): path.read_text() for path in sorted((ROOT / 'contrib').rglob('*'))
                   if path.is_file() and path.suffix != '.json'})
-    shown.update({each.name: table.parser(each).format_help() for each in table.COMMANDS})
+    shown.update({each.name: table.parser(each).format_help() for each in table.commands()})
 
     assert {place for place, text in shown.items() for line in text.splitlines()
             if VOLUME_AND_DRIVE.search(line) and 'TYPE@PATH' not in line} == set()

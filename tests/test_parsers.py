@@ -53,7 +53,7 @@ def command(name: str = 'count', values: Any = CountOptions, takes_old_options: 
                       help='count each drive twice, as some do, and once more '
                            'where nobody can be sure that all were in'),
         groups.option('--name', dest='names', action='append', default=[], metavar='NAME')),
-        values, history='reads', has_time_limit=True, takes_old_options=takes_old_options, run=lambda *_: 0)
+        values, history='reads', has_time_limit=True, takes_old_options=takes_old_options, run='count.run')
 
 
 def parsed(*words: str, **record: Any) -> Options:
@@ -63,7 +63,8 @@ def parsed(*words: str, **record: Any) -> Options:
 
 def shown(others: Any = ()) -> str:
     """Return the help; its heading was another word before Python 3.10."""
-    return parsers.parser(command(), others).format_help().replace('optional arguments:', 'options:')
+    made = parsers.parser(command(), (lambda: others) if others else None)
+    return made.format_help().replace('optional arguments:', 'options:')
 
 
 def test_the_help_of_a_command_has_its_sentence_its_options_and_its_example():

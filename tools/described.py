@@ -40,11 +40,11 @@ class Option(NamedTuple):
 
 def names() -> tuple[str, ...]:
     """Return the names of the commands, the check first."""
-    return tuple(command.name for command in table.COMMANDS)
+    return tuple(command.name for command in table.commands())
 
 
 def _record(command: str) -> Command:
-    return next(each for each in table.COMMANDS if each.name == command)
+    return next(each for each in table.commands() if each.name == command)
 
 
 def whole_parser(command: str) -> Parser:

@@ -116,7 +116,8 @@ def of_python(name: str) -> Iterator[Sentence]:
     docstrings = {id(node.body[0].value): node for node in ast.walk(tree)
                   if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node)
                   and isinstance(node.body[0], ast.Expr)}
-    is_help = name.startswith(('smart_attributes/command_line/option_groups', 'smart_attributes/commands/table'))
+    is_help = name.startswith(('smart_attributes/command_line/command_options', 'smart_attributes/commands/records',
+                               'smart_attributes/command_line/option_groups', 'smart_attributes/commands/table'))
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:

@@ -1,4 +1,4 @@
-"""The values of a command line: one group for each part of the program that uses them, and one for the command."""
+"""The values of a command line: one group for each part of the program that uses them, and those of a check."""
 from __future__ import annotations
 
 from ..constants import DAY, HOUR
@@ -7,10 +7,9 @@ from ..model import OUTPUT_LIMIT, HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-    from ..typed import Json
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here
 
 PROGRAM = 'check_smart_attributes'
@@ -91,10 +90,8 @@ class Options(NamedTuple):
     verbose: int = 0
     show_version: bool = False
     before: Before | None = None        # values of options that only version 1.6 had
-    own: Any = None                     # values of this command alone: one of the classes below, None without
+    own: Any = None                     # values of this command alone, such as CheckOptions; None without
 
-
-# --- values of one command; their defaults are in the table of commands ---------------------
 
 class CheckOptions(NamedTuple):
     """The output of a check."""
@@ -102,112 +99,3 @@ class CheckOptions(NamedTuple):
     all_perfdata: bool = False
     max_output: int = OUTPUT_LIMIT      # bytes
     format: str = FORMATS[0]
-
-
-class TriageOptions(NamedTuple):
-    """The output of triage in addition to its table, or instead of it."""
-
-    forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; with a file, or printed
-    since: int                          # seconds to look back; 0: not at all
-    asked: tuple[str, ...] = ()         # programs to ask for the state of groups: "zpool", "dmsetup"
-
-
-class ListOptions(NamedTuple):
-    """How list prints."""
-
-    as_json: bool
-
-
-class ExplainOptions(NamedTuple):
-    """The output of explain."""
-
-    rma: bool
-
-
-class SudoersOptions(NamedTuple):
-    """Which sudoers rule is printed."""
-
-    user: str
-    literal: bool
-    types: tuple[str, ...]              # that a rule admits only on request
-
-
-class InstallOptions(NamedTuple):
-    """The parts to install or remove, the users, and whether changes are made or only shown."""
-
-    packaged: bool                      # only what depends on the host: a package has installed the rest
-    users: tuple[str, ...]              # monitoring users; empty: the usual ones that exist
-    yes: bool
-    remove: bool
-
-
-class ValidateOptions(NamedTuple):
-    """Which files are validated, and with what."""
-
-    files: tuple[str, ...]
-    samples: str | None
-    models: str | None
-    format: bool
-
-
-class MigrateOptions(NamedTuple):
-    """Which files of version 1.6 are migrated, and where to."""
-
-    files: tuple[str, ...]
-    output: str | None                  # folder
-
-
-class AcknowledgeOptions(NamedTuple):
-    """Which values are accepted, why and until when."""
-
-    every_alarm: bool
-    why: str
-    until: str
-    shown: bool
-    withdraw: tuple[str, ...]
-    removed: tuple[str, ...]
-
-
-class HistoryOptions(NamedTuple):
-    """The actions of the command history."""
-
-    as_json: bool
-    imports: bool
-    forget: tuple[str, ...]
-
-
-class MetricsOptions(NamedTuple):
-    """The output file and the format of the metrics."""
-
-    output: str | None                  # file
-    openmetrics: bool
-    as_json: bool
-
-
-class DoctorOptions(NamedTuple):
-    """Which user runs the checks, and how doctor prints."""
-
-    user: str
-    raid: bool                          # also ask members of redundant arrays what only root may ask
-    as_json: bool
-
-
-class FleetOptions(NamedTuple):
-    """The sources of the drives of a fleet, and the output."""
-
-    files: tuple[str, ...]
-    icinga: str                         # https://HOST:5665
-    api_user: str
-    password_file: str
-    certificate: str
-    key: str
-    authority: str
-    icinga_name: str                    # host name in Icinga's certificate
-    filter: str
-    hosts: str | None                   # filter of the hosts that should have the check; '' for all
-    plan: str
-    ledger: str
-    ended: list[tuple[str, str]]        # serial number, and how the drive ended
-    limit: int                          # drives in the table; 0 for all
-    as_json: bool
-    html: str | None

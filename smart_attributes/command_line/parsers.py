@@ -28,13 +28,22 @@ class Command(NamedTuple):
     history: str                        # how it uses history: "writes", "reads", or ''
     has_time_limit: bool                # where it reads drives; the others work for a person, who can end them
     takes_old_options: bool             # it may be called as version 1.6 was
-    run: Callable[[Options, Any], int]  # takes a processes.Runner, too, prints, and returns the exit status
+    run: str                            # module of commands/ and its function, which prints and returns the status
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
 
     color: bool  # of Python 3.14
+    others: Callable[[], Sequence[Command]] | None = None  # returns further commands that the help lists
+
+    def format_help(self) -> str:
+        listed, own = _listed(self.others() if self.others else ()), self.epilog or ''
+        self.epilog = f'{listed}{own}'
+        try:
+            return super().format_help()
+        finally:
+            self.epilog = own
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
@@ -61,12 +70,14 @@ def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
                for other in action.option_strings)
 
 
-def parser(command: Command, others: Sequence[Command] = ()) -> Parser:
-    """Return the parser of a command. others: further commands that its help lists; only the default command has any.
+def parser(command: Command, others: Callable[[], Sequence[Command]] | None = None) -> Parser:
+    """Return the parser of a command. others: returns further commands that its help lists; only the default command
+    has any.
     """
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
-                  epilog=f'{_listed(others)}{command.epilog}', usage=f'%(prog)s {command.usage}', formatter_class=Help,
+                  epilog=command.epilog, usage=f'%(prog)s {command.usage}', formatter_class=Help,
                   add_help=False)
+    made.others = others
     made.color = False  # Python 3.14 colors headings alone, and with FORCE_COLOR even in a pipe
     places: dict[str, Any] = {'': made}
     for title, options in (*command.groups, ('', command.options)):

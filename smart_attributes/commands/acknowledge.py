@@ -15,7 +15,8 @@ from .. import files, trust
 from ..check.history_access import remembered
 from ..check.rulebook import today
 from ..check.survey import survey
-from ..command_line.options import OK, PARTLY, UNKNOWN, AcknowledgeOptions, Options, Which
+from ..command_line.command_options import AcknowledgeOptions
+from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, acknowledgements_file, data_file
 from ..knowledge.acknowledgements import GONE, Acknowledgement

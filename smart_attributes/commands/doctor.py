@@ -1,7 +1,8 @@
 """doctor: diagnose the installation as the monitoring user sees it."""
 from __future__ import annotations
 
-from ..command_line.options import OK, PARTLY, CheckOptions, DoctorOptions, Options
+from ..command_line.command_options import DoctorOptions
+from ..command_line.options import OK, PARTLY, CheckOptions, Options
 from ..doctor.examination import examine
 from ..output import doctor_findings
 from ..reading.processes import Runner

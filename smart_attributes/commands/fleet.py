@@ -14,7 +14,8 @@ from .. import alarm
 from ..check.rulebook import judge_of, site_of
 from ..check.survey import survey
 from ..coded import Coded
-from ..command_line.options import FleetOptions, Options
+from ..command_line.command_options import FleetOptions
+from ..command_line.options import Options
 from ..constants import DOCUMENT
 from ..errors import NotAReport, SmartError, UsageError
 from ..fleet import groups_at_risk, plan, rates, services, summary, table, triage_documents

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from ..check.history_access import for_writing
 from ..check.survey import Survey, survey
-from ..command_line.options import OK, UNKNOWN, HistoryOptions, Options
+from ..command_line.command_options import HistoryOptions
+from ..command_line.options import OK, UNKNOWN, Options
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 from ..words import sentence

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from ..command_line.options import OK, PROGRAM, InstallOptions, Options
+from ..command_line.command_options import InstallOptions
+from ..command_line.options import OK, PROGRAM, Options
 from ..errors import SmartError
 from ..installation import host, plan
 from ..installation.disk import Disk

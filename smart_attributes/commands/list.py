@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from ..check.survey import Survey, survey
-from ..command_line.options import ListOptions, Options
+from ..command_line.command_options import ListOptions
+from ..command_line.options import Options
 from ..reading.processes import Runner
 from . import person
 from .check import shown

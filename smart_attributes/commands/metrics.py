@@ -7,7 +7,8 @@ import time
 
 from ..check import fence
 from ..check.survey import Survey, survey
-from ..command_line.options import OK, UNKNOWN, CheckOptions, MetricsOptions, Options
+from ..command_line.command_options import MetricsOptions
+from ..command_line.options import OK, UNKNOWN, CheckOptions, Options
 from ..model import State, worst
 from ..output.statements import problem
 from ..reading.processes import Runner

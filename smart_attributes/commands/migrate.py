@@ -5,7 +5,8 @@ import os
 
 from ..check.rulebook import judge_of, site_of
 from ..check.survey import survey
-from ..command_line.options import OK, PARTLY, MigrateOptions, Options
+from ..command_line.command_options import MigrateOptions
+from ..command_line.options import OK, PARTLY, Options
 from ..model import Report
 from ..reading.processes import Runner
 from ..v1_6 import migrate

@@ -7,7 +7,8 @@ import time
 from collections.abc import Sequence
 
 from ..check.reads import find, plan
-from ..command_line.options import OK, Options, SudoersOptions
+from ..command_line.command_options import SudoersOptions
+from ..command_line.options import OK, Options
 from ..reading import sudoers
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING

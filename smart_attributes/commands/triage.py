@@ -6,7 +6,8 @@ import time
 
 from ..check.survey import Survey
 from ..coded import Coded
-from ..command_line.options import Options, TriageOptions
+from ..command_line.command_options import TriageOptions
+from ..command_line.options import Options
 from ..output import output_file
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING

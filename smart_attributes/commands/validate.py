@@ -1,7 +1,8 @@
 """validate: print the mistakes in entries, limits and files of version 1.6."""
 from __future__ import annotations
 
-from ..command_line.options import Options, ValidateOptions
+from ..command_line.command_options import ValidateOptions
+from ..command_line.options import Options
 from ..devtools import validate
 from ..reading.processes import Runner
 from ..v1_6 import files as old_files
