@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import fcntl
 import json
 import os
@@ -39,8 +40,11 @@ SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
 STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart-attributes-state-')
 atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
-# Containers set it; under a daemon, output that nobody flushes is lost.
+# Containers set them: under a daemon, output that nobody flushes is lost; without compiled files, each process compiles
+# all modules again, and each worker rewrites the assertions of all tests.
 os.environ.pop('PYTHONUNBUFFERED', None)
+os.environ.pop('PYTHONDONTWRITEBYTECODE', None)
+sys.dont_write_bytecode = False
 
 
 def listen_to(numbers: Iterable[signal.Signals]) -> None:
@@ -146,6 +150,15 @@ def perfdata(text: str) -> dict[str, Value]:
         assert label not in found, f'{label} stands twice'
         found[label] = Value(float(number), unit, warning, critical, minimum or '', maximum or '')
     return found
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Let one worker rewrite the assertions of a file, while the others wait for what it writes."""
+    with contextlib.ExitStack() as locked:
+        if 'PYTEST_XDIST_WORKER' in os.environ and isinstance(collector, pytest.Module):
+            fcntl.flock(locked.enter_context(collector.path.open()), fcntl.LOCK_EX)
+        yield
 
 
 @pytest.hookimpl(hookwrapper=True)

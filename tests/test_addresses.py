@@ -5,7 +5,6 @@ import json
 import os
 import string
 import subprocess
-from itertools import product
 
 import pytest
 import type_examples
@@ -244,10 +243,10 @@ _NOT_IN_ALL = ('/sat', 'usbasm1352r', 'sntasmedia', 'atacam', 'marvell',
 _ALL = [sample for samples in _SAMPLES.values() for sample in samples]
 
 
-@pytest.mark.parametrize('kind', _ALL)
-def test_every_type_of_the_manual_is_taken(kind):
+def test_every_type_of_the_manual_is_taken():
     """Each form, with its smallest and largest arguments."""
-    assert one(f'{kind}@/dev/sda')[1] == kind
+    for kind in _ALL:
+        assert one(f'{kind}@/dev/sda')[1] == kind
 
 
 @pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
@@ -267,13 +266,14 @@ def test_every_refused_type_says_why():
             parse(f'{name},0@/dev/sda' if name != 'test' else 'test@/dev/sda')
 
 
-@pytest.mark.parametrize('kind, path', [
-    *product(_ALL, ['/dev/sda', '/dev/bus/0', '/dev/disk/by-id/ata-a+b=c@d:e.f', 'IOService:/A@0/B(c),d@1'])])
-def test_an_address_can_be_pasted_again(kind, path):
+@pytest.mark.parametrize('path', ['/dev/sda', '/dev/bus/0', '/dev/disk/by-id/ata-a+b=c@d:e.f',
+                                  'IOService:/A@0/B(c),d@1'])
+def test_an_address_can_be_pasted_again(path):
     """`list` prints addresses to put after -d."""
-    [device] = parse(f'{kind}@{path}')
+    for kind in _ALL:
+        [device] = parse(f'{kind}@{path}')
 
-    assert parse(device.address) == [device]
+        assert parse(device.address) == [device]
 
 
 def test_slots_of_a_range_can_be_pasted_one_by_one():

@@ -5,6 +5,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import pytest
 from conftest import ROOT, run
@@ -22,16 +23,21 @@ from smart_attributes.words import coded
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
           and issubclass(value, errors.SmartError)}
 EVERY = (*codes.REASONS, *codes.FINDINGS, *codes.NOTES, *codes.REDUNDANCY, *codes.CAUSES, *codes.FLEET_NOTES)
-TREES = {path: ast.parse(path.read_text()) for path in (ROOT / 'smart_attributes').rglob('*.py')
-         if path.name != 'codes.py'}
 STATELESS = (*codes.NOTES, *codes.REDUNDANCY, *codes.FLEET_NOTES)
 UNNAMED = '(no code)'   # of a sentence without one
 
 
+@lru_cache(maxsize=None)
+def nodes() -> list[ast.Call | ast.Constant]:
+    """Return each call of a plain name in the package, and each constant."""
+    paths = [path for path in (ROOT / 'smart_attributes').rglob('*.py') if path.name != 'codes.py']
+    return [node for path in paths for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name))]
+
+
 def calls() -> Iterator[ast.Call]:
     """Yield each call of a plain name in the package."""
-    for tree in TREES.values():
-        yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    return (node for node in nodes() if isinstance(node, ast.Call))
 
 
 def used() -> Iterator[str]:
@@ -51,8 +57,7 @@ def test_each_code_that_is_used_is_in_the_list():
 
 
 def test_each_code_in_the_list_is_used():
-    constants = {node.value for tree in TREES.values() for node in ast.walk(tree)
-                 if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    constants = {node.value for node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
     assert set(codes.BY_NAME) - constants == set()
 
@@ -93,12 +98,12 @@ def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
     assert bare == []
 
 
-@pytest.mark.parametrize('code', EVERY, ids=[each.name for each in EVERY])
-def test_a_code_is_in_kebab_case_and_comes_with_its_meaning_and_its_remedy(code):
-    assert re.fullmatch('[a-z0-9]+([-.][a-z0-9]+)*', code.name)
-    assert code.severity in State.__members__ or (not code.severity and code in STATELESS)
-    assert code.meaning and not (code.meaning + code.remedy).endswith('.')
-    assert code.remedy or not code.severity
+def test_a_code_is_in_kebab_case_and_comes_with_its_meaning_and_its_remedy():
+    for code in EVERY:
+        assert re.fullmatch('[a-z0-9]+([-.][a-z0-9]+)*', code.name)
+        assert code.severity in State.__members__ or (not code.severity and code in STATELESS), code.name
+        assert code.meaning and not (code.meaning + code.remedy).endswith('.'), code.name
+        assert code.remedy or not code.severity, code.name
 
 
 def test_each_code_is_in_the_list_once():

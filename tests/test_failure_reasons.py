@@ -137,17 +137,17 @@ WORDS = [
 
 @pytest.mark.parametrize('words, kind, part', WORDS)
 def test_words_become_a_reason_and_a_next_step(words, kind, part):
-    """The admin reads our sentence, not smartctl's source."""
+    """The admin reads our sentence, not smartctl's source: in one line of a notification. JSON means the same.
+
+    Nobody finds out why a drive cannot be read that is not there: it is looked for, and any other is to be read.
+    """
     error = diagnose((), 2, words)
 
     assert type(error) is kind
     assert part in str(error)
-
-
-@pytest.mark.parametrize('words, kind, part', WORDS)
-def test_json_messages_mean_the_same_as_printed_words(words, kind, part):
-    """One drive must not read differently because smartctl 7 printed JSON."""
-    assert str(diagnose([words], 2)) == str(diagnose((), 2, words))
+    assert '\n' not in str(error) and '{' not in str(error) and len(str(error)) < 260
+    assert str(diagnose([words], 2)) == str(error)
+    assert of_problem(error.code) == (SEARCH if kind is DriveAbsent else READ)
 
 
 @pytest.mark.parametrize('error', [error for error in (
@@ -174,23 +174,6 @@ def test_what_advises_no_type_is_told_whatever_type_was_given():
     error = diagnose((), 2, OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'))
 
     assert as_asked(error, 'megaraid,12') is error
-
-
-@pytest.mark.parametrize('words, kind, part', WORDS)
-def test_a_drive_that_is_gone_is_looked_for_and_any_other_is_to_be_read(words, kind, part):
-    """Nobody finds out why a drive cannot be read that is not there."""
-    todo = of_problem(diagnose((), 2, words).code)
-
-    assert todo == (SEARCH if kind is DriveAbsent else READ)
-
-
-@pytest.mark.parametrize('words, kind, part', WORDS)
-def test_every_sentence_fits_on_a_line(words, kind, part):
-    """It stands in one line of a notification."""
-    sentence = str(diagnose((), 2, words))
-
-    assert '\n' not in sentence and '{' not in sentence
-    assert len(sentence) < 260
 
 
 def test_sudo_trouble_is_never_a_missing_device():
@@ -276,18 +259,18 @@ def literal_text(tree) -> str:
     return text
 
 
-@pytest.mark.parametrize('pattern', [cause[0] for cause in failure_reasons._CAUSES], ids=lambda pattern: pattern[:40])
 @pytest.mark.parametrize('end', ['', ' ', '\n'], ids=['glued', 'in-one-line', 'line-by-line'])
 @pytest.mark.parametrize('cut', [0, 1], ids=['whole', 'almost'])
-def test_every_expression_ends_soon_on_its_own_words(pattern, end, cut):
+def test_every_expression_ends_soon_on_its_own_words(end, cut):
     """A drive, or a file, may say them 64 KiB long; the check has a time limit, and an expression knows none."""
-    words = literal_text(parser.parse(pattern))
-    text = (words[:len(words) - cut] + end) * (65536 // len(words))
+    for pattern, *_ in failure_reasons._CAUSES:
+        words = literal_text(parser.parse(pattern))
+        text = (words[:len(words) - cut] + end) * (65536 // len(words))
 
-    started = time.process_time()
-    diagnose([text], None, text)
+        started = time.process_time()
+        diagnose([text], None, text)
 
-    assert time.process_time() - started < 5
+        assert time.process_time() - started < 5, pattern
 
 
 @pytest.mark.parametrize('words', ['open device:  failed: ', "Type 'a': try '-d a,", '[areca_disk failed: ', '\n'])

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
@@ -16,11 +17,16 @@ BASE = {'model', 'constants', 'coded', 'errors', 'words', 'wording', 'trust', 'a
 Arrows = Mapping[tuple[str, str], int]  # (importing, imported) -> how many imports
 
 
-def imports(module: str) -> Iterator[tuple[str, bool]]:
-    """Yield (name, is one of ours) for every import of a module, at its top or inside a function.
+@lru_cache(maxsize=None)
+def imports(module: str) -> tuple[tuple[str, bool], ...]:
+    """Return (name, is one of ours) for every import of a module, at its top or inside a function.
 
     The name is that of a module, such as "reading/addresses", or of a foreign package; the package itself is left out.
     """
+    return tuple(_imports(module))
+
+
+def _imports(module: str) -> Iterator[tuple[str, bool]]:
     for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = '/'.join([*module.split('/')[:-1][:module.count('/') + 1 - node.level],
