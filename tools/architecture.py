@@ -97,10 +97,7 @@ def drawing() -> list[str]:
     """Return the lines of the drawing, the highest subpackage first."""
     between = arrows()
     height = heights(between)
-    sizes = Counter(map(subpackage, MODULES))
     order = sorted(height, key=lambda name: (-height[name], name))
-    boxes = [f'  {name}["{name}{f"/ ({sizes[name]} modules)" if (PACKAGE / name).is_dir() else ""}"]' for name in order]
-    lines = [f'  {importing} -->|{between[importing, imported]}| {imported}' for importing in order
-             for imported in order
+    lines = [f'  {importing} --> {imported}' for importing in order for imported in order
              if (importing, imported) in between]
-    return ['```mermaid', 'flowchart TD', *boxes, *lines, '```']
+    return ['```mermaid', 'flowchart TD', *lines, '```']

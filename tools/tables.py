@@ -5,7 +5,6 @@ Usage: tools/tables.py          (from the project's virtual environment: .venv/b
 """
 from __future__ import annotations
 
-import ast
 import json
 import re
 from pathlib import Path
@@ -25,9 +24,6 @@ from smart_attributes.reading import device_types, smartctl_calls
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-# The top and the subpackages, in the order in which a drive meets them.
-SUBPACKAGES = ('', 'command_line', 'commands', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor',
-               'devtools', 'v1_6')
 
 
 def data(name: str) -> dict[str, Any]:
@@ -104,14 +100,6 @@ def spaced(time: str) -> str:
     return f'{time[:-1]} {time[-1]}'
 
 
-def modules() -> list[str]:
-    """One row a module: the first line of its docstring."""
-    of_package = [(f'{subpackage}/{path.stem}'.lstrip('/'), path) for subpackage in SUBPACKAGES
-                  for path in sorted((ROOT / 'smart_attributes' / subpackage).glob('*.py'))]
-    outside = [(f'tools/measure/{path.stem}', path) for path in architecture.MEASURING]
-    return [f'| `{name}` | {first_line(path)} |' for name, path in (*of_package, *outside) if path.stem != '__init__']
-
-
 def logs() -> list[str]:
     """One sentence: the logs that a check reads."""
     return [f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.']
@@ -160,12 +148,6 @@ def _row_of(code: str, *cells: str) -> str:
     return ' | '.join((f'| `{code}`', *(cell.replace('|', '\\|') for cell in cells))) + ' |'
 
 
-def first_line(module: Path) -> str:
-    """Return the first sentence of a module's docstring."""
-    text = ast.get_docstring(ast.parse(module.read_text())) or ''
-    return text.split('\n\n')[0].replace('\n', ' ').replace('|', '\\|')
-
-
 def known_metrics() -> list[str]:
     """One line a metric, for editors to propose."""
     found = sorted(data('attributes.json')['metrics'].items())
@@ -185,7 +167,7 @@ TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
     'doc/reference/options.md': {'options': options},
     'doc/reference/metrics.md': {'metrics': metric_names},
     'doc/reference/limits.md': {'limits': limits},
-    'doc/explanation/architecture.md': {'modules': modules, 'drawing': architecture.drawing},
+    'doc/explanation/architecture.md': {'drawing': architecture.drawing},
     'doc/how-to/icinga.md': {'variables': icinga.rows},
     'doc/how-to/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/reference/output.md': {'codes': reported},
