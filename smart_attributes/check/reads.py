@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
 
     class Listener(Protocol):
-        """What is done while drives are being read."""
+        """Somebody who works while drives are being read."""
 
         def begin(self, devices: Sequence[Device]) -> None:
             """Prepare for these drives."""
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Reads(NamedTuple):
-    """What the devices of a run have answered. The time limit may end the stage; the others were not read then."""
+    """The answers of the devices of a run. If the time limit ended the stage, the others were not read."""
 
     found: DeviceList               # all devices of the run, also those that options or local files exclude
     reads: tuple[Read, ...] = ()    # in the order of *found*
