@@ -9,24 +9,24 @@ import pytest
 from conftest import run
 from smartctl_output import as_json
 
-from smart_attributes.knowledge import implausible_wear
+from smart_attributes.knowledge import readings
 from smart_attributes.model import Reading, Source
 
 GB = 10 ** 9
 CAPACITY = 240 * GB
 
 
-def checked(used: float, hours: float | None, written: float | None,
+def plausible_wear(used: float, hours: float | None, written: float | None,
             capacity: int | None = CAPACITY) -> list[Reading]:
     known = {'endurance_used': used, 'host_written': written, 'power_on_time': hours and hours * 3600}
-    return implausible_wear.checked({metric: [Reading(metric, number, '', Source('log'))] for metric,
+    return readings.plausible_wear({metric: [Reading(metric, number, '', Source('log'))] for metric,
                                      number in known.items()
                                      if number is not None}, capacity)
 
 
 def test_wear_that_an_hour_and_a_few_gigabytes_cannot_cause_is_unknown_and_says_why():
     """An SSD of 1 hour, an average erase count of 2 and 13 GB written reported 38 %."""
-    [found] = checked(38, 1, 13 * GB)
+    [found] = plausible_wear(38, 1, 13 * GB)
 
     assert (found.number, found.judged) == (None, False)
     assert found.unknown == 'implausible: 38 % after 1 h with 13 GB written, 5.4 % of the capacity'
@@ -38,7 +38,7 @@ def test_wear_that_an_hour_and_a_few_gigabytes_cannot_cause_is_unknown_and_says_
     ids=['aged', 'written', 'no-age', 'no-writes', 'no-capacity', 'new', 'the-least-written-of-all-measured'])
 def test_wear_that_one_of_both_explains_is_believed(used, hours, written, capacity):
     """A drive that is worn out must not lose its alarm."""
-    [found] = checked(used, hours, written, capacity)
+    [found] = plausible_wear(used, hours, written, capacity)
 
     assert (found.number, found.judged) == (used, True)
 
@@ -50,7 +50,7 @@ def test_the_largest_figure_of_age_and_writes_counts():
              'host_written': [Reading('host_written', 13 * GB, 'B', Source('log'))],
              'nand_written': [Reading('nand_written', 130 * GB, 'B', Source('log'))]}
 
-    assert implausible_wear.checked(found, CAPACITY)[0].number == 38
+    assert readings.plausible_wear(found, CAPACITY)[0].number == 38
 
 
 def write_report(path, hours: int) -> str:
@@ -80,11 +80,11 @@ def test_no_failed_drive_that_was_worn_had_lived_so_short(shared):
     worn = [(100 - float(row['n_wearout']), float(row['r_9'])) for row in rows if float(row['n_wearout']) < 100]
 
     assert len(worn) > 7000
-    assert [known for known in worn if checked(*known, written=0)[0].number is None] == []
+    assert [known for known in worn if plausible_wear(*known, written=0)[0].number is None] == []
 
 
 @pytest.mark.parametrize(('hours', 'written'), [(38, 13 * GB), (1, 38 * CAPACITY // 100)], ids=['age', 'writes'])
 def test_wear_at_a_bound_is_believed(hours, written):
-    [found] = checked(38, hours, written)
+    [found] = plausible_wear(38, hours, written)
 
     assert (found.number, found.judged) == (38, True)

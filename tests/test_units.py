@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.knowledge import units
+from smart_attributes.knowledge import decode
 from smart_attributes.model import Identity
 
 HALF_KIB, TWO, FOUR_KIB = (Identity(sector_size=512, physical_block_size=size) for size in (512, 1024, 4096))
-LOGICAL = units.LOGICAL_SECTORS
+LOGICAL = decode.LOGICAL_SECTORS
 
 
 @pytest.mark.parametrize(('metric', 'base', 'expected'), [
@@ -16,13 +16,13 @@ LOGICAL = units.LOGICAL_SECTORS
     ('reallocated', '', [LOGICAL]), ('crc_errors', '', [])])
 def test_a_drive_may_count_a_metric_in_units_that_become_its_own(metric, base, expected):
     """Errors of a cable are counted in no sectors."""
-    assert units.fitting(metric, base) == expected
+    assert decode.fitting(metric, base) == expected
 
 
 def test_bytes_are_counted_in_many_units():
     """But never in seconds."""
-    assert {'B', '32MiB', '1GB'} <= set(units.fitting('host_written', 'B'))
-    assert not {'s', '%', LOGICAL} & set(units.fitting('host_written', 'B'))
+    assert {'B', '32MiB', '1GB'} <= set(decode.fitting('host_written', 'B'))
+    assert not {'s', '%', LOGICAL} & set(decode.fitting('host_written', 'B'))
 
 
 @pytest.mark.parametrize(('count', 'unit', 'identity', 'expected'), [
@@ -33,7 +33,7 @@ def test_bytes_are_counted_in_many_units():
     (80, LOGICAL, Identity(physical_block_size=2**20), 10)])
 def test_a_part_of_a_sector_is_a_sector(count, unit, identity, expected):
     """None may vanish, and a size that no disk has hides no more errors than the largest that one has."""
-    assert units.in_base_unit(count, unit, identity) == expected
+    assert decode.in_base_unit(count, unit, identity) == expected
 
 
 @pytest.mark.parametrize(('count', 'unit', 'identity', 'expected'), [
@@ -41,4 +41,4 @@ def test_a_part_of_a_sector_is_a_sector(count, unit, identity, expected):
     (8, '', FOUR_KIB, None)])
 def test_the_drives_own_count_is_told_where_it_is_another(count, unit, identity, expected):
     """The admin sees 8 in smartctl's table."""
-    assert units.counted_sectors(count, unit, identity) == expected
+    assert decode.counted_sectors(count, unit, identity) == expected

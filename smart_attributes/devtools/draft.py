@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..knowledge import data_file, decode, formatting, readings, regular_expressions, standards, units
+from ..knowledge import data_file, decode, formatting, readings, regular_expressions, standards
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
@@ -239,7 +239,7 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
 
 def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> list[Fit]:
     """Return the raw values that equal, in some unit, the amount of data in bytes that the drive itself reports."""
-    amounts = {unit: worth for unit, (base, worth) in units.UNITS.items() if base == 'B'}
+    amounts = {unit: worth for unit, (base, worth) in decode.UNITS.items() if base == 'B'}
     raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
     return [Fit(attribute, metric, {'from': 'raw', 'unit': unit},
                 f'raw times {unit} equals the {metric} that the drive itself states')
@@ -294,7 +294,7 @@ def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, state
             database: SpecDatabase) -> Json:
     expected = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry),
                                         database.metrics)
-    size = identity.physical_block_size if units.logical_in_physical(identity) > 1 else None
+    size = identity.physical_block_size if decode.logical_in_physical(identity) > 1 else None
     optional = {'physical_block_size': size, 'capacity': identity.capacity}
     return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware,
             'kind': identity.kind, **{key: value for key, value in optional.items() if value},

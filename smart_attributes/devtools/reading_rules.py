@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from ..knowledge import units
+from ..knowledge import decode
 from ..knowledge.decode import RAW_BYTES, Formula, Operand, evaluate
 from ..knowledge.drive_database import Metric, span
 from ..model import AttributeRow
@@ -22,7 +22,7 @@ _NORMALIZED = ('value', 'worst')
 
 def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
     unit, of_metric = spec.get('unit'), _UNIT_WORDS[metric.unit]
-    fitting = units.fitting(metric.name, metric.unit)
+    fitting = decode.fitting(metric.name, metric.unit)
     if unit and unit not in fitting:
         advice = f'write {", ".join(fitting)}' if metric.unit else ' or '.join(['leave it out',
                                                                                 *(f'write {name}' for name in fitting)])

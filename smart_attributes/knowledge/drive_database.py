@@ -13,8 +13,8 @@ from ..errors import DataError
 from ..model import Identity, State
 from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import decode
+from .decode import LOGICAL_SECTORS
 from .pattern_prefixes import ByBeginning, matches_pattern
-from .units import LOGICAL_SECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,9 +4,11 @@ Pure: all input is passed as values. A reading outside its valid range is unknow
 """
 from __future__ import annotations
 
+from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
-from . import clock, decode, error_log, implausible_wear, self_tests, standards, units
+from ..wording import IMPLAUSIBLE, amount
+from . import clock, decode, error_log, self_tests, standards
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
                     *more):
         by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
-        by_metric[_WEAR] = implausible_wear.checked(by_metric, report.identity.capacity)
+        by_metric[_WEAR] = plausible_wear(by_metric, report.identity.capacity)
     chosen = [reading for metric, same in by_metric.items() for reading in _choose(same, metrics[metric], spec)]
     age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
     rated = ([Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))]
@@ -123,14 +125,14 @@ def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Ma
             standard = standards.ATA[place]
             count = statistic.number * (standard.factor or report.identity.sector_size)
             unit = standard.unit or sectors.get(standard.metric, '')
-            reading = _number(metrics[standard.metric], units.in_base_unit(count, unit, report.identity),
+            reading = _number(metrics[standard.metric], decode.in_base_unit(count, unit, report.identity),
                               standards.DEVICE_STATISTICS)
-            yield reading._replace(logical_sectors=units.counted_sectors(count, unit, report.identity))
+            yield reading._replace(logical_sectors=decode.counted_sectors(count, unit, report.identity))
     yield from _nvme_readings(report.nvme, metrics)
-    for key, amount in report.scsi.items():
+    for key, number in report.scsi.items():
         if key in standards.SCSI:
             standard = standards.SCSI[key]
-            yield _number(metrics[standard.metric], amount * standard.factor, standards.SCSI_LOG)
+            yield _number(metrics[standard.metric], number * standard.factor, standards.SCSI_LOG)
     uncorrected = [report.scsi[key] for key in standards.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
         yield _number(metrics['reported_uncorrect'], sum(uncorrected), standards.SCSI_LOG)
@@ -200,14 +202,14 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
         return _verdict(item, metric, source, int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
     count = item.ceiling if item.ceiling is not None and at_ceiling else count
-    number = units.in_base_unit(count, item.unit, identity)
+    number = decode.in_base_unit(count, item.unit, identity)
     if not _inside(number, metric.valid):
         return _unknown(metric, source, f'{number:g} is not a plausible value')
     formula = item.formula
     is_value = formula.first.column == 'value' and not (formula.attributes or formula.minus_from or formula.second)
     return Reading(metric.name, number, metric.unit, source, judged=not item.is_trap,
                    drive_limit=row.threshold if is_value and row.threshold else None, at_ceiling=at_ceiling,
-                   logical_sectors=units.counted_sectors(count, item.unit, identity))
+                   logical_sectors=decode.counted_sectors(count, item.unit, identity))
 
 
 def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
@@ -231,3 +233,36 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     decisive = worst(candidates or ([] if spec.family else usable), key=lambda reading: reading.number or 0,
                      default=None)
     return [reading if reading is decisive else reading._replace(judged=False) for reading in same]
+
+
+# --- wear that age and written bytes contradict --------------------------------------
+
+# Both limits are far outside all measured values, because a worn drive must not lose its alert. Both must be exceeded.
+# 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: none has lived less than 4.5 hours for
+# each percent; 3 of those that used 2 % or more report fewer than 5 full writes for 100 %, the fewest 2.3, after 64,453
+# hours. Of 7,418 failed drives of Alibaba's fleet that were worn, none had lived less than 73 hours for each percent.
+HOURS_A_PERCENT = 1    # 100 hours from the first to the last
+FULL_WRITES = 1        # of the capacity, for 100 %
+
+
+def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) -> list[Reading]:
+    """Return the readings of endurance_used; those contradicted by age and written bytes become unknown.
+
+    by_metric: all readings of a drive. capacity: in bytes. If one of these is unknown, no reading is rejected.
+    """
+    age, written = _largest(by_metric, 'power_on_time'), _largest(by_metric, 'host_written', 'nand_written')
+    if age is None or written is None or not capacity:
+        return [*by_metric[_WEAR]]
+    share = 100 * written / capacity
+    most = max(age / HOUR / HOURS_A_PERCENT, share / FULL_WRITES)
+    return [reading if reading.number is None or reading.number <= most else
+            reading._replace(number=None, judged=False, unknown=(
+                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with {amount(written, "B")} '
+                f'written, {share:.2g} % of the capacity'))
+            for reading in by_metric[_WEAR]]
+
+
+def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
+    """Return the largest number of some metrics, which is the one most compatible with the wear; None without any."""
+    return max((reading.number for metric in metrics for reading in by_metric.get(metric, ())
+                if reading.number is not None), default=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..constants import HOUR
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
-from .units import LOGICAL_SECTORS
+from .decode import LOGICAL_SECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

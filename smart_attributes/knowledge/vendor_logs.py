@@ -9,7 +9,7 @@ from ..constants import DAY
 from ..model import Reading, Source
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean
-from . import units
+from . import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -155,7 +155,7 @@ def _readings(source: Source, result: Decoded, metrics: Mapping[str, Metric], id
         if count in field.sentinels:
             yield Reading(metric.name, None, metric.unit, source, judged=False, unknown=f'{count} means no value')
             continue
-        number = units.in_base_unit(count, field.unit, identity)
+        number = decode.in_base_unit(count, field.unit, identity)
         if count < field.lowest or (field.highest is not None and count > field.highest) or not _inside(number, metric):
             yield Reading(metric.name, None, metric.unit, source, judged=False,
                           unknown=f'{number:g} is not a plausible value')

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..knowledge import ranges, standards
+from ..knowledge.decode import UNITS
 from ..knowledge.drive_database import DriveSpec, ReadingSpec
 from ..knowledge.ranges import INFINITY
-from ..knowledge.units import UNITS
 from ..words import literally
 from . import files
 from .files import ERROR_COUNT, RAW, VALUE
