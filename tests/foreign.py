@@ -238,7 +238,7 @@ def read_limits(data: bytes) -> None:
     rules = shipped()
     file = site_file.understood(data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json')
     [file] = rulebook._faultless_limits([file], rules.database.units, ())
-    list(acknowledgements.from_overrides(file.data.get('overrides', ())))
+    list(thresholds.from_overrides(file.data.get('overrides', ())))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
     limits = thresholds.Thresholds(rules.limits, [(file.name, file.data)], today='2026-11-22')

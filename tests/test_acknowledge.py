@@ -14,7 +14,7 @@ from conftest import run
 from days import DAY, START, Machine, command_at, disk, environment
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import acknowledgements_file
+from smart_attributes.knowledge import acknowledgements
 
 WHY = ('--why', 'stable since 2024')
 
@@ -517,7 +517,7 @@ def test_help_names_the_limits_that_the_program_holds():
     ('{"overrides": {}}', 'is not an object with a list'), ('{"overrides": [1]}', 'is not an object with a list')])
 def test_a_file_in_which_a_change_could_lose_something_is_an_error(text, words):
     with pytest.raises(DataError, match=words):
-        acknowledgements_file.document(text)
+        acknowledgements.document(text)
 
 
 ENDED = {('SERIAL01', 'pending')}
@@ -530,7 +530,7 @@ ENDED = {('SERIAL01', 'pending')}
     (3, 3), ({'pending': 3}, {'pending': 3})])
 def test_what_stands_beside_an_ended_acknowledgement_stays(metrics, left):
     one = {'for': {'serial': 'SERIAL01'}, 'why': 'w'}
-    found = acknowledgements_file.without({'overrides': [{**one, 'metrics': metrics}], 'comment': 'c'}, ENDED)
+    found = acknowledgements.without({'overrides': [{**one, 'metrics': metrics}], 'comment': 'c'}, ENDED)
 
     assert found == {'overrides': [] if left is None else [{**one, 'metrics': left}], 'comment': 'c'}
 
@@ -539,4 +539,4 @@ def test_what_stands_beside_an_ended_acknowledgement_stays(metrics, left):
 def test_an_override_of_no_serial_number_stays(device):
     one = {'for': device, 'metrics': {'pending': {'acknowledged': 2}}}
 
-    assert acknowledgements_file.without({'overrides': [one]}, ENDED) == {'overrides': [one]}
+    assert acknowledgements.without({'overrides': [one]}, ENDED) == {'overrides': [one]}

@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.errors import UsageError
-from smart_attributes.knowledge import acknowledgements
-from smart_attributes.knowledge.acknowledgements import Acknowledgement
+from smart_attributes.knowledge import acknowledgements, thresholds
+from smart_attributes.knowledge.thresholds import Acknowledgement
 
 FORM = ('must have the form SERIAL:METRIC=VALUE[:UNTIL[:WHY]], such as EXAMPLE0001:reallocated=3:2027-01-31:stable')
 NO_NUMBER = 'is not a number; write one in the base unit of the metric: %, C, seconds, bytes, a count'
@@ -45,5 +45,5 @@ def test_an_acknowledgement_of_a_file_has_its_notes_and_its_file():
     """What a note does not say is empty, not absent."""
     override = {'for': {'serial': 'S1'}, 'why': 'stable', 'metrics': {'pending': {'acknowledged': 8}}}
 
-    assert list(acknowledgements.from_overrides([override], 'site.json')) == [
+    assert list(thresholds.from_overrides([override], 'site.json')) == [
         Acknowledgement('S1', 'pending', 8.0, 'stable', origin='site.json')]

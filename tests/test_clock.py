@@ -6,7 +6,7 @@ import pytest
 from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
-from smart_attributes.knowledge import clock
+from smart_attributes.knowledge import drive_logs
 from smart_attributes.model import (
     AttributeRow,
     Device,
@@ -46,7 +46,7 @@ def verdict(of, max_age=0.0):
 def found(of):
     """Return the hidden hours and the code of the note; () without a contradiction."""
     told = verdict(of)
-    hidden = [each.reading.number / HOUR for each in told.judgements if each.reading.metric == clock.HIDDEN]
+    hidden = [each.reading.number / HOUR for each in told.judgements if each.reading.metric == drive_logs.HIDDEN]
     return (*hidden, *(note.code for note in told.notes if note.code in (SET_BACK, BEHIND)))
 
 
@@ -90,7 +90,7 @@ def test_it_changes_no_state_and_is_in_the_sentence_about_a_drive_that_is_ok():
 def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
     """The note of an uncertain one says both explanations, word for word."""
     told = verdict(report(500, [700], [9000]))
-    [hidden] = [each.reading for each in told.judgements if each.reading.metric == clock.HIDDEN]
+    [hidden] = [each.reading for each in told.judgements if each.reading.metric == drive_logs.HIDDEN]
 
     assert (hidden.number, hidden.unit, str(hidden.source)) == (8500 * HOUR, 's', 'error log')
     assert [str(note) for note in told.notes if note.code == BEHIND] == [
@@ -147,4 +147,4 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
                                                       'hours are not compared')])])
 def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
     """The day is that of the attempt, not today."""
-    assert [(each.code, each) for each in clock.farm_notes(farm)] == notes
+    assert [(each.code, each) for each in drive_logs.farm_notes(farm)] == notes

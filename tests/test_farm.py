@@ -23,7 +23,7 @@ from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
 from smart_attributes.errors import SmartError
 from smart_attributes.history import farm_answers
-from smart_attributes.knowledge import clock
+from smart_attributes.knowledge import drive_logs
 from smart_attributes.model import (
     Answer,
     AttributeRow,
@@ -59,7 +59,7 @@ def notes(of):
     verdict = judging.judge(Device('/dev/sda', name='sda'), of, SHIPPED.database, SHIPPED.thresholds, judging.Rules())
     assert verdict.state is State.OK
     hidden = [(each.reading.number / HOUR, each.reading.judged, str(each.reading.source))
-              for each in verdict.judgements if each.reading.metric == clock.HIDDEN]
+              for each in verdict.judgements if each.reading.metric == drive_logs.HIDDEN]
     return hidden, [str(note) for note in verdict.notes if note.code.startswith(('farm', 'power-on-time'))]
 
 

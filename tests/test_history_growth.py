@@ -11,8 +11,8 @@ from smart_attributes.errors import DataError, UsageError
 from smart_attributes.history import growth, past, series
 from smart_attributes.history.growth import Growth, GrowthRule
 from smart_attributes.history.series import CHANGE, History, Point
-from smart_attributes.knowledge import acknowledgements
-from smart_attributes.knowledge.acknowledgements import Acknowledgement
+from smart_attributes.knowledge import acknowledgements, thresholds
+from smart_attributes.knowledge.thresholds import Acknowledgement
 from smart_attributes.model import Forecast, Reading, Source, State
 
 START = 1_795_000_000
@@ -300,11 +300,11 @@ GIVEN = Acknowledgement('S1', 'reallocated', 3, 'stable since 2024', '2027-01-31
 
 
 def test_an_acknowledgement_goes_through_its_file():
-    assert list(acknowledgements.from_overrides([acknowledgements.override(GIVEN)])) == [GIVEN]
+    assert list(thresholds.from_overrides([acknowledgements.override(GIVEN)])) == [GIVEN]
 
 
 def test_other_overrides_of_the_file_are_no_acknowledgements():
-    assert list(acknowledgements.from_overrides([{'for': {'serial': 'S1'}, 'why': 'x',
+    assert list(thresholds.from_overrides([{'for': {'serial': 'S1'}, 'why': 'x',
                                                   'metrics': {'reallocated': {'warning': '3'}}},
                                                  {'for': {'family': 'F'},
                                                   'metrics': {'reallocated': {'acknowledged': 3}}}])) == []
@@ -314,7 +314,7 @@ def test_other_overrides_of_the_file_are_no_acknowledgements():
     {'for': {'serial': 'S1'}}, {'for': {'model': 'M'}, 'metrics': {'reallocated': {'acknowledged': 3}}}])
 def test_what_is_none_costs_no_acknowledgement_that_follows(other):
     """A mistake in one is told elsewhere; those that were accepted stay so."""
-    assert list(acknowledgements.from_overrides([other, acknowledgements.override(GIVEN)])) == [GIVEN]
+    assert list(thresholds.from_overrides([other, acknowledgements.override(GIVEN)])) == [GIVEN]
 
 
 @pytest.mark.parametrize(('changed', 'said'), [
@@ -323,7 +323,7 @@ def test_what_is_none_costs_no_acknowledgement_that_follows(other):
     ({'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
      'reallocated is acknowledged at 3 (--acknowledged)')], ids=['all', 'nothing'])
 def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
-    assert acknowledgements.telling(GIVEN._replace(**changed), '') == said
+    assert thresholds.telling(GIVEN._replace(**changed), '') == said
 
 
 @pytest.mark.parametrize(('text', 'given'), [
@@ -347,25 +347,25 @@ def test_a_mistyped_acknowledgement_is_a_usage_error(text):
 @pytest.mark.parametrize(('number', 'falls', 'is_silent'), [
     (3, False, True), (2, False, True), (4, False, False), (3, True, True), (2, True, False), (4, True, True)])
 def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
-    assert acknowledgements.is_silent(GIVEN, number, falls) is is_silent
+    assert thresholds.is_silent(GIVEN, number, falls) is is_silent
 
 
 def test_without_an_acknowledgement_nothing_is_silent():
-    assert not acknowledgements.is_silent(None, 0)
-    assert acknowledgements.is_silent(GIVEN, 2), 'more is worse, unless somebody says otherwise'
+    assert not thresholds.is_silent(None, 0)
+    assert thresholds.is_silent(GIVEN, 2), 'more is worse, unless somebody says otherwise'
 
 
 @pytest.mark.parametrize(('today', 'applies'), [('2027-01-31', True), ('2027-02-01', False)])
 def test_an_acknowledgement_runs_out(today, applies):
-    assert (acknowledgements.applying([GIVEN], 'S1', 'reallocated', today) is not None) is applies
+    assert (thresholds.applying([GIVEN], 'S1', 'reallocated', today) is not None) is applies
 
 
 def test_the_last_one_given_applies_to_this_drive_and_metric_only():
     newer = GIVEN._replace(value=5)
 
-    assert acknowledgements.applying([GIVEN, newer], 'S1', 'reallocated', '2026-11-22') == newer
-    assert acknowledgements.applying([GIVEN], 'S2', 'reallocated', '2026-11-22') is None
-    assert acknowledgements.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
+    assert thresholds.applying([GIVEN, newer], 'S1', 'reallocated', '2026-11-22') == newer
+    assert thresholds.applying([GIVEN], 'S2', 'reallocated', '2026-11-22') is None
+    assert thresholds.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
 
 
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
@@ -381,7 +381,7 @@ OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
     pytest.param(CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}, id='crit-growth-before-unknown'),
     pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level')])
 def test_the_order_of_precedence(state, arguments):
-    assert acknowledgements.prevailing(**arguments) is state
+    assert thresholds.prevailing(**arguments) is state
 
 
 # --- series -----------------------------------------------------------------------------------

@@ -12,8 +12,7 @@ from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
 from smart_attributes.knowledge import drive_database, ranges, thresholds
-from smart_attributes.knowledge.acknowledgements import Acknowledgement
-from smart_attributes.knowledge.thresholds import DriveLimit, Limit
+from smart_attributes.knowledge.thresholds import Acknowledgement, DriveLimit, Limit
 from smart_attributes.model import (
     AttributeRow,
     Device,

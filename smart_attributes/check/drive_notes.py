@@ -5,7 +5,7 @@ import time
 
 from ..coded import Coded
 from ..constants import HOUR, LONGEST_STATEMENT
-from ..knowledge import clock, standards
+from ..knowledge import drive_logs, standards
 from ..knowledge.drive_database import Advisory, DriveSpec
 from ..model import Device, Identity, Reading, Report, Source, State
 from ..reading.report_common import exit_status_notes
@@ -61,12 +61,12 @@ def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past 
                            if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
         ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
         ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)),
-        clock.notes(report, found))
+        drive_logs.clock_notes(report, found))
     messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
     return [*(Coded(code, each) for code, texts in sentences for each in texts),
             *exit_status_notes(report.exit_status), *messages, *report.gaps,
             *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
-            *(clock.farm_notes(report.farm) if report.farm else ()), *_set_back(found, report.identity, past)]
+            *(drive_logs.farm_notes(report.farm) if report.farm else ()), *_set_back(found, report.identity, past)]
 
 
 def _set_back(found: Sequence[Reading], identity: Identity, past: Past | None) -> list[Coded]:

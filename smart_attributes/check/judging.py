@@ -4,10 +4,9 @@ from __future__ import annotations
 from ..coded import NOTHING, Coded
 from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
-from ..knowledge import clock, ranges, readings, self_tests, severity
-from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling
+from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
+from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, telling, when_quiet
 from ..model import Device, Identity, Judgement, Reading, Report, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..history.past import GrowthAlert, Past
-    from ..knowledge.thresholds import Bound
+    from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
 
 
 FORECAST = (forecasts.TIME_LEFT, forecasts.ENDURANCE)
@@ -102,8 +101,8 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
     identity, age = report.identity, _hours(by_metric)
     found = [drive_notes.advisory(each, identity, age, rules.now) for each in database.advisories(identity)]
     if rules.self_test_max_age:
-        found.append(self_tests.freshness(report.self_tests, identity, age and age * HOUR, rules.self_test_max_age,
-                                          clock.HIDDEN in by_metric))
+        found.append(drive_logs.freshness(report.self_tests, identity, age and age * HOUR, rules.self_test_max_age,
+                                          drive_logs.HIDDEN in by_metric))
     return found if spec.family else [*found, drive_notes.unknown_model(device, identity, rules.unknown_model)]
 
 

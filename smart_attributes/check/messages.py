@@ -4,7 +4,7 @@ from __future__ import annotations
 from itertools import chain
 
 from ..coded import Coded
-from ..knowledge.acknowledgements import GONE
+from ..knowledge.thresholds import GONE
 from ..model import Report, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import inventory

@@ -18,9 +18,9 @@ from ..check.survey import survey
 from ..command_line.command_options import AcknowledgeOptions
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..errors import DataError, UsageError
-from ..knowledge import acknowledgements, acknowledgements_file, data_file
-from ..knowledge.acknowledgements import GONE, Acknowledgement
-from ..knowledge.acknowledgements_file import AcknowledgementsFile
+from ..knowledge import acknowledgements, data_file, thresholds
+from ..knowledge.acknowledgements import AcknowledgementsFile
+from ..knowledge.thresholds import GONE, Acknowledgement
 from ..model import Judgement, State, Verdict
 from ..output.statements import finding
 from ..reading import processes
@@ -155,7 +155,7 @@ def line(accepted: Acknowledgement) -> str:
     """Return one acknowledgement as a line of text."""
     ended = ', expired' if accepted.until and accepted.until < today() else ''
     value = '' if accepted.metric == GONE else f' {amount(accepted.value, "")}'
-    value += acknowledgements.given_by(accepted, ', ') + ended
+    value += thresholds.given_by(accepted, ', ') + ended
     return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
 
 
@@ -163,12 +163,12 @@ def line(accepted: Acknowledgement) -> str:
 
 def content(config: str) -> AcknowledgementsFile:
     """Return the file of a configuration directory. Raises DataError if a change could lose some of its content."""
-    file = os.path.join(config, acknowledgements.FILE)
+    file = os.path.join(config, thresholds.FILE)
     if not os.path.lexists(file):
-        return acknowledgements_file.EMPTY
+        return acknowledgements.EMPTY
     text = data_file.site_text(file)
     try:
-        return acknowledgements_file.document(text)
+        return acknowledgements.document(text)
     except DataError as mistake:
         raise DataError(f'{mistake}; correct {file} by hand, or move it away') from None
 
@@ -177,7 +177,7 @@ def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
     """Add acknowledgements to the file, and return its earlier content. Raises DataError."""
     with _alone(config) as file:
         before = content(config)
-        _write(file, acknowledgements_file.with_added(before.data, new))
+        _write(file, acknowledgements.with_added(before.data, new))
     return before
 
 
@@ -194,7 +194,7 @@ def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement]
             if not any(name in own for own in names_of.values()):
                 raise UsageError(f'no acknowledgement for {clean(name)}; to list all, use --list')
         ended = [each for each in before.acknowledgements if names_of[each].intersection(names)]
-        _write(file, acknowledgements_file.without(before.data, {(each.serial, each.metric) for each in ended}))
+        _write(file, acknowledgements.without(before.data, {(each.serial, each.metric) for each in ended}))
     return ended, before
 
 
@@ -207,7 +207,7 @@ def _alone(config: str) -> Iterator[str]:
     The lock is a file of its own, since any user who may read the data could hold theirs. Raises DataError if it is
     held for too long.
     """
-    file = os.path.realpath(os.path.join(config, acknowledgements.FILE))
+    file = os.path.realpath(os.path.join(config, thresholds.FILE))
     lock = f'{file}.lock'
     with _explained(file):
         fault = trust.fault(os.path.dirname(file), os.geteuid())

@@ -12,7 +12,7 @@ from ..check.survey import Survey
 from ..command_line.options import PROGRAM
 from ..constants import TIMEOUT
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
-from ..knowledge import clock
+from ..knowledge import drive_logs
 from ..model import BEHIND_NRPE, Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, Paste, halves
@@ -52,7 +52,7 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     """Return the finding for a drive that can be read: the installation works, whatever the drive reports."""
     more = '' if verdict.state is State.OK else f'; a check reports {verdict.state.name}, explain shows why'
-    more += ''.join(f'; {note}' for note in verdict.notes if note.code in clock.CODES)
+    more += ''.join(f'; {note}' for note in verdict.notes if note.code in drive_logs.CODES)
     return Finding(verdict.device.address, True, f'{_who(verdict.identity, hide_serial)}, {read.seconds:.2g} s{more}')
 
 

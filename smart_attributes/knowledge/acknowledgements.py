@@ -1,43 +1,28 @@
-"""Acknowledgements: values that an admin accepts and that raise no alert until they get worse. Pure.
+"""Read acknowledgements of the command line, and add them to acknowledged.json or remove them. Pure.
 
-An acknowledgement is root's configuration, not history: the same object as an override in thresholds.d, in
-acknowledged.json of the configuration folder, or an argument of the command line. A user who can write only the
-history file cannot suppress an alert.
+Everything else in the file is kept.
 """
 from __future__ import annotations
 
 import re
 import time
 
-from ..errors import UsageError
-from ..model import State
-from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..wording import amount
-from ..words import clean, sentence
+from ..errors import DataError, UsageError
+from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
+from ..words import clean
+from . import data_file, site_file
+from .thresholds import FILE, GONE, NOTES, Acknowledgement, from_overrides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
-FILE = 'acknowledged.json'
 _FORM = 'SERIAL:METRIC=VALUE[:UNTIL[:WHY]]'
 _WORD = (r'(?P<serial>.+?):(?P<metric>[A-Za-z][^:=]*)=(?P<value>[^:]+)'
          r'(?::(?P<until>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?::(?P<why>.*))?)?')
 _NUMBER = r'-?[0-9]{1,30}(?:\.[0-9]{1,30})?'
-GONE = 'gone'     # in place of a metric: the drive may be missing
-_NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
-
-
-class Acknowledgement(NamedTuple):
-    """An accepted value of one metric of one drive."""
-
-    serial: str
-    metric: str
-    value: float       # base unit
-    why: str = ''
-    until: str = ''    # last day, "2027-01-31"; '' for no end
-    by: str = ''
-    at: str = ''       # day
-    origin: str = FILE
+COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
+# Keys of an override that holds only acknowledgements.
+_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', GONE))
 
 
 def parse(text: str) -> Acknowledgement:
@@ -71,57 +56,66 @@ def is_day(text: str) -> bool:
         return False
 
 
-def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:
-    """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
-    for override in overrides:
-        serial, notes = override['for'].get('serial'), {note: override.get(note, '') for note in _NOTES}
-        if serial and override.get('gone'):
-            yield Acknowledgement(serial, GONE, 0, origin=origin, **notes)
-        for metric, limits in override.get('metrics', {}).items():
-            if serial and 'acknowledged' in limits:
-                yield Acknowledgement(serial, metric, float(limits['acknowledged']), origin=origin, **notes)
+# --- the file -------------------------------------------------------------------------
+
+class AcknowledgementsFile(NamedTuple):
+    """The content of the file."""
+
+    data: Json                                          # all data, valid or not
+    acknowledgements: tuple[Acknowledgement, ...] = ()  # those that checks use, in the order of the file
+    mistakes: tuple[str, ...] = ()                      # sentences, as checks report them
+
+
+EMPTY = AcknowledgementsFile({'comment': COMMENT})
+
+
+def document(text: str) -> AcknowledgementsFile:
+    """Return the content of a file. Raises DataError if a change could lose existing content."""
+    data, doubled = data_file.parse(text, FILE)
+    if doubled:
+        raise DataError(doubled[0])
+    overrides = data.get('overrides', []) if isinstance(data, dict) else None
+    if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
+        raise DataError(f'{FILE} is not an object with a list of objects under "overrides"')
+    valid = site_file.understood(text, 'thresholds', FILE)
+    return AcknowledgementsFile(data, tuple(from_overrides(valid.data.get('overrides', ()))), valid.mistakes)
+
+
+def with_added(data: Json, given: Sequence[Acknowledgement]) -> Json:
+    """Return the data with the given acknowledgements, which replace earlier ones of the same drive and metric."""
+    rest = without(data, {(each.serial, each.metric) for each in given})
+    return {**rest, 'overrides': [*rest['overrides'], *map(override, given)]}
+
+
+def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
+    """Return the data without the acknowledgements of these (serial number, metric) pairs; limits are kept."""
+    rest = (_without(each, names) for each in data.get('overrides', ()))
+    return {**data, 'overrides': [each for each in rest if each is not None]}
+
+
+def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
+    """Return the rest of an override, which may be invalid; None if nothing is left."""
+    device, metrics = override.get('for'), override.get('metrics', {})
+    serial = device.get('serial') if isinstance(device, dict) else None
+    if not isinstance(metrics, dict) or not isinstance(serial, str):
+        return override
+    kept: MutableJson = {key: value for key, value in override.items() if key != GONE or (serial, GONE) not in names}
+    rest = {}
+    for metric, limits in metrics.items():
+        is_ended = (serial, metric) in names and isinstance(limits, dict) and 'acknowledged' in limits
+        others = {key: value for key, value in limits.items() if key != 'acknowledged'} if is_ended else limits
+        if not is_ended or set(others) - {'why'}:  # a reason is removed with its acknowledgement
+            rest[metric] = others
+    if rest == metrics and kept == override:
+        return override
+    if 'metrics' in kept:
+        kept['metrics'] = rest
+    return kept if rest or GONE in kept or set(kept) - _OURS else None
 
 
 def override(accepted: Acknowledgement) -> Json:
     """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
-    notes = {note: getattr(accepted, note) for note in _NOTES if getattr(accepted, note)}
+    notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
     what = {'gone': True} if accepted.metric == GONE else {
         'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
     return {'for': {'serial': accepted.serial}, **notes, **what}
-
-
-def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str) -> Acknowledgement | None:
-    """Return the last unexpired acknowledgement of a drive's metric, or None. today: such as "2026-11-22"."""
-    return next((each for each in reversed(accepted) if (each.serial, each.metric) == (serial, metric)
-                 and (not each.until or today <= each.until)), None)
-
-
-def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
-    """Return whether a number is as good as the accepted value or better. falls: a smaller number is worse."""
-    return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
-
-
-def telling(accepted: Acknowledgement, unit: str) -> str:
-    """Return a text such as "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
-    why = f': {sentence(accepted.why, 200)}' if accepted.why else ''
-    return (f'{accepted.metric} is acknowledged at {amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
-            f'({accepted.origin})')
-
-
-def given_by(accepted: Acknowledgement, separator: str) -> str:
-    """Return a text such as " by martin on 2026-11-22 until 2027-01-31", without unknown parts."""
-    return ''.join(f'{separator}{word} {clean(text)}'
-                   for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
-
-
-def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = False,
-               override: State | None = None) -> State:
-    """Return the state of a reading with limits, in the documented order of precedence.
-
-    level: state by the limits for the reading's age. growth: state by its increase. is_acknowledged: see is_silent().
-    override: state by a limit set for this drive alone; None without such a limit.
-    """
-    if override is not None:
-        return override
-    # A small increase must not hide a bad level.
-    return State.OK if is_acknowledged else max(growth, level, key=lambda state: state.urgency)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model import ErrorEntry, Reading, Report, Source
 from ..typed import TYPE_CHECKING
-from . import self_tests, standards
+from . import drive_logs, standards
 from .drive_database import Metric
 
 if TYPE_CHECKING:
@@ -23,10 +23,8 @@ def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[s
                  age: float | None) -> list[Reading]:
     """Return the readings, with the time since the newest data error, and with logged errors not counted elsewhere.
 
-    age: the drive's power-on time, seconds.
+    report: has at least one error. age: the drive's power-on time, seconds.
     """
-    if not report.errors:
-        return list(readings)
     quiet, is_bound = newest(report, age)
     dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.metric == COUNTED and reading.number
              else reading for reading in readings]
@@ -34,7 +32,7 @@ def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[s
         dated += logged(report.errors, DATA_ERRORS, metrics[LOGGED], age)
     if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kind):
         dated += logged(report.errors, INTERFACE_ERRORS, metrics[LOGGED_INTERFACE], age)
-    passed = self_tests.newest_extended(report.self_tests, report.identity, age)
+    passed = drive_logs.newest_extended(report.self_tests, report.identity, age)
     if passed is None or any(reading.metric in PENDING and reading.judged and reading.number for reading in dated):
         return dated
     return [reading._replace(is_tested=reading.quiet is not None and passed < reading.quiet) for reading in dated]

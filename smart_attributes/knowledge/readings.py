@@ -8,7 +8,7 @@ from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
 from ..wording import IMPLAUSIBLE, amount
-from . import clock, decode, error_log, self_tests, standards
+from . import decode, drive_logs, standards
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
 
 if TYPE_CHECKING:
@@ -38,9 +38,11 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
     age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
     rated = ([Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))]
              if spec.rated_written else [])
-    hidden = clock.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
-    found = (*_own_verdicts(report, spec, age, bool(hidden)), *rated,
-             *error_log.with_history(chosen, report, metrics, age))
+    hidden = drive_logs.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
+    if report.errors:
+        from . import error_log  # most drives have none
+        chosen = error_log.with_history(chosen, report, metrics, age)
+    found = (*_own_verdicts(report, spec, age, bool(hidden)), *rated, *chosen)
     # An event in the log of such a drive is at least as old as its counter says.
     return (*(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
             *hidden) if hidden else found
@@ -63,7 +65,7 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
                  if row.when_failed == 'past' and row.prefail and row.id in standards.RATES - spec.ignored_thresholds]
     verdicts += [Reading(warning.metric, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
                  for warning in warnings]
-    self_test = self_tests.verdict(report.self_tests, report.identity, age, is_bound)
+    self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
 
 

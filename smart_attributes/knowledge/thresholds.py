@@ -1,4 +1,4 @@
-"""Find the limits for one drive and one metric in thresholds/*.json, and their origin.
+"""Find the limits for one drive and one metric in thresholds/*.json, their origin, and values that root acknowledged.
 
 The data is valid by its schema. For each field, the first of these levels that sets it is used:
 command line, serial, device, model, family, metric (site files), metric (default.json).
@@ -12,10 +12,11 @@ from ..coded import Coded
 from ..constants import LETTERS
 from ..model import Device, Identity, Reading, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from .acknowledgements import Acknowledgement, applying, from_overrides
+from ..wording import amount
+from ..words import clean, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     Layer = Sequence[tuple[str, Json]]  # (origin, fields), all of equal rank
@@ -24,6 +25,9 @@ SELECTORS = ('serial', 'device', 'model', 'family')  # most specific first
 ONE_DRIVE = 2  # this many of them, from the first, name a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
+FILE = 'acknowledged.json'
+GONE = 'gone'     # in place of a metric: the drive may be missing
+NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
 
 
 class DriveLimit(NamedTuple):
@@ -103,6 +107,19 @@ class CommandLineLimits(NamedTuple):
 
 
 NO_LIMITS = CommandLineLimits({}, {})
+
+
+class Acknowledgement(NamedTuple):
+    """An accepted value of one metric of one drive."""
+
+    serial: str
+    metric: str
+    value: float       # base unit
+    why: str = ''
+    until: str = ''    # last day, "2027-01-31"; '' for no end
+    by: str = ''
+    at: str = ''       # day
+    origin: str = FILE
 
 
 class Thresholds:
@@ -295,3 +312,57 @@ def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> t
 def several(rules: Any) -> Sequence[Json]:
     """Return the rules of a field that holds one, several, or null for none."""
     return () if rules is None else (rules,) if isinstance(rules, dict) else tuple(rules)
+
+
+# --- acknowledgements: values that an admin accepts and that raise no alert until they get worse -------------------
+
+# An acknowledgement is root's configuration, not history: the same object as an override in thresholds.d, in
+# acknowledged.json of the configuration folder, or an argument of the command line. A user who can write only the
+# history file cannot suppress an alert.
+
+def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:
+    """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
+    for override in overrides:
+        serial, notes = override['for'].get('serial'), {note: override.get(note, '') for note in NOTES}
+        if serial and override.get('gone'):
+            yield Acknowledgement(serial, GONE, 0, origin=origin, **notes)
+        for metric, limits in override.get('metrics', {}).items():
+            if serial and 'acknowledged' in limits:
+                yield Acknowledgement(serial, metric, float(limits['acknowledged']), origin=origin, **notes)
+
+
+def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str) -> Acknowledgement | None:
+    """Return the last unexpired acknowledgement of a drive's metric, or None. today: such as "2026-11-22"."""
+    return next((each for each in reversed(accepted) if (each.serial, each.metric) == (serial, metric)
+                 and (not each.until or today <= each.until)), None)
+
+
+def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
+    """Return whether a number is as good as the accepted value or better. falls: a smaller number is worse."""
+    return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
+
+
+def telling(accepted: Acknowledgement, unit: str) -> str:
+    """Return a text such as "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
+    why = f': {sentence(accepted.why, 200)}' if accepted.why else ''
+    return (f'{accepted.metric} is acknowledged at {amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
+            f'({accepted.origin})')
+
+
+def given_by(accepted: Acknowledgement, separator: str) -> str:
+    """Return a text such as " by martin on 2026-11-22 until 2027-01-31", without unknown parts."""
+    return ''.join(f'{separator}{word} {clean(text)}'
+                   for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
+
+
+def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = False,
+               override: State | None = None) -> State:
+    """Return the state of a reading with limits, in the documented order of precedence.
+
+    level: state by the limits for the reading's age. growth: state by its increase. is_acknowledged: see is_silent().
+    override: state by a limit set for this drive alone; None without such a limit.
+    """
+    if override is not None:
+        return override
+    # A small increase must not hide a bad level.
+    return State.OK if is_acknowledged else max(growth, level, key=lambda state: state.urgency)
