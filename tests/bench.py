@@ -33,7 +33,7 @@ import fake_smartctl  # noqa: E402
 import performance  # noqa: E402
 import smartctl_output  # noqa: E402
 
-from smart_attributes.knowledge import data_file, drive_database  # noqa: E402
+from smart_attributes.knowledge import drive_database, shipped_data  # noqa: E402
 from smart_attributes.reading import smartctl_calls  # noqa: E402
 
 PLUGIN = bench_program.plugin()
@@ -125,7 +125,7 @@ def bench_database(folder: Path, fake: str, drive: str, plugin: Cost) -> None:
     copy = folder / 'large'
     shutil.copytree(ROOT / 'smart_attributes', copy / 'smart_attributes', ignore=shutil.ignore_patterns('__pycache__'))
     shutil.copytree(ROOT / 'thresholds', copy / 'thresholds')
-    data = data_file.load(str(ROOT / 'attributes.json'))
+    data = shipped_data.load(str(ROOT / 'attributes.json'))
     # Copies of other drives: a drive claimed by ten entries is not what a larger database means.
     strangers = [{**entry, 'models': ['Q' + pattern for pattern in entry['models']]} for entry in data['entries']
                  if 'models' in entry]
@@ -152,7 +152,7 @@ def load_time(data: object) -> float:
     times = []
     for _ in range(RUNS):
         started = time.perf_counter()
-        database = drive_database.SpecDatabase(data_file.load(path))
+        database = drive_database.SpecDatabase(shipped_data.load(path))
         database.identify(smartctl_output_identity(), [5, 9, 12, 170, 233])
         times.append(time.perf_counter() - started)
     return statistics.median(times)

@@ -12,7 +12,7 @@ import abilities
 import pytest
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import data_file, schema_errors
+from smart_attributes.knowledge import data_file, schema_errors, shipped_data
 
 AS_ROOT = pytest.mark.skipif(not abilities.IS_ROOT, reason='needs root: only root can own files of others')
 
@@ -38,11 +38,11 @@ def test_shipped_files_are_found_inside_the_package_first(tmp_path, monkeypatch)
     package = tmp_path / 'smart_attributes'
     package.mkdir()
     (tmp_path / 'attributes.json').write_text('{}')
-    monkeypatch.setattr(data_file, 'PACKAGE', str(package))
-    assert data_file.shipped('attributes.json') == str(tmp_path / 'attributes.json')
+    monkeypatch.setattr(shipped_data, 'PACKAGE', str(package))
+    assert shipped_data.path('attributes.json') == str(tmp_path / 'attributes.json')
 
     (package / 'attributes.json').write_text('{}')
-    assert data_file.shipped('attributes.json') == str(package / 'attributes.json')
+    assert shipped_data.path('attributes.json') == str(package / 'attributes.json')
 
 
 def test_an_incomplete_installation_says_what_is_missing():
@@ -51,7 +51,7 @@ def test_an_incomplete_installation_says_what_is_missing():
         DataError,
         match=r'^nothing\.json is neither in .*smart_attributes nor beside it; install check_smart_attributes again$'
     ):
-        data_file.shipped('nothing.json')
+        shipped_data.path('nothing.json')
 
 
 def test_a_damaged_shipped_file_says_so(tmp_path):
@@ -60,17 +60,18 @@ def test_a_damaged_shipped_file_says_so(tmp_path):
     path.write_text('{"entries": [')
 
     with pytest.raises(DataError, match=r'attributes\.json: cannot be read: Expecting value'):
-        data_file.load(str(path))
+        shipped_data.load(str(path))
 
 
 def test_loading_a_shipped_file_does_not_import_jsonschema():
     """It takes longer to import than a whole check may take."""
     code = (
-        'import sys, smart_attributes.knowledge.data_file as d; d.load(d.PACKAGE + "/schema/attributes.schema.json"); '
+        'import sys, smart_attributes.knowledge.shipped_data as d; '
+        'd.load(d.PACKAGE + "/schema/attributes.schema.json"); '
         'sys.exit("jsonschema" in sys.modules)'
     )
 
-    assert subprocess.run([sys.executable, '-c', code], cwd=os.path.dirname(data_file.PACKAGE),
+    assert subprocess.run([sys.executable, '-c', code], cwd=os.path.dirname(shipped_data.PACKAGE),
                           check=False).returncode == 0
 
 

@@ -9,7 +9,7 @@ import pytest
 from small_database import database, formatted, row, spec_database
 
 from smart_attributes.devtools import draft, reading_rules, statistic_trust, validate
-from smart_attributes.knowledge import data_errors, data_file, decode, drive_database, formatting, schema_errors
+from smart_attributes.knowledge import data_errors, decode, drive_database, formatting, schema_errors, shipped_data
 from smart_attributes.model import Identity, Report, Statistic
 
 Y5 = Identity(
@@ -65,7 +65,7 @@ def test_validate_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_i
     """The sample is right by itself; only a person can cite."""
     (tmp_path / 'attributes.json').write_text(formatted(database()))
     (tmp_path / 'draft.json').write_text(draft.draft(REPORTS['worn'], spec_database()))
-    monkeypatch.setattr(data_file, 'shipped', lambda name: str(tmp_path / name))
+    monkeypatch.setattr(shipped_data, 'path', lambda name: str(tmp_path / name))
 
     (problem,) = validate.examine([str(tmp_path / 'draft.json')]).problems
 
@@ -76,7 +76,7 @@ def test_a_name_of_three_letters_is_told_apart_by_the_attributes(tmp_path, monke
     """"SB2" is what a controller calls itself; a pattern of its own would claim strangers, and validate refuses it."""
     (tmp_path / 'attributes.json').write_text(formatted(database()))
     (tmp_path / 'draft.json').write_text(draft.draft(drive(model='SB2'), spec_database()))
-    monkeypatch.setattr(data_file, 'shipped', lambda name: str(tmp_path / name))
+    monkeypatch.setattr(shipped_data, 'path', lambda name: str(tmp_path / name))
     (entry,) = json.loads((tmp_path / 'draft.json').read_text())['entries']
 
     (problem,) = validate.examine([str(tmp_path / 'draft.json')]).problems

@@ -8,7 +8,7 @@ import pytest
 from small_database import database, spec_database
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import decode, drive_database, schema
+from smart_attributes.knowledge import data_file, decode, drive_database
 from smart_attributes.model import Identity, State
 
 SSD = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
@@ -204,7 +204,7 @@ def test_states_are_read_as_spans():
 
 def test_the_units_of_the_schema_are_those_that_can_be_converted():
     """A unit that one knows and the other does not would be found only on the drive."""
-    assert set(schema.schema('attributes')['definitions']['unit']['enum']) == set(decode.UNITS)
+    assert set(data_file.schema('attributes')['definitions']['unit']['enum']) == set(decode.UNITS)
 
 
 @pytest.mark.parametrize(('firmware', 'hours'), [('1.0', [1000]), ('1.1', []), ('11.0', [])])

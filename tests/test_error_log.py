@@ -1,12 +1,12 @@
 """What the ATA error log tells of when data were lost."""
 import pytest
 
-from smart_attributes.knowledge import data_file, standards
+from smart_attributes.knowledge import shipped_data, standards
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.error_log import with_history
 from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source
 
-METRICS = SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).metrics
+METRICS = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json'))).metrics
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
 HOUR = 3600
 AGE = 40000 * HOUR
@@ -20,7 +20,8 @@ def found(*errors, counted=(), count=None, age=AGE):
     """Return the readings with the history of a log, by metric."""
     report = Report(DISK, errors=errors, error_count=len(errors) if count is None else count)
     readings = [Reading('reported_uncorrect', number, '', Source(attribute=187)) for number in counted]
-    return {reading.metric: reading for reading in with_history(readings, report, METRICS, age)}
+    dated = with_history(readings, report, METRICS, age) if errors else readings
+    return {reading.metric: reading for reading in dated}
 
 
 @pytest.mark.parametrize(('errors', 'count', 'quiet'), [

@@ -19,12 +19,12 @@ from smart_attributes.errors import SmartError
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.past import observations
 from smart_attributes.history.store import Sighting
-from smart_attributes.knowledge import data_file, drive_database, readings
+from smart_attributes.knowledge import drive_database, readings, shipped_data
 from smart_attributes.model import Report
 from smart_attributes.reading import text_report
 
 DRIVES = 12
-DATABASE = drive_database.SpecDatabase(data_file.load(str(ROOT / 'attributes.json')))
+DATABASE = drive_database.SpecDatabase(shipped_data.load(str(ROOT / 'attributes.json')))
 
 
 def reports(shared: Path, dice: random.Random) -> Iterator[Report]:

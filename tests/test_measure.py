@@ -7,7 +7,7 @@ from conftest import ROOT, run_tool
 from measure import accuracy, collection
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import data_file, drive_database, thresholds
+from smart_attributes.knowledge import drive_database, shipped_data, thresholds
 
 METRICS = json.loads((ROOT / 'attributes.json').read_text())['metrics']
 DATABASE = {'date': '2026-11-20', 'documents': {}, 'metrics': METRICS, 'sets': {}, 'advisories': [], 'entries': [
@@ -86,7 +86,7 @@ def test_evidence_is_written_beside_the_samples_and_the_database_stays(tmp_path,
     (tmp_path / 'tests').mkdir()
     drives.write_bytes(gzip.compress(json.dumps(drive()).encode()))
     default = ROOT / 'thresholds/default.json'
-    monkeypatch.setattr(data_file, 'shipped', lambda name: str(database if name == 'attributes.json' else default))
+    monkeypatch.setattr(shipped_data, 'path', lambda name: str(database if name == 'attributes.json' else default))
 
     accuracy.main(str(drives), str(tmp_path / 'tests/evidence.json'), lambda line: None)
 

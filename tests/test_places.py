@@ -3,24 +3,24 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.knowledge import places
+from smart_attributes.knowledge import data_file
 
 
 @pytest.mark.parametrize(('value', 'text'), [
     ({'a': 1}, 'an object'), ([1], 'a list'), (None, 'null'), (True, 'true'), (1.5, '1.5'), ('\x1b', '"\\u001b"'),
     ('x' * 58, f'"{"x" * 58}"'), ('x' * 59, f'"{"x" * 59}…"'), ('x' * 500, f'"{"x" * 59}…"')])
 def test_a_value_is_shown_as_json_but_never_at_length(value, text):
-    assert places.shown(value) == text
+    assert data_file.shown(value) == text
 
 
 @pytest.mark.parametrize(('words', 'text'), [(['a'], 'a'), (['a', 'b'], 'a or b'), (['a', 'b', 'c'], 'a, b or c')])
 def test_words_are_listed_as_in_a_sentence(words, text):
-    assert places.listed(words, 'or') == text
+    assert data_file.listed(words, 'or') == text
 
 
 @pytest.mark.parametrize(('where', 'text'), [('metrics', 'x.json: metrics: bad'), ('', 'x.json: bad')])
 def test_a_complaint_names_the_file_and_the_place(where, text):
-    assert places.sentence('x.json', where, 'bad') == text
+    assert data_file.sentence('x.json', where, 'bad') == text
 
 
 ENTRY = {'family': 'ACME X1', 'attributes': {'233': {'readings': {'endurance_used': [{'from': 'raw'}]}}}}
@@ -42,4 +42,4 @@ DATA = {'entries': [ENTRY, {}, {'family': 5}, {'family': ''}, 'text'], 'advisori
     (('documents', 'a'), 'document a')])
 def test_a_path_is_said_in_words(path, words):
     """Entries are known by their family, others by their place in the list and what they are for."""
-    assert places.place(DATA, path) == words
+    assert data_file.place(DATA, path) == words

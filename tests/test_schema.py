@@ -8,7 +8,7 @@ import random
 import pytest
 from conftest import ROOT
 
-from smart_attributes.knowledge import data_file, schema, schema_errors
+from smart_attributes.knowledge import data_file, schema_errors
 
 FILES = {
     'thresholds': ['thresholds/example-site.json', 'thresholds/default.json'],
@@ -66,7 +66,7 @@ def small(data, rolls):
 def test_the_quick_answer_is_that_of_the_library(name):
     """What one admits and the other refuses would be used unseen, or refused without a sentence."""
     import jsonschema
-    rules = schema.schema(name)
+    rules = data_file.schema(name)
     library = jsonschema.Draft7Validator(rules)
     rolls = random.Random(20261122)
     whole = [json.loads((ROOT / file).read_text()) for file in FILES[name]]
@@ -75,7 +75,7 @@ def test_the_quick_answer_is_that_of_the_library(name):
         data = small(rolls.choice(whole), rolls)
         for _ in range(rolls.choice([1, 1, 2])):
             data = mutated(data, rolls) if isinstance(data, dict) else data
-        answer = schema.is_fitting(data, rules, rules)
+        answer = data_file.is_fitting(data, rules, rules)
         answers.add(answer)
         assert answer == library.is_valid(data), json.dumps(data)
     assert answers == {True, False}
@@ -88,20 +88,20 @@ def test_the_quick_answer_is_that_of_the_library(name):
     (None, 'null', True), (1.5, ['null', 'number'], True), ('', ['null', 'number'], False)])
 def test_a_value_has_the_types_of_json(value, name, fits):
     """True is no number, and 1.0 is a whole one."""
-    assert schema.is_fitting(value, {'type': name}, {}) is fits
+    assert data_file.is_fitting(value, {'type': name}, {}) is fits
 
 
 def test_the_value_of_a_key_that_stands_twice_fits_nothing():
     """Nobody knows which one was meant."""
     data, _ = data_file.parse('{"a": "x", "a": "y"}', 'site.json')
 
-    assert not schema.is_fitting(data, {'properties': {'a': {}}}, {})
+    assert not data_file.is_fitting(data, {'properties': {'a': {}}}, {})
 
 
 def test_a_keyword_that_nobody_here_knows_is_a_mistake_and_no_yes():
     """Whoever adds one to a schema adds its rule."""
     with pytest.raises(KeyError):
-        schema.is_fitting({}, {'dependencies': {}}, {})
+        data_file.is_fitting({}, {'dependencies': {}}, {})
 
 
 def test_what_fits_is_told_without_the_library(monkeypatch):
@@ -121,8 +121,8 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
     ({'within': '24h', 'for': '7d', 'advise': 'nothing'}, False)])
 def test_a_rule_of_growth_that_fits_its_schema_can_be_meant(growth, fits):
     """What passes here is parsed without a mistake by history, which a check meets only when something has grown."""
-    rules = schema.schema('thresholds')
-    assert schema.is_fitting({'metrics': {'pending': {'growth': growth}}}, rules, rules) is fits
+    rules = data_file.schema('thresholds')
+    assert data_file.is_fitting({'metrics': {'pending': {'growth': growth}}}, rules, rules) is fits
     if fits and growth:
         from smart_attributes.history.growth import rule
         assert [rule(each, '').held for each in (growth if isinstance(growth, list) else [growth])]

@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import schema_errors
-from smart_attributes.knowledge.schema import RULES, schema
+from smart_attributes.knowledge.data_file import RULES, schema
 
 
 def refusal(data, schema='attributes'):

@@ -12,10 +12,10 @@ from measure.__main__ import shipped_judge
 from measure.ssd_failures import Judged
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import data_file
+from smart_attributes.knowledge import shipped_data
 from smart_attributes.model import State
 
-VENDORS = data_file.load(ssd_failures.VENDORS)
+VENDORS = shipped_data.load(ssd_failures.VENDORS)
 COLUMNS = ['model', *(f'{side}_{name}' for name in ('5', '187', 'program') for side in 'rn'), 'n_175', 'n_wearout']
 SOUND = {'model': 'A1', 'r_5': '0.0', 'n_5': '100.0', 'r_187': '0.0', 'n_187': '100.0', 'n_175': '100.0',
          'n_wearout': '99.0'}

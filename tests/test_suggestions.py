@@ -6,10 +6,10 @@ import json
 import pytest
 from conftest import drive_path, run
 
-from smart_attributes.knowledge import data_file, suggestions
+from smart_attributes.knowledge import data_errors, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 
-KNOWN = SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).units
+KNOWN = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json'))).units
 REPORT = ('--report', drive_path('intel-worn'), '--no-history')
 LISTED = 'doc/reference/metrics.md lists them, for example endurance_used'
 
@@ -27,18 +27,18 @@ LISTED = 'doc/reference/metrics.md lists them, for example endurance_used'
     ('Temperature_Celsius', 'temperature'), ('SSD_Life_Left', 'endurance_used')])
 def test_a_mistyped_or_foreign_name_gets_its_metric(word, meant):
     """Spelling, smartctl's names, vendors' names, and the beginning of a word in them."""
-    assert suggestions.metric(word, KNOWN) == f'did you mean {meant}?'
+    assert data_errors.nearest_metric(word, KNOWN) == f'did you mean {meant}?'
 
 
 @pytest.mark.parametrize('word', ['zzz', 'x', '', '=', 'e' * 10_000, '\N{SNOWMAN}'])
 def test_what_is_like_no_metric_gets_the_list(word):
     """A wrong proposal would be worse than none."""
-    assert suggestions.metric(word, KNOWN) == LISTED
+    assert data_errors.nearest_metric(word, KNOWN) == LISTED
 
 
 def test_only_a_known_metric_is_proposed():
     """A name of smartctl helps only where its metric may be named."""
-    assert suggestions.metric('Percentage_Used', ['temperature']) == LISTED
+    assert data_errors.nearest_metric('Percentage_Used', ['temperature']) == LISTED
 
 
 @pytest.mark.parametrize(('word', 'meant'), [
@@ -127,14 +127,14 @@ def test_a_new_metric_of_a_site_is_not_taken_for_a_mistyped_one(tmp_path):
 
 
 def test_a_name_is_compared_in_the_letters_of_metrics():
-    assert suggestions._plain('--Media_Wearout Indicator!') == 'media_wearout_indicator'
+    assert data_errors._plain('--Media_Wearout Indicator!') == 'media_wearout_indicator'
 
 
 @pytest.mark.parametrize('word', ['block_counter', 'average_wear', 'total_power'])
 def test_a_foreign_name_that_is_only_a_little_alike_is_not_proposed(word):
-    assert suggestions.metric(word, KNOWN) == LISTED
+    assert data_errors.nearest_metric(word, KNOWN) == LISTED
 
 
 @pytest.mark.parametrize(('word', 'said'), [('hot', 'did you mean hot_plug_count?'), ('ho', LISTED)])
 def test_three_letters_are_enough_for_the_beginning_of_a_name(word, said):
-    assert suggestions.metric(word, ['overheated', 'hot_plug_count']) == said
+    assert data_errors.nearest_metric(word, ['overheated', 'hot_plug_count']) == said

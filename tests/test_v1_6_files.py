@@ -162,11 +162,11 @@ def test_a_fingerprint_is_of_limits_and_columns_not_of_models_and_comments():
 
 def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
     """The list is made by tools/fingerprints.py; the databases themselves stay out of the project."""
-    known = files.data_file.load(files.data_file.shipped(files.KNOWN))
+    known = files.shipped_data.load(files.shipped_data.path(files.KNOWN))
     one = entry({'5': ['20', '40']}, ['5'])
 
     assert not files.is_shipped('Mine', one)
-    monkeypatch.setattr(files.data_file, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]})
+    monkeypatch.setattr(files.shipped_data, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]})
     assert files.is_shipped('Mine', one) and not files.is_shipped('Mine', entry({'5': ['20', '41']}, ['5']))
     assert len(known['entries']) > 50 and all(re.fullmatch('[0-9a-f]{16}', each) for each in known['entries'])
 

@@ -13,7 +13,7 @@ from conftest import run as run_command
 from small_database import Checkout, database, samples
 
 from smart_attributes.devtools import entry_rules, reading_rules, validate
-from smart_attributes.knowledge import data_file, decode, formatting
+from smart_attributes.knowledge import decode, formatting, shipped_data
 
 X1, X2, Z, FALLBACK = range(4)  # entries of the small database
 NOTHING_WRONG = 'attributes.json: 4 entries, 4 samples, 1 measured model, no problem'
@@ -754,7 +754,7 @@ def shipped(checkout, monkeypatch):
     """The small database in the place of the shipped one."""
     (checkout.folder / 'thresholds').mkdir(exist_ok=True)
     (checkout.folder / 'thresholds/default.json').write_text('{"metrics": {}}')
-    monkeypatch.setattr(data_file, 'shipped', lambda name: str(checkout.folder / name))
+    monkeypatch.setattr(shipped_data, 'path', lambda name: str(checkout.folder / name))
     return checkout
 
 

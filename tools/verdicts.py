@@ -24,7 +24,7 @@ from measure.data_rows import Row, as_csv  # noqa: E402
 from measure.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
 from smart_attributes.errors import SmartError  # noqa: E402
-from smart_attributes.knowledge import data_file  # noqa: E402
+from smart_attributes.knowledge import shipped_data  # noqa: E402
 from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 from smart_attributes.model import State  # noqa: E402
@@ -129,7 +129,7 @@ def _limits(found: Rates) -> list[tuple[str, str]]:
 
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
-    judge, metrics = shipped_judge(), data_file.load(data_file.shipped('thresholds/default.json'))['metrics']
+    judge, metrics = shipped_judge(), shipped_data.load(shipped_data.path('thresholds/default.json'))['metrics']
 
     def said(metric: str, level: str) -> str:
         # Limits of one level are equal where several vendors have it; those without rates have no critical one.
@@ -150,8 +150,9 @@ def of_timelines(path: str) -> dict[str, Iterable[str]]:
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
-    data = data_file.load(data_file.shipped('attributes.json'))
-    database, limits_of = SpecDatabase(data), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
+    data = shipped_data.load(shipped_data.path('attributes.json'))
+    database = SpecDatabase(data)
+    limits_of = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     comparisons: list[accuracy.Comparison] = []
     alarming: list[of_drives.Alarm] = []
     for drive in of_drives.drives(path):

@@ -120,7 +120,7 @@ def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]
 
 def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises UsageError if the command line names an unknown metric."""
-    from ..knowledge import data_file, drive_database, thresholds
+    from ..knowledge import drive_database, shipped_data, thresholds
     from . import judging
     asked = options.judging
     newest, mistakes = _database(options.data.config)
@@ -128,7 +128,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     old = options.before.opinion(options.data.config, mistakes) if options.before else None
     attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
     database = drive_database.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
-    default = data_file.load(data_file.shipped(SHIPPED_LIMITS))
+    default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
     limits = _faultless_limits(site.thresholds, database.units, default.get('groups', ()))
     for file in (*attributes, *limits):
         mistakes += file.mistakes
@@ -196,8 +196,8 @@ def _database(config: str) -> tuple[Json, list[str]]:
 
     The second value lists the mistakes because of which a local one is not used.
     """
-    from ..knowledge import data_file
-    data: Json = data_file.load(data_file.shipped(DATABASE))
+    from ..knowledge import shipped_data
+    data: Json = shipped_data.load(shipped_data.path(DATABASE))
     replacement = os.path.join(config, DATABASE)
     if not os.path.lexists(replacement):
         return data, []
@@ -213,8 +213,8 @@ def _check_metrics(options: Options, units: Mapping[str, str]) -> None:
     from ..knowledge import ranges
     for name in _named_metrics(options):
         if name not in units:
-            from ..knowledge import suggestions
-            raise UsageError(f'"{clean(name)}" is not a metric; {suggestions.metric(name, units)}')
+            from ..knowledge import data_errors
+            raise UsageError(f'"{clean(name)}" is not a metric; {data_errors.nearest_metric(name, units)}')
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
 

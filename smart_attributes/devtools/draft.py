@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..knowledge import data_file, decode, formatting, readings, regular_expressions, standards
+from ..knowledge import decode, formatting, readings, regular_expressions, shipped_data, standards
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
@@ -97,7 +97,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
 
 def _schema_address() -> Json:
     """Return the key by which editors find the schema; an empty object in the single-file program."""
-    path = f'{data_file.PACKAGE}/schema/attributes.schema.json'
+    path = f'{shipped_data.PACKAGE}/schema/attributes.schema.json'
     return {'$schema': f'file://{path}'} if os.path.exists(path) else {}
 
 

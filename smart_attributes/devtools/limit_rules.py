@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..knowledge import data_errors, data_file, drive_database, schema_errors, site_file, thresholds
+from ..knowledge import data_errors, data_file, drive_database, schema_errors, shipped_data, site_file, thresholds
 from ..typed import Json
 from ..wording import plural
 
@@ -30,8 +30,8 @@ def examine(path: str) -> tuple[list[str], list[str]]:
     data, problems = data_file.parse(data_file.read_text(path), name)
     problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
     data = site_file.sound(data, 'thresholds') if problems else data
-    database = drive_database.SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
-    groups = data_file.load(data_file.shipped('thresholds/default.json')).get('groups', ())
+    database = drive_database.SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
+    groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
     faults = [*(fault.sentence for fault in data_errors.of_limits(data, database.units, groups, families)),
               *_contradictions(data), *_ended(data)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import DataError
-from ..knowledge import data_file
+from ..knowledge import data_file, shipped_data
 from ..knowledge.drive_database import SpecDatabase
 from ..wording import plural
 from . import drive_rules, entry_rules, limit_rules, samples, sources
@@ -48,7 +48,7 @@ def main(files: Sequence[str] = (), samples_path: str | None = None, models_path
     more_kinds: kinds of files in addition to those of this module.
     """
     try:
-        paths = list(files) or [data_file.shipped('attributes.json')]
+        paths = list(files) or [shipped_data.path('attributes.json')]
         kinds = {path: kind_of(path, (*KINDS, *more_kinds)) for path in paths}
         for path in paths if formats else ():
             write(f'{path}: {_formatted(path, kinds[path])}')
@@ -120,7 +120,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     models_path: CSV file; None: tests/models.csv next to the database.
     Raises DataError if the shipped file cannot be read.
     """
-    shipped = data_file.shipped('attributes.json')
+    shipped = shipped_data.path('attributes.json')
     validated, faults = sources.read_sources(list(files) or [shipped])
     is_whole = bool(validated) and validated[0].is_whole
     all_files = validated if is_whole else [sources.read_source(shipped)[0], *validated]

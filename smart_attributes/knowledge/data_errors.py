@@ -4,13 +4,16 @@ Each mistake has the path to the part of the data that it makes unusable; the re
 """
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from ..errors import FormulaError, UsageError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from . import decode, ranges, regular_expressions
+from . import decode, ranges, regular_expressions, shipped_data, standards
 from .thresholds import rank, several
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     Path = tuple[str | int, ...]
@@ -54,7 +57,7 @@ def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> 
     for name, layout in data.get('layouts', {}).items():
         for field in layout['fields']:
             end = field['offset'] + field['length']
-            why = (f'unknown metric; {_suggestion(field["metric"], metrics)}' if field['metric'] not in metrics
+            why = (f'unknown metric; {nearest_metric(field["metric"], metrics)}' if field['metric'] not in metrics
                    else f'it ends at byte {end}, after the {"row" if "rows" in layout else "page"}'
                    if end > layout.get('rows', 512)
                    else 'it has a row, but the layout has no rows' if ('row' in field) > ('rows' in layout)
@@ -70,25 +73,11 @@ def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> 
 
 def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[str]:
     if metric not in metrics:
-        yield f'there is no such metric; {_suggestion(metric, metrics)}'
+        yield f'there is no such metric; {nearest_metric(metric, metrics)}'
     try:
         decode.parse(spec['from'])
     except FormulaError as error:
         yield str(error)
-
-
-def _suggestion(word: str, metrics: Collection[str]) -> str:
-    from . import suggestions  # importing difflib would cost each check with site files 2 ms
-
-    return suggestions.metric(word, metrics)
-
-
-def nearest(word: str, words: Collection[str]) -> str:
-    """Return "did you mean …?" with the most similar of *words*; '' if none is similar."""
-    import difflib
-
-    near = difflib.get_close_matches(word, words, 1)
-    return f'did you mean {near[0]}?' if near else ''
 
 
 def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
@@ -136,7 +125,7 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
     for path, place, is_of_one_drive, metrics in _written_metrics(data):
         for metric, fields in metrics.items():
             if metric not in units:
-                yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {_suggestion(metric, units)}')
+                yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}')
             yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units)
             for kind, name in _unknown_groups(fields, groups):
                 yield Mistake((*path, metric, kind, 'groups', name), f'{place}, {metric}, {kind}: unknown group '
@@ -192,9 +181,77 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
     """Yield the faults of a limit, which is a range, null, or a limit that the drive reports."""
     other, text = (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
     if other != _DRIVES_OWN and other not in units:
-        yield f'"drive": "{other}" is not a metric; {_suggestion(other, units)}'
+        yield f'"drive": "{other}" is not a metric; {nearest_metric(other, units)}'
     try:
         if text is not None:
             ranges.parse(text, units.get(metric, ''))
     except UsageError as error:
         yield str(error)
+
+
+# --- suggestions for a mistyped word ----------------------------------------------------
+
+KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
+SHORTEST = 3     # letters of a part of a name, such as "wear" or "hot"
+# Terms in smartctl's text that are missing from its JSON. Source: smartmontools, nvmeprint.cpp and scsiprint.cpp.
+_WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_log_entries': 'error_log_count',
+          'warning_comp_temperature_time': 'over_temperature_time',
+          'critical_comp_temperature_time': 'critical_temperature_time',
+          'elements_in_grown_defect_list': 'reallocated', 'current_drive_temperature': 'temperature',
+          'percentage_used_endurance_indicator': 'endurance_used', 'overall_health': 'smart_status'}
+
+
+def nearest(word: str, words: Collection[str]) -> str:
+    """Return "did you mean …?" with the most similar of *words*; '' if none is similar."""
+    import difflib
+
+    near = difflib.get_close_matches(word, words, 1)
+    return f'did you mean {near[0]}?' if near else ''
+
+
+def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
+    """Return a hint such as "did you mean temperature?", or where to find the list of all metrics.
+
+    metrics: the known metrics; if empty, those of the shipped database.
+    """
+    closest = _closest(_plain(word), metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics'])
+    return f'did you mean {closest}?' if closest else KNOWN
+
+
+def _plain(word: str) -> str:
+    """Return a name in the notation of metrics: media_wearout_indicator for "Media_Wearout-Indicator"."""
+    return re.sub('[^a-z0-9]+', '_', word.lower()).strip('_')
+
+
+def _closest(word: str, metrics: Collection[str]) -> str:
+    """Return the most similar metric; '' if none is similar."""
+    if word in metrics:
+        return word
+    names = {name: each for name, each in _names().items() if each in metrics}
+    if word in names:
+        return names[word]
+    import difflib  # costs each check with site files 2 ms if imported at the top
+
+    alike = [*difflib.get_close_matches(word, metrics, 1), *difflib.get_close_matches(word, names, 1, 0.8),
+             *_having(word, metrics), *_having(word, names)]
+    return names.get(alike[0], alike[0]) if alike else ''
+
+
+def _having(word: str, names: Collection[str]) -> Sequence[str]:
+    """Return the names with a part that begins like *word*; names that begin with it come first."""
+    having = [name for name in names if f'_{word}' in f'_{name}'] if len(word) >= SHORTEST else []
+    return sorted(having, key=lambda name: (not name.startswith(word), name))
+
+
+def _names() -> Mapping[str, str]:
+    """Return the metric for each name in smartctl and the database; if there are several, the most frequent one."""
+    counts: dict[str, Counter[str]] = {}
+    data = shipped_data.load(shipped_data.path('attributes.json'))
+    for owner in (*data['sets'].values(), *data['entries']):
+        for row in owner.get('attributes', {}).values():
+            if row and 'name' in row:
+                counts.setdefault(_plain(row['name']), Counter()).update([*row.get('readings', ())])
+    names = {name: metrics.most_common(1)[0][0] for name, metrics in counts.items() if metrics}
+    for log in (standards.NVME, standards.SCSI):
+        names.update((_plain(name), standard.metric) for name, standard in log.items())
+    return {**names, **_WORDS}

@@ -1,7 +1,7 @@
-"""Read the data of a JSON file, or report why it cannot be read.
+"""Read the data of a JSON file that a person wrote, and check whether it fits its schema, or report why it does not.
 
-Shipped files are validated before a release (see the command validate), so that a check loads them without validation;
-the files of a site are validated by `site_file`.
+jsonschema, which takes longer to import than the rest of a check, writes the sentences only for data that does not fit
+(see `schema_errors`). Tests compare both.
 """
 from __future__ import annotations
 
@@ -10,43 +10,22 @@ import json
 import os
 import re
 from collections import Counter
+from functools import lru_cache
 
 from .. import files, trust
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, MutableJson
+from ..typed import TYPE_CHECKING, Json, MutableJson
+from . import shipped_data
+from .shipped_data import reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    Path = Sequence[str | int]
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
-PACKAGE = files.PROGRAM
-
-
-def shipped(name: str) -> str:
-    """Return the path of the shipped file or folder *name*. Raises DataError if it is missing.
-
-    A wheel and the single-file program hold the data inside the package; a checkout and the Debian package next to it.
-    """
-    if not os.path.isdir(PACKAGE):
-        return os.path.join(PACKAGE, name)
-    for folder in (PACKAGE, os.path.dirname(PACKAGE)):
-        path = os.path.join(folder, name)
-        if os.path.exists(path):
-            return path
-    raise DataError(f'{name} is neither in {PACKAGE} nor beside it; install check_smart_attributes again')
-
-
-def load(path: str) -> Any:
-    """Return the data of a shipped file without validation. Raises DataError if it cannot be read."""
-    try:
-        return json.loads(files.content(path, files.LARGEST))
-    except (OSError, ValueError) as error:
-        raise DataError(f'{path}: {_reason(error)}; install check_smart_attributes again') from None
-
-
 # --- opening ---------------------------------------------------------------------
 
 def site_text(path: str) -> str:
@@ -55,7 +34,7 @@ def site_text(path: str) -> str:
     try:
         fault = trust.fault(path, user)
     except (OSError, ValueError) as error:
-        raise DataError(f'{path}: {_reason(error)}; give a readable file') from None
+        raise DataError(f'{path}: {reason(error)}; give a readable file') from None
     if fault:
         owner = 'root' if user == trust.ROOT else 'root or this user'
         raise DataError(f'{path}: {fault}; only files that nobody but {owner} can change '
@@ -78,15 +57,11 @@ def read_text(path: str) -> str:
         if error.errno == errno.EFBIG:
             raise DataError(f'{path} is larger than {files.LARGEST >> 20} MiB, too large for a data file; '
                             'give a JSON file') from None
-        raise DataError(f'{path}: {_reason(error)}; give a readable file') from None
+        raise DataError(f'{path}: {reason(error)}; give a readable file') from None
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as error:
         raise DataError(f'{path}: byte {error.start} is not UTF-8; save the file as UTF-8') from None
-
-
-def _reason(error: Exception) -> str:
-    return f'cannot be read: {getattr(error, "strerror", None) or error}'
 
 
 # --- reading ---------------------------------------------------------------------
@@ -113,7 +88,6 @@ def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
     data = decoded(text, name, of_pairs)
     if not doubled:
         return data, []
-    from .places import place, sentence, shown
     whole, start = ({within: data}, [within]) if within else (data, [])
     sentences = [sentence(name, place(whole, [*start, *path]), f'{shown(key)} is here twice; keep one')
                  for path, content in _objects(data) if id(content) in doubled for key in doubled[id(content)][1]]
@@ -195,3 +169,153 @@ def _finite(digits: str) -> float:
     if number in (float('inf'), float('-inf')):
         raise ValueError(f'the number {digits[:LONGEST_NUMBER]} is too large')
     return number
+
+
+# --- places and values in messages ------------------------------------------------------
+
+SHOWN = 60   # characters of a value that a sentence may quote
+KINDS: Mapping[str, str] = {
+    'object': 'an object', 'array': 'a list', 'string': 'a text', 'integer': 'a whole number', 'number': 'a number',
+    'boolean': 'true or false', 'null': 'null'}
+
+
+def sentence(name: str, where: str, complaint: str) -> str:
+    """Return an error message for a place in a file."""
+    return f'{name}: {where}: {complaint}' if where else f'{name}: {complaint}'
+
+
+def shown(value: Any) -> str:
+    """Return a value as JSON, shortened to SHOWN characters."""
+    if isinstance(value, (dict, list)):
+        return KINDS['object' if isinstance(value, dict) else 'array']
+    text = json.dumps(value)
+    return text if len(text) <= SHOWN else f'{text[:SHOWN]}…"'
+
+
+def listed(words: Sequence[str], last: str) -> str:
+    """Return the words as a list such as "a, b or c"."""
+    return f' {last} '.join(part for part in (', '.join(words[:-1]), words[-1]) if part)
+
+
+# Names for the keys of these objects.
+_NAMED = {'documents': 'document', 'metrics': 'metric', 'sets': 'set', 'attributes': 'attribute', 'readings': ''}
+# Names for the items of these lists, and the key that identifies an item.
+_ITEMS = {'entries': ('entry', 'family'), 'advisories': ('advisory', 'id'), 'samples': ('sample', 'family'),
+          'overrides': ('override', 'for')}
+
+
+def place(data: Any, path: Path) -> str:
+    """Return *path* in words, such as "Intel DC S3500, attribute 233, endurance_used"."""
+    words: list[str] = []
+    for depth, step in enumerate(path):
+        data = _step(data, step)
+        before = str(path[depth - 1]) if depth else ''
+        if isinstance(step, int):
+            words.append(_item(before, step, data))
+        elif before in _NAMED:
+            words.append(f'{_NAMED[before]} {_name(step)}'.strip())
+        elif depth == len(path) - 1 or (step not in _NAMED and step not in _ITEMS):
+            words.append(_name(step))
+    return ', '.join(words)
+
+
+def _item(list_name: str, number: int, item: Any) -> str:
+    word, key = _ITEMS.get(list_name, ('item', ''))
+    name = _step(item, key)
+    if isinstance(name, dict):
+        name = ' '.join(str(part) for part in next(iter(name.items()), ()))
+    if not isinstance(name, str) or not name:
+        return f'{word} {number + 1}'
+    return _name(name) if word == 'entry' else f'{word} {number + 1}, {_name(name)}'
+
+
+def _step(data: Any, step: str | int) -> Any:
+    try:
+        return data[step]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def _name(text: Any) -> str:
+    return shown(str(text))[1:-1]
+
+
+# --- whether data fits its schema --------------------------------------------------------
+
+@lru_cache(maxsize=None)
+def schema(name: str) -> Any:
+    """Return the schema called *name*: the first part of its file in schema/."""
+    return shipped_data.load(os.path.join(shipped_data.PACKAGE, 'schema', f'{name}.schema.json'))
+
+
+def definition(part: Json, root: Json) -> Json:
+    """Return *part* of the schema *root*, or the definition that it refers to."""
+    while '$ref' in part:
+        part = root['definitions'][part['$ref'].rsplit('/', 1)[1]]
+    return part
+
+
+def is_fitting(value: Any, part: Json, root: Json) -> bool:
+    """Return whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that we do not use."""
+    if isinstance(value, Doubled):
+        return False
+    part = definition(part, root)
+    for keyword, argument in part.items():
+        if keyword not in WORDS:
+            kind, rule = RULES[keyword]
+            if isinstance(value, kind) and not rule(value, argument, root, part):
+                return False
+    return True
+
+
+# Keywords without requirements.
+WORDS = frozenset(('$schema', '$comment', 'title', 'description', 'examples', 'definitions'))
+
+
+_TYPES = {'object': dict, 'array': list, 'string': str, 'boolean': bool, 'null': type(None)}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_of(value: Any, name: str) -> bool:
+    if name in _TYPES:
+        return isinstance(value, _TYPES[name])
+    return _is_number(value) and (name == 'number' or value % 1 == 0)
+
+
+def _is_unique(value: Any, *_: Any) -> bool:
+    # Our schemas use this keyword only for lists of texts.
+    texts = [item for item in value if isinstance(item, str)]
+    return len(set(texts)) == len(texts)
+
+
+def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
+    others = [item for key, item in value.items() if key not in part.get('properties', ())]
+    return not others if fits is False else all(is_fitting(item, fits, root) for item in others)
+
+
+# For each keyword, the type of values that it applies to in JSON Schema, and its test.
+RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
+    'type': (object, lambda v, names, *_: any(_is_of(v, name)
+                                              for name in ([names] if isinstance(names, str) else names))),
+    'const': (object, lambda v, constant, *_: type(v) is type(constant) and bool(v == constant)),
+    'enum': (object, lambda v, words, *_: isinstance(v, str) and v in words),
+    'anyOf': (object, lambda v, parts, root, _: any(is_fitting(v, part, root) for part in parts)),
+    'allOf': (object, lambda v, parts, root, _: all(is_fitting(v, part, root) for part in parts)),
+    'minimum': (object, lambda v, least, *_: not _is_number(v) or v >= least),
+    'maximum': (object, lambda v, most, *_: not _is_number(v) or v <= most),
+    'properties': (dict, lambda v, parts, root, _: all(is_fitting(item, parts[key], root) for key, item in v.items()
+                                                       if key in parts)),
+    'additionalProperties': (dict, _additional),
+    'propertyNames': (dict, lambda v, part, root, _: all(is_fitting(key, part, root) for key in v)),
+    'required': (dict, lambda v, keys, *_: all(key in v for key in keys)),
+    'minProperties': (dict, lambda v, least, *_: len(v) >= least),
+    'items': (list, lambda v, part, root, _: all(is_fitting(item, part, root) for item in v)),
+    'uniqueItems': (list, _is_unique),
+    'minItems': (list, lambda v, least, *_: len(v) >= least),
+    'maxItems': (list, lambda v, most, *_: len(v) <= most),
+    'pattern': (str, lambda v, pattern, *_: re.search(pattern, v) is not None),
+    'minLength': (str, lambda v, least, *_: len(v) >= least),
+    'maxLength': (str, lambda v, most, *_: len(v) <= most)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..typed import Json
-from .schema import definition, schema
+from .data_file import definition, schema
 
 WIDTH = 160  # columns of a formatted file
 

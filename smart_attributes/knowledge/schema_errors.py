@@ -7,10 +7,8 @@ from typing import Any
 
 from ..errors import DataError
 from ..typed import TYPE_CHECKING, Json
-from .data_errors import nearest
-from .data_file import parse
-from .places import KINDS, listed, place, sentence, shown
-from .schema import is_fitting, schema
+from .data_errors import nearest, nearest_metric
+from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -90,8 +88,7 @@ def _unknown_keys(error: Any) -> str:
 
 def _wrong_key(error: Any, path: Sequence[Any]) -> str:
     if path == ['metrics'] and 'description' not in error.schema:  # limits name metrics, entries define them
-        from . import suggestions
-        return f'{shown(error.instance)} is not a metric; {suggestions.metric(str(error.instance))}'
+        return f'{shown(error.instance)} is not a metric; {nearest_metric(str(error.instance))}'
     return f'the key {shown(error.instance)} {_form(error)}'
 
 

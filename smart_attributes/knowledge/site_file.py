@@ -9,7 +9,7 @@ import os
 from ..errors import DataError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import data_file
-from .schema import definition, is_fitting, schema
+from .data_file import definition, is_fitting, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

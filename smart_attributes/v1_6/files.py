@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import DataError, UsageError
-from ..knowledge import data_file, ranges, standards
+from ..knowledge import data_file, ranges, shipped_data, standards
 from ..model import Device, Identity, Report, Source
 from ..reading.json_values import object_of
 from ..typed import Json
@@ -235,7 +235,7 @@ def _shift(data: Any) -> int:
 
 def is_shipped(name: str, data: Json) -> bool:
     """Return whether an entry has the limits shipped with version 1.x."""
-    known = data_file.load(data_file.shipped(KNOWN))
+    known = shipped_data.load(shipped_data.path(KNOWN))
     if fingerprint(data) in known['entries']:
         return True
     documented, limits = known['documented'].get(name), object_of(data, 'Threshs')

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from smart_attributes.check import judging
 from smart_attributes.devtools.sources import Evidence
 from smart_attributes.devtools.statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
-from smart_attributes.knowledge import data_file, formatting, readings
+from smart_attributes.knowledge import formatting, readings, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, State, Verdict
@@ -270,8 +270,8 @@ def laid_out(found: Evidence) -> str:
 
 def main(path: str, evidence: str = '', write: Print = print) -> None:
     """Measure the shipped database on the drives of a file. evidence: the file to write the counts of families to."""
-    data = data_file.load(data_file.shipped('attributes.json'))
-    thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
+    data = shipped_data.load(shipped_data.path('attributes.json'))
+    thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     measured = measure(read(path), SpecDatabase(data), thresholds)
     report(measured, documented_families(data), wear_sets(data), write)
     if evidence:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import data_file, ranges
+from smart_attributes.knowledge import ranges, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, Report, State
@@ -171,7 +171,7 @@ def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> 
 
 def read_figures(path: str) -> Figures:
     """Return the figures of an earlier run. Raises DataError where a file holds none."""
-    data = data_file.load(path)
+    data = shipped_data.load(path)
     if not isinstance(data, dict) or not all(isinstance(data.get(key), dict) for key in ('states', 'reasons')):
         raise DataError(f'{path} holds no figures of an earlier run; write them with: '
                         'python -m tools.measure FILE --verdicts --json')
@@ -183,8 +183,8 @@ def main(path: str, before: str, as_json: bool) -> None:
 
     Raises DataError.
     """
-    database = SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
-    thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
+    database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
+    thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     alarms = [alarm(drive, database, thresholds) for drive in drives(path)]
     now = figures(alarms)
     if as_json:

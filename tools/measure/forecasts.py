@@ -18,7 +18,7 @@ from smart_attributes.check.forecasts import AGE, ALL, ENDURANCE, time_left
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.history.past import Past, key
 from smart_attributes.history.series import History, Point
-from smart_attributes.knowledge import data_file
+from smart_attributes.knowledge import shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Forecast, Reading, Verdict
@@ -188,7 +188,7 @@ def _share(part: int, whole: int) -> str:
 
 def main(path: str, as_json: bool) -> None:
     """Print how the forecasts compare with the real wear of the drives of a file. Raises DataError."""
-    database = SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
-    thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
+    database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
+    thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     found = results(lives(read_followed(path), lambda drive: accuracy.judged(drive, database, thresholds)))
     print(*([json.dumps(as_data(found), indent=1)] if as_json else lines(found)), sep='\n')

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import data_file
+from smart_attributes.knowledge import shipped_data
 from smart_attributes.model import State, Verdict
 from smart_attributes.typed import Json
 
@@ -131,7 +131,7 @@ def _row(names: tuple[str, str, str], groups: Sequence[Sequence[Judged]],
 
 def measured(drives: str, failures: str, judge: Mindful) -> list[Row]:
     """Return the rows of two files. Raises DataError."""
-    vendors = data_file.load(VENDORS)
+    vendors = shipped_data.load(VENDORS)
     ssds = list(failed(failures, vendors, judge))
     if not ssds:
         raise DataError(f'{failures}: no drives; {SHAPE}')

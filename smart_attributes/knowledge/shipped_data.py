@@ -1,0 +1,44 @@
+"""Find and load the shipped data files: all that a check without files of its site reads.
+
+They are validated before a release (see the command validate), so that a check loads them without validation.
+"""
+from __future__ import annotations
+
+import json
+import os
+
+from .. import files
+from ..errors import DataError
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+PACKAGE = files.PROGRAM
+
+
+def path(name: str) -> str:
+    """Return the path of the shipped file or folder *name*. Raises DataError if it is missing.
+
+    A wheel and the single-file program hold the data inside the package; a checkout and the Debian package next to it.
+    """
+    if not os.path.isdir(PACKAGE):
+        return os.path.join(PACKAGE, name)
+    for folder in (PACKAGE, os.path.dirname(PACKAGE)):
+        place = os.path.join(folder, name)
+        if os.path.exists(place):
+            return place
+    raise DataError(f'{name} is neither in {PACKAGE} nor beside it; install check_smart_attributes again')
+
+
+def load(file: str) -> Any:
+    """Return the data of a shipped file without validation. Raises DataError if it cannot be read."""
+    try:
+        return json.loads(files.content(file, files.LARGEST))
+    except (OSError, ValueError) as error:
+        raise DataError(f'{file}: {reason(error)}; install check_smart_attributes again') from None
+
+
+def reason(error: Exception) -> str:
+    """Return why a file cannot be read, for an error message."""
+    return f'cannot be read: {getattr(error, "strerror", None) or error}'
