@@ -13,8 +13,7 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 
 from smart_attributes.check import drive_tracking
 from smart_attributes.check.drive_tracking import Whereabouts
-from smart_attributes.history.drive_changes import DrivePlace, Scope
-from smart_attributes.history.drive_matching import Match, Record
+from smart_attributes.history.drive_records import DrivePlace, Match, Record, Scope
 from smart_attributes.model import Device, Identity, State, Verdict
 
 

@@ -9,27 +9,26 @@ import pytest
 from smart_attributes.constants import DAY
 from smart_attributes.history import commits
 from smart_attributes.history.commits import Commits
-from smart_attributes.history.counted_database import CountedDatabase
-from smart_attributes.history.database import VERSION
+from smart_attributes.history.database import VERSION, Database
 
 NOW = 1_795_000_000      # 18 November 2026
 WRITTEN = NOW - 7 * DAY
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> CountedDatabase:
+def database(tmp_path: Path) -> Database:
     """A database with one commit, that of its tables."""
     return history_database.empty(tmp_path, NOW)
 
 
-def commit(database: CountedDatabase) -> Commits:
+def commit(database: Database) -> Commits:
     """Commit something; return the record as it was while that was written."""
     record = database.guarded(lambda: database.commit(NOW, lambda: commits.read(database.folder)))
     assert record is not None
     return record
 
 
-def record_of(database: CountedDatabase) -> Commits:
+def record_of(database: Database) -> Commits:
     record = commits.read(database.folder)
     assert record is not None
     return record
@@ -64,7 +63,7 @@ def test_a_commit_gets_the_number_after_the_largest_that_is_known(database, befo
     (Commits(5, NOW - 10), 5, []), (Commits(5, NOW - 10), 6, []), (Commits(5, NOW - 10), 4, [NOW - 10, 0]),
     (None, 4, [NOW, 1])], ids=['ok-all', 'ok-more', 'one-lost', 'no-record'])
 def test_commits_that_the_record_counts_and_the_database_lacks_are_missing(
-        database: CountedDatabase, record: Commits | None, sequence: int, missing: list[int]):
+        database: Database, record: Commits | None, sequence: int, missing: list[int]):
     database.commits = record
 
     assert database.missing({'sequence': str(sequence), 'written': str(WRITTEN)}, NOW) == (

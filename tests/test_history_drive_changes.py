@@ -6,9 +6,10 @@ from typing import Optional
 
 import pytest
 
-from smart_attributes.history.drive_changes import (
+from smart_attributes.history.drive_records import (
     Change,
     DrivePlace,
+    Record,
     Scope,
     arrived,
     changes,
@@ -17,7 +18,6 @@ from smart_attributes.history.drive_changes import (
     unread,
     updated,
 )
-from smart_attributes.history.drive_matching import Record
 from smart_attributes.model import Identity
 
 START = 1_795_000_000

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.history.drive_matching import AMBIGUOUS, NAMELESS, Match, Record, matches
+from smart_attributes.history.drive_records import AMBIGUOUS, NAMELESS, Match, Record, matches
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive
 

@@ -16,7 +16,7 @@ from measure import collection
 from test_history_store import START, STEP, history
 
 from smart_attributes.errors import SmartError
-from smart_attributes.history.drive_changes import Scope
+from smart_attributes.history.drive_records import Scope
 from smart_attributes.history.past import observations
 from smart_attributes.history.store import Sighting
 from smart_attributes.knowledge import drive_database, readings, shipped_data

@@ -8,11 +8,10 @@ import history_database
 import pytest
 
 from smart_attributes.constants import DAY, HOUR
-from smart_attributes.history import checksums, rows
-from smart_attributes.history.clock import LATEST
-from smart_attributes.history.counted_database import CountedDatabase
-from smart_attributes.history.drive_changes import DrivePlace
-from smart_attributes.history.drive_matching import Record
+from smart_attributes.history import rows, series
+from smart_attributes.history.database import Database
+from smart_attributes.history.drive_records import DrivePlace, Record
+from smart_attributes.history.rows import LATEST
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point
 from smart_attributes.model import Identity
 
@@ -22,30 +21,30 @@ CRC, HEAT = Key('crc_errors', 'attribute 199, raw'), Key('temperature', 'attribu
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> CountedDatabase:
+def database(tmp_path: Path) -> Database:
     return history_database.empty(tmp_path, START)
 
 
 @pytest.fixture
-def record(database: CountedDatabase) -> Record:
+def record(database: Database) -> Record:
     return new(database, DRIVE)
 
 
-def new(database: CountedDatabase, identity: Identity) -> Record:
+def new(database: Database, identity: Identity) -> Record:
     """A drive without series; the sum of those is that of nothing."""
     made = rows.new_drive(database, identity, START)
     rows.sum_series(database, [made.number])
     return made
 
 
-def stored(database: CountedDatabase, drive: int = 1) -> dict:
+def stored(database: Database, drive: int = 1) -> dict:
     """What is there of a drive. Raises ValueError where a checksum is wrong."""
     rows.count(database, 0, START)
     records = [record for record in rows.head(database).records if record.number == drive]
     return rows.stored(database, records, rows.EVERY)[drive]
 
 
-def write(database: CountedDatabase, record: Record, now: int, *numbers: tuple[Key, float, int]) -> tuple[bool, bool]:
+def write(database: Database, record: Record, now: int, *numbers: tuple[Key, float, int]) -> tuple[bool, bool]:
     """Write what a check at a time has read."""
     result = rows.write_readings(database, record, [Observation(*each) for each in numbers],
                                  stored(database, record.number), now)
@@ -54,7 +53,7 @@ def write(database: CountedDatabase, record: Record, now: int, *numbers: tuple[K
     return result
 
 
-def fill(database: CountedDatabase, record: Record, key: Key, pace: int, points: Sequence[Point]) -> None:
+def fill(database: Database, record: Record, key: Key, pace: int, points: Sequence[Point]) -> None:
     rows.write_past(database, record, stored(database, record.number), key, pace, points)
     rows.sum_points(database, [record.number])
 
@@ -63,8 +62,8 @@ def test_a_new_drive_is_first_and_last_read_now(database):
     made = [rows.new_drive(database, DRIVE._replace(serial=serial), START + place) for place, serial in enumerate('AB')]
     rows.count(database, 0, START)
 
-    assert made == [Record(1, DRIVE._replace(serial='A'), START, START, checksums.NO_SERIES),
-                    Record(2, DRIVE._replace(serial='B'), START + 1, START + 1, checksums.NO_SERIES)]
+    assert made == [Record(1, DRIVE._replace(serial='A'), START, START, rows.NO_SERIES),
+                    Record(2, DRIVE._replace(serial='B'), START + 1, START + 1, rows.NO_SERIES)]
     assert list(rows.head(database).records) == made
 
 
@@ -119,8 +118,8 @@ def test_of_what_hysteresis_needs_the_peaks_of_a_day_are_kept(database, record):
 
     assert [(point.time - START) // HOUR for point in row.history.points] == list(range(7, 22))
     assert [point.number for point in row.history.points] == [*range(74, 60, -1), 60]
-    assert (row.settled, row.sum) == (checksums.of_points(row.history.points[:-1]),
-                                      checksums.of_points(row.history.points))
+    assert (row.settled, row.sum) == (series.checksum(row.history.points[:-1]),
+                                      series.checksum(row.history.points))
 
 
 @pytest.mark.parametrize(('least', 'before', 'number'), [(0, None, 1), (0, 5, 6), (9, 5, 10), (3, 5, 6)])

@@ -23,9 +23,9 @@ from conftest import SOON
 from smart_attributes import state_directory
 from smart_attributes.constants import DAY, HOUR
 from smart_attributes.errors import HistoryUnusable
-from smart_attributes.history import commits, database, directory, rows, salvage
-from smart_attributes.history.counted_database import CountedDatabase
-from smart_attributes.history.drive_changes import Scope
+from smart_attributes.history import commits, database, directory, rows
+from smart_attributes.history.database import Database
+from smart_attributes.history.drive_records import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point, pace
 from smart_attributes.history.store import HistoryStore, Sighting, machine_id
 from smart_attributes.model import Identity
@@ -469,12 +469,12 @@ def test_known_drives_outlast_their_history(tmp_path):
 def test_a_damaged_list_of_known_drives_is_written_again(tmp_path, content):
     """The history itself is whole, so nothing is lost."""
     opened = check(tmp_path, 1)
-    right = (tmp_path / 'history' / salvage.FILE).read_bytes()
-    (tmp_path / 'history' / salvage.FILE).write_bytes(content)
+    right = (tmp_path / 'history' / commits.DRIVES).read_bytes()
+    (tmp_path / 'history' / commits.DRIVES).write_bytes(content)
 
-    assert salvage.read_known(opened.folder) == salvage.Known()
+    assert commits.read_known(opened.folder) == commits.Known()
     assert check(tmp_path, 2, START + STEP).loss == ''
-    assert (tmp_path / 'history' / salvage.FILE).read_bytes() == right
+    assert (tmp_path / 'history' / commits.DRIVES).read_bytes() == right
 
 
 @pytest.mark.parametrize(('between', 'later', 'is_told'), [
@@ -508,17 +508,15 @@ def test_a_cloned_disk_begins_anew(tmp_path):
     assert numbers(tmp_path) == [5]
 
 
-def test_the_file_of_a_snapshot_is_set_aside_without_reading_its_log(tmp_path):
-    """The log of a snapshot can have gigabytes, which would outlast the check, and the disk."""
+def test_a_file_with_tables_of_an_unknown_version_is_set_aside(tmp_path):
+    """It is damaged, or no published version has written it."""
     (tmp_path / 'history').mkdir()
     old = sqlite3.connect(tmp_path / 'history' / directory.FILE)
     old.executescript('CREATE TABLE fact (x); PRAGMA user_version = 3')
     old.close()
-    (tmp_path / 'history' / LOG).touch()
-    os.truncate(tmp_path / 'history' / LOG, directory.MOST_LOG + 1)
     opened = check(tmp_path, 226)
 
-    assert 'because the old one is that of a snapshot before the release of 2.0.0' in opened.loss
+    assert 'because the old one was damaged' in opened.loss
     assert numbers(tmp_path) == [226]
     assert sorted(path.name for path in (tmp_path / 'history').glob('*.aside*')) == [directory.ASIDE]
 
@@ -527,7 +525,6 @@ def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkey
     """It cannot know what the numbers there mean."""
     with monkeypatch.context() as newer:
         newer.setattr('smart_attributes.history.database.VERSION', database.VERSION + 1)
-        newer.setattr('smart_attributes.history.counted_database.VERSION', database.VERSION + 1)
         check(tmp_path, 1)
     before = (tmp_path / 'history' / directory.FILE).read_bytes()
 
@@ -927,8 +924,8 @@ def test_a_lost_history_is_told_with_day_reason_and_the_old_file(tmp_path):
 
 @pytest.mark.parametrize(('facts', 'why'), [
     ({'why': '<b>'}, database.DAMAGED), ({}, database.DAMAGED), *(({'why': why}, why) for why in (
-        database.DAMAGED, database.GONE, database.SNAPSHOT, database.CLONED))],
-    ids=['foreign', 'none', 'damaged', 'gone', 'snapshot', 'cloned'])
+        database.DAMAGED, database.GONE, database.CLONED))],
+    ids=['foreign', 'none', 'damaged', 'gone', 'cloned'])
 def test_only_reasons_of_ours_are_told(tmp_path, facts, why):
     """What nagios has forged there is not printed by root."""
     opened = history(tmp_path)
@@ -1209,7 +1206,7 @@ def test_growth_and_moves_are_on_the_disk_at_once(tmp_path, monkeypatch, seen, i
             for address, identity, number, hours in sightings], Scope())
 
     told: list[bool] = []
-    monkeypatch.setattr(CountedDatabase, 'sync', lambda self, now: told.append(self.is_urgent))
+    monkeypatch.setattr(Database, 'sync', lambda self, now: told.append(self.is_urgent))
     keep(START, [('/dev/sda', DRIVE, 1, 7), ('/dev/sdb', OTHER, 1, 7)])
     keep(START + DAY, seen)
 

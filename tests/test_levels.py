@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
-from smart_attributes.history import growth, levels, series
+from smart_attributes.history import growth, series
 from smart_attributes.history.growth import Growth, GrowthRule
 from smart_attributes.history.series import History
 
@@ -28,7 +28,7 @@ def history(readings: Days) -> History:
 
 
 def told(*readings: tuple[float, float], rule: GrowthRule = RULE, falls: bool = True) -> Growth | None:
-    return levels.worst(history(readings), [rule], int(readings[-1][0] * DAY), falls)
+    return growth.level_growth(history(readings), [rule], int(readings[-1][0] * DAY), falls)
 
 
 @pytest.mark.parametrize(('readings', 'size'), [
@@ -67,10 +67,10 @@ def test_a_sentence_says_from_where_to_where(readings, falls, words):
 
 
 def test_what_fell_lately_is_told_whatever_the_limits_are():
-    found = levels.lately(history([(0, 99), (1, 99), (2, 97), (3, 97)]), 9 * DAY, 3 * DAY, falls=True)
+    found = growth.level_lately(history([(0, 99), (1, 99), (2, 97), (3, 97)]), 9 * DAY, 3 * DAY, falls=True)
 
     assert (found.before, found.after, found.rule.within) == (99, 97, 3 * DAY)
-    assert levels.lately(history([(0, 99), (1, 99), (2, 98)]), 9 * DAY, 3 * DAY, falls=True) is None
+    assert growth.level_lately(history([(0, 99), (1, 99), (2, 98)]), 9 * DAY, 3 * DAY, falls=True) is None
 
 
 def rule_of(metric: str) -> GrowthRule:
@@ -87,7 +87,7 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
             old = [point for point in known.points if point.time < before]
             kept = series.thinned(old, 0) if old else []
             known = known._replace(points=(*kept, *(point for point in known.points if point.time >= before)))
-        if (now // HOUR) % 6 == 0 and now % HOUR == 0 and levels.worst(known, [rule], now, falls=True):
+        if (now // HOUR) % 6 == 0 and now % HOUR == 0 and growth.level_growth(known, [rule], now, falls=True):
             found.append(now)
     return found
 

@@ -6,7 +6,7 @@ import json
 import pytest
 from days import DAY, HOUR, START, Machine, disk
 
-from smart_attributes.history import set_back
+from smart_attributes.history import past as earlier
 from smart_attributes.history.past import Past, key
 from smart_attributes.history.series import CHANGE, History, Key, Observation, Point
 from smart_attributes.model import Reading, Source
@@ -24,7 +24,7 @@ def past(of, *points, now=START, firmware='1.0', last_read=START - HOUR):
 
 def fell(metric, before, after, unit=''):
     now = reading(metric, after, unit)
-    return [fall.before for fall in set_back.falls(past(now, (-2 * DAY, 0), (-DAY, before)), [now], '1.0')]
+    return [fall.before for fall in earlier.falls(past(now, (-2 * DAY, 0), (-DAY, before)), [now], '1.0')]
 
 
 @pytest.mark.parametrize(('metric', 'before', 'after', 'is_fall'), [
@@ -45,8 +45,8 @@ def test_another_series_or_no_number_is_no_fall(changed):
     """A changed entry starts a series; of two sources of a metric one counts."""
     known = past(reading('power_on_time', 0), (-DAY, 9e9))
 
-    assert set_back.falls(known, [reading('power_on_time', 0)._replace(**changed)], '1.0') == []
-    assert set_back.falls(Past(now=START), [reading('power_on_time', 0)], '1.0') == []
+    assert earlier.falls(known, [reading('power_on_time', 0)._replace(**changed)], '1.0') == []
+    assert earlier.falls(Past(now=START), [reading('power_on_time', 0)], '1.0') == []
 
 
 @pytest.mark.parametrize(('metric', 'before', 'words'), [
@@ -56,9 +56,9 @@ def test_another_series_or_no_number_is_no_fall(changed):
 def test_only_a_young_power_on_time_did_not_run_over(metric, before, words):
     """48 bits of microseconds last 78,187 h, 16 bits of hours 65,536, 32 bits of sectors 2.2 TB."""
     now = reading(metric, 0)
-    (fall,) = set_back.falls(past(now, (-DAY, before)), [now], '1.0')
+    (fall,) = earlier.falls(past(now, (-DAY, before)), [now], '1.0')
 
-    assert words in set_back.note(fall)
+    assert words in earlier.fall_note(fall)
 
 
 def test_it_is_stored_once_with_the_firmware_of_both_sides():
@@ -67,11 +67,11 @@ def test_it_is_stored_once_with_the_firmware_of_both_sides():
     known = past(now, (-DAY, 900 * HOUR))
     name = Key('power_on_time, set back', '(firmware 1.0 before, 1.1 after)')
 
-    assert set_back.observations(known, [now], '1.1') == (Observation(name, 900 * HOUR, CHANGE, HOUR),)
+    assert earlier.former_numbers(known, [now], '1.1') == (Observation(name, 900 * HOUR, CHANGE, HOUR),)
     stored = known._replace(firmware='1.1', histories={
         **known.histories, name: History((Point(START - HOUR, 900 * HOUR, 60),), START)})
-    assert set_back.observations(stored, [now], '1.1') == ()
-    (fall,) = set_back.falls(stored, [now], '1.1')
+    assert earlier.former_numbers(stored, [now], '1.1') == ()
+    (fall,) = earlier.falls(stored, [now], '1.1')
     assert (fall.since, fall.noticed, fall.firmware) == (START - HOUR - 60, START - HOUR, name.definition)
 
 

@@ -12,7 +12,7 @@ MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('
 MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))  # needs data that no user has: not of the package
 # What every module may import.
 BASE = {'model', 'constants', 'coded', 'errors', 'words', 'wording', 'trust', 'alarm', 'state_directory',
-        'files', 'typed'}
+        'files', 'typed', 'sqlite_file'}
 
 Arrows = Mapping[tuple[str, str], int]  # (importing, imported) -> how many imports
 

@@ -73,8 +73,8 @@ def _set_back(found: Sequence[Reading], identity: Identity, past: Past | None) -
     """Return a note on each counter that was lower than at an earlier check in the last 30 days."""
     if past is None:
         return []
-    from ..history import set_back
-    return [set_back.note(fall) for fall in set_back.falls(past, found, identity.firmware)]
+    from ..history.past import fall_note, falls
+    return [fall_note(fall) for fall in falls(past, found, identity.firmware)]
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:

@@ -3,9 +3,8 @@ from __future__ import annotations
 
 from ..coded import Coded
 from ..constants import DAY, MONTH
-from ..history import drive_changes
-from ..history.drive_changes import Change, DrivePlace, Scope
-from ..history.drive_matching import Match, Record
+from ..history import drive_records
+from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
 from ..history.growth import duration
 from ..model import Identity, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -44,7 +43,7 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
             at[address] = number
         else:
             at[address] = match.record.number if match.record else None
-    return Whereabouts(drive_changes.updated(places, at, scope, now, there), known, scope, now)
+    return Whereabouts(drive_records.updated(places, at, scope, now, there), known, scope, now)
 
 
 def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> list[Coded]:
@@ -52,15 +51,15 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> list[C
 
     is_for_a_person: cover one month instead of one day, and add each missing drive until it is back or retired.
     """
-    told = drive_changes.recent(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
-    left = drive_changes.missing(known.places, known.records, known.scope, known.now) if is_for_a_person else []
+    told = drive_records.recent(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
+    left = drive_records.missing(known.places, known.records, known.scope, known.now) if is_for_a_person else []
     return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
 
 
 def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed in the last *within* seconds."""
     return [_sentence(known, change, hide_serial)
-            for change in drive_changes.recent(known.places, known.records, known.scope, known.now, within)]
+            for change in drive_records.recent(known.places, known.records, known.scope, known.now, within)]
 
 
 def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list[Coded]:
@@ -68,8 +67,8 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list
 
     begun: when the history began, in seconds since 1970. Drives first read within a day of it do not count as new.
     """
-    told = drive_changes.recent(known.places, known.records, known.scope, known.now, within)
-    new = drive_changes.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
+    told = drive_records.recent(known.places, known.records, known.scope, known.now, within)
+    new = drive_records.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
     return [Coded('drive-new', f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
                                f'{_ago(known.now - place.first)}',
                   **_fields(known, place.drive, place.address, hide_serial))
@@ -82,7 +81,7 @@ def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity,
     Drives that people remove every day are left out. is_accepted: returns for a drive, and for the time since which it
     was at the address where it is missing now, whether root has acknowledged that it is gone.
     """
-    left = drive_changes.missing(known.places, known.records, known.scope, known.now)
+    left = drive_records.missing(known.places, known.records, known.scope, known.now)
     return [_sentence(known, change, hide_serial) for change in left if not change.is_removable
             and not is_accepted(known.records[change.drive].identity, change.first)]
 
@@ -144,7 +143,7 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
     """
     if record is None:
         return verdict
-    silence = drive_changes.unread(record, now, longest)
+    silence = drive_records.unread(record, now, longest)
     read = f'last read {duration(now - record.last_read)} ago'
     too_long = f', which is longer than {duration(longest)} (--asleep-max-age)' if silence else ''
     state = worst([verdict.state, State.WARNING]) if silence else verdict.state

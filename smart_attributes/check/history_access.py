@@ -18,7 +18,7 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ..history.drive_matching import Record
+    from ..history.drive_records import Record
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import DriveHistory, Histories, HistoryStore
@@ -94,7 +94,7 @@ class Remembered:
             self._history, self.trouble = None, str(error)
             return None
         self._recalled = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
-        from ..history.drive_changes import Scope
+        from ..history.drive_records import Scope
         from . import drive_tracking
         met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
         here = {(place.address, place.drive) for place in self._history.places if not place.gone}
@@ -195,7 +195,7 @@ class Remembered:
         """Write the readings of this run, after its output is printed. The next check reports any failure."""
         if self._history is None:
             return
-        from ..history.drive_changes import Scope
+        from ..history.drive_records import Scope
         from ..history.store import Sighting
         read = {}
         for verdict in (each for each in verdicts if not each.problem):
@@ -208,10 +208,10 @@ class Remembered:
             self._history.keep(everything, Scope(*self._scope))
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
-        from ..history import past, set_back
+        from ..history import past
         known, readings = self.past(verdict.device) or past.Past(), [each.reading for each in verdict.judgements]
         return (*past.observations(readings, known),
-                *set_back.observations(known, readings, verdict.identity.firmware))
+                *past.former_numbers(known, readings, verdict.identity.firmware))
 
     def lately(self, verdicts: Sequence[Verdict], whereabouts: Whereabouts | None, within: int,
                worse: Mapping[str, str], hide_serial: bool) -> Lately:
@@ -242,12 +242,12 @@ class Remembered:
                                 growth.sentence(reading.metric, reading.unit, found, known.now))
 
     def _fell(self, verdicts: Sequence[Verdict], within: int) -> Iterator[Grown]:
-        from ..history import past, set_back
+        from ..history import past
         for verdict in verdicts:
             known, readings = self.past(verdict.device) or past.Past(), [j.reading for j in verdict.judgements]
-            for fall in set_back.falls(known, readings, verdict.identity.firmware, within):
+            for fall in past.falls(known, readings, verdict.identity.firmware, within):
                 yield Grown(verdict.device.name, fall.reading.metric, fall.before, fall.reading.number or 0,
-                            fall.noticed, set_back.note(fall))
+                            fall.noticed, past.fall_note(fall))
 
     def since(self, device: Device) -> int:
         """Return since when the history has readings of a drive, in seconds since 1970.

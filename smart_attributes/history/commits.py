@@ -1,5 +1,6 @@
-"""The commit record: a small file next to the database that states how many commits a reader must find.
+"""Files next to the database that show what it has lost: the commit record, and the list of known drives.
 
+The commit record states how many commits a reader must find.
 SQLite stops reading its log at the first damaged frame without an error, so a flipped bit, a truncated log or a removed
 log looks like a slightly older history. The record is written after each commit and read before the database. If the
 database is behind the record, the commits in between are lost.
@@ -8,22 +9,30 @@ After a power cut, everything that was not synced may be missing, including the 
 states since when commits may not be on the disk, and the boot ID of the system that wrote it. The "open" mark is synced
 before the first commit that is not. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5),
 boot_id.
+
+The list of known drives survives whatever happens to the database: a check could otherwise not notice that a drive is
+gone. It is replaced whenever it changes, which is rare. A damaged list is ignored, since the database has it, too.
 """
 from __future__ import annotations
 
+import json
 import os
 import time
 from contextlib import suppress
 from zlib import crc32
 
-from ..files import flush
+from .. import files
+from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import directory
+from .drive_records import DrivePlace, Record
+from .rows import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .directory import HistoryFolder
+    from .rows import Head
 
 FILE = f'{directory.FILE}.commits'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -32,6 +41,8 @@ SYNC_TIME = 2.0      # seconds to wait until the commits are; the child process 
 _SIZE = 160          # bytes, less than a sector: after a power cut, the old record or the new one is complete
 _TRIES, _PAUSE = 3, 0.002
 _NO_BOOT_ID = '-'
+DRIVES = 'drives.json'
+_LARGEST = 1 << 20   # bytes of the list of drives; 1,000 drives take 300 kB
 
 
 class Commits(NamedTuple):
@@ -87,14 +98,14 @@ def change(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synce
         finally:
             os.close(file)
     if is_synced:
-        flush(_path(place))
+        files.flush(_path(place))
     return after
 
 
 def opened(place: HistoryFolder) -> None:
     """Set the "open" mark on the disk before commits that are not synced. Raises HistoryUnusable."""
     change(place, lambda record: record._replace(is_open=1))
-    in_a_child(lambda: flush(_path(place)), OPENING_TIME)
+    in_a_child(lambda: files.flush(_path(place)), OPENING_TIME)
 
 
 def committed(place: HistoryFolder, sequence: int, now: int, version: int) -> Commits:
@@ -115,7 +126,7 @@ def synced(place: HistoryFolder, sequence: int, now: int) -> None:
     def work() -> None:
         # SQLite's locks belong to the parent process, so closing files here does not release them.
         for path in (place.file + '-wal', place.file, place.path, place.state.path):
-            flush(path)
+            files.flush(path)
         change(place, lambda record: record._replace(synced=max(sequence, record.synced), synced_at=now,
                                                      is_open=int(record.sequence > sequence)), is_synced=True)
     in_a_child(work, SYNC_TIME)
@@ -140,8 +151,8 @@ def in_a_child(work: Callable[[], object], seconds: float) -> None:
         time.sleep(_PAUSE)
 
 
-def _path(place: HistoryFolder) -> str:
-    return os.path.join(place.path, FILE)
+def _path(place: HistoryFolder, name: str = FILE) -> str:
+    return os.path.join(place.path, name)
 
 
 def _text(place: HistoryFolder) -> bytes:
@@ -165,3 +176,50 @@ def _parsed(text: bytes) -> Commits | None:
             or not all(map(bytes.isdigit, numbers))):
         return None
     return Commits._make([*map(int, numbers), boot.decode('ascii', 'replace')])
+
+
+# --- the list of known drives -----------------------------------------------------------
+
+class Known(NamedTuple):
+    """The drives of a history and where they are."""
+
+    lost: int = 0                           # when the history last restarted, seconds since 1970; 0: never
+    drives: tuple[Record, ...] = ()         # without the time when they were last read, which always changes
+    places: tuple[DrivePlace, ...] = ()
+
+
+def known_of(head: Head) -> Known:
+    """Return the known drives of a database."""
+    return Known(moment(head.facts.get('lost', 0)),
+                 tuple(record._replace(last_read=record.first_read, sum=0) for record in head.records), head.places)
+
+
+def read_known(folder: HistoryFolder) -> Known:
+    """Return the list; an empty one if it is missing or damaged."""
+    try:
+        checksum, _, text = files.content(_path(folder, DRIVES), _LARGEST).partition(b'\n')
+        if checksum == _checksum(text):
+            lost, drives, places = json.loads(text)
+            return Known(moment(lost), tuple(_record(*drive) for drive in drives),
+                         tuple(DrivePlace(*place) for place in places))
+    except (OSError, TypeError, ValueError, RecursionError):   # the owner can write anything there
+        pass
+    return Known()
+
+
+def write_known(folder: HistoryFolder, known: Known) -> None:
+    """Replace the list if it has changed. Raises HistoryUnusable."""
+    if read_known(folder) == known:
+        return
+    drives = [(record.number, record.first_read, *record.identity[:5]) for record in known.drives]
+    text = json.dumps((known.lost, drives, known.places)).encode()
+    with directory.refusals(_path(folder, DRIVES)):
+        files.replace(f'{_checksum(text).decode()}\n{text.decode()}', _path(folder, DRIVES))
+
+
+def _record(number: int, first: int, protocol: str, model: str, firmware: str, serial: str, wwn: str) -> Record:
+    return Record(int(number), Identity(protocol, model, firmware, serial, wwn), moment(first), moment(first))
+
+
+def _checksum(text: bytes) -> bytes:
+    return b'%08x' % crc32(text)

@@ -1,64 +1,51 @@
-"""Access to the SQLite file; only this module uses sqlite3, and each failure becomes an error message.
+"""The database of a history: a SQLite file that no check waits for, and whose lost commits are noticed.
 
 A check waits for the file no longer than PATIENCE and BUDGET allow. It never closes the file: the last process to close
 it waits for the disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end without closing it, so
-SQLite never starts its log from the beginning: shorten_log() does that once the log is long.
+SQLite never starts its log from the beginning: shorten_log() does that once the log is long. A damaged file is set
+aside, and what is left of it is copied (see losses).
 """
 from __future__ import annotations
 
 import os
-import time
 from contextlib import nullcontext, suppress
 
+from ..constants import DAY
 from ..errors import HistoryUnusable
+from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, reason
 from ..typed import TYPE_CHECKING
-from . import commits, directory
+from . import commits, directory, rows
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
 
     from .commits import Commits
     from .directory import HistoryFolder
 
     T = TypeVar('T')
-else:
-    # the C module behind sqlite3; sqlite3 itself imports datetime to convert dates: 2 ms of a check
-    import _sqlite3 as sqlite3
 
 BUDGET = 0.5            # seconds of CPU for one read or write; protects against a file inflated on purpose
 SALVAGE = 5.0           # seconds of CPU for copying what is left of a damaged file: 5 MB take 0.5
 # Bytes of the log (-wal) from which it is copied into the file and truncated, which waits for the disk for 33 ms or
 # more. They are the checks of an hour or more: 24 drives with changing values write 33 to 84 kB at each check.
 LOG_SIZE = 2 ** 18
-# A forged schema cannot run functions of this program; a power cut loses at most the content of -wal.
-_SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', 'wal_autocheckpoint = 0')
-_INSTRUCTIONS = 20_000  # of SQLite between two checks of the clock
-_WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)   # what reading the rows of a damaged file raises
-
-# Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
-_HELD = 'another process has locked it; to see which, use fuser'
+SYNC_EVERY = DAY        # interval at which commits without growth are synced
+SETTINGS = ('synchronous = NORMAL', 'wal_autocheckpoint = 0')   # a power cut loses at most the content of -wal
 _REASONS = {
-    'database or disk is full': 'the disk is full; free some space',
     'attempt to write a readonly': f'it cannot be written; {directory.ADVICE}',
     'unable to open': f'it cannot be opened; {directory.ADVICE}',
-    'database is locked': _HELD, 'database table is locked': _HELD, 'database schema is locked': _HELD,
-    'locking protocol': _HELD,
-    'interrupted': 'it takes too long to read; to start a new history, move it away',
-    'disk I/O': 'the system cannot read or write it; see the kernel log: dmesg -T | tail -50'}
+    'interrupted': 'it takes too long to read; to start a new history, move it away'}
 # Why the old file is not used any more; never in SQLite's words, which would quote its content.
 DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
-SNAPSHOT = 'the old one is that of a snapshot before the release of 2.0.0'
 CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
 
 APPLICATION = 0x534D4152  # "SMAR": identifies the program that owns the database, for file(1)
-# Version of the tables. 1 to 3 were those of snapshots before 2.0.0, which nobody has: such a file is set aside.
-VERSION = 4
+VERSION = 4               # of the tables
 _TABLES = (
-    # Facts about the history itself: begun, machine, lost, lost_before, why and losers (see store), behind (see clock),
-    # thinned, sequence and written of the newest commit (see commits), missing, sum (see checksums); taken N: the
+    # Facts about the history itself: begun, machine, lost, lost_before, why and losers (see store), behind (see
+    # losses), thinned, sequence and written of the newest commit (see commits), missing, sum (see rows); taken N: the
     # smartd log of drive N was imported.
     'CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
     # sum: checksum of the drive's series. seal: checksum of this row and of the drive's places.
@@ -76,62 +63,15 @@ _TABLES = (
     'PRIMARY KEY (series, time)) WITHOUT ROWID')
 
 
-class Connection:
-    """An open database file. Methods raise sqlite3.Error."""
+class Database(SqliteFile):
+    """The database of one folder, opened by one process. Methods raise HistoryUnusable on any failure.
 
-    _connection: sqlite3.Connection
-    _deadline = 0.0
+    Its commits are counted: missing ones are detected. is_urgent: sync() must put the last commit on the disk.
+    """
 
-    def connect(self, path: str, mode: str, budget: float) -> None:
-        """Open a file. mode: a parameter of SQLite's URI. budget: seconds of CPU for all that follows."""
-        path = path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
-        self.allow(budget)
-        self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=directory.PATIENCE,
-                                           isolation_level=None)
-        self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
-        for setting in _SETTINGS:
-            self.run(f'PRAGMA {setting}')
-
-    def allow(self, budget: float) -> None:
-        """Allow so many seconds of CPU from now on."""
-        self._deadline = time.process_time() + budget
-
-    def run(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
-        """Return the rows that a statement selects."""
-        return self._connection.execute(statement, values).fetchall()
-
-    def run_all(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-        """Run a statement for each row of values."""
-        self._connection.executemany(statement, rows)
-
-    def value(self, statement: str, *values: object) -> Any:
-        """Return the single value that a statement selects."""
-        return self.run(statement, *values)[0][0]
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-
-class OldFile(Connection):
-    """A damaged file that was set aside, of which each part is read alone."""
-
-    def __init__(self, folder: HistoryFolder) -> None:
-        """Open the file. If it is missing, no part of it can be read."""
-        self._connection = sqlite3.connect(':memory:')
-        if os.path.lexists(folder.damaged):
-            self.part(lambda: self.connect(folder.damaged, 'mode=rw', SALVAGE))
-
-    def part(self, work: Callable[[], T]) -> T | None:
-        """Return the result of *work*; None if what it reads is damaged."""
-        try:
-            return work()
-        except (sqlite3.Error, *_WRONG_CONTENT):
-            return None
-
-
-class Database(Connection):
-    """The database of one folder, opened by one process. Methods raise HistoryUnusable on any failure."""
+    is_urgent = False
+    head = rows.Head()    # facts, drives and places as the last commit has written them
+    _sequence = 0
 
     def __init__(self, place: HistoryFolder, writes: bool, fill: Callable[[str], None]) -> None:
         """Create the object without opening the file.
@@ -144,25 +84,16 @@ class Database(Connection):
         self._connections = 0
 
     def open(self) -> None:
-        """Open the file, and create it if it is missing. Tables of a snapshot are set aside."""
+        """Open the file, and create it if it is missing."""
         with directory.locked(self.folder, alone=False) if self._writes else nullcontext():
             # Read first, so that commits made from now on do not count as lost.
             self.commits = commits.read(self.folder)
             # Checked before SQLite opens it: closing the file later would release SQLite's locks.
-            self._inode, version = directory.which_file(self.folder, is_made=self._writes)
-            # SQLite would read the log of a snapshot, which can have gigabytes.
-            is_old = self._is_of_a_snapshot(version)
-            if not is_old:
-                version = self._opened()
-                is_old = self._is_of_a_snapshot(version)
+            self._inode = directory.which_file(self.folder, is_made=self._writes)
+            version = self._opened()
             if version == VERSION and self._writes:   # a check that was killed has copied everything
                 directory.put_aside(self.folder)
-        if is_old and not self._writes:
-            raise HistoryUnusable(f'{self.folder.file} is that of a snapshot before the release of 2.0.0; the next '
-                                  f'check starts a new history')
-        if is_old:
-            self.begin_anew(SNAPSHOT)
-        elif not version:
+        if not version:
             self._create()
         elif version > VERSION and not (self.commits and self.commits.version <= VERSION):
             raise HistoryUnusable(f'{self.folder.file} is from a newer version of this program (tables {version}, here '
@@ -190,7 +121,7 @@ class Database(Connection):
         if self._connections:
             self.close()
         with directory.locked(self.folder, alone=True):
-            if directory.which_file(self.folder)[0] == self._inode:
+            if directory.which_file(self.folder) == self._inode:
                 directory.set_aside(self.folder, self.folder.damaged if why == DAMAGED else self.folder.aside)
         self.open()
 
@@ -201,35 +132,66 @@ class Database(Connection):
                 self.allow(SALVAGE)
                 self.run('PRAGMA wal_checkpoint(TRUNCATE)')
 
-    def version(self) -> tuple[int, int]:
+    def generation(self) -> tuple[int, int]:
         """Return a pair of numbers that changes once another process has written, or a new file was opened."""
         # SQLite counts per connection, and starts with the same number on a new file.
         return self._connections, self.value('PRAGMA data_version')
 
-    def transaction(self, work: Callable[[], T], is_writing: bool = True) -> T:
-        """Return the result of *work*, run as one transaction: either everything is written or nothing."""
-        self.run('BEGIN IMMEDIATE' if is_writing else 'BEGIN')
-        try:
+    def commit(self, now: int, work: Callable[[], T]) -> T:
+        """Return the result of *work*, run as one transaction that is also counted in the commit record.
+
+        Raises HistoryUnusable if the record cannot be written.
+        """
+        def counted() -> T:
             result = work()
-            self.run('COMMIT')
-        except BaseException:
-            if self._connection.in_transaction:
-                self.run('ROLLBACK')
-            raise
+            self.count(now)
+            return result
+        if not (self.commits and self.commits.is_open):
+            commits.opened(self.folder)
+        result = self.transaction(counted)
+        self.commits = commits.committed(self.folder, self._sequence, now, VERSION)
         return result
+
+    def count(self, now: int) -> None:
+        """Number the current transaction. Call this last in it."""
+        self._sequence, self.head = rows.count(self, self.commits.sequence if self.commits else 0, now)
+
+    def sync(self, now: int) -> None:
+        """Sync the commits to the disk if they are urgent or a day has passed since the last sync."""
+        if self.is_urgent or not self.commits or not 0 <= now - self.commits.synced_at < SYNC_EVERY:
+            commits.synced(self.folder, self._sequence, now)
+            self.commits, self.is_urgent = commits.read(self.folder), False
+
+    def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
+        """Return facts about missing commits; none if every counted commit is present.
+
+        facts: as read after this database was opened. Raises LookupError or ValueError for a damaged fact.
+        """
+        if self.commits and int(facts['sequence']) >= self.commits.sequence:
+            return {}
+        return {'missing': now, 'missing_since': rows.moment(facts['written']),
+                'missing_until': self.commits.time if self.commits else now, 'uncounted': int(self.commits is None)}
+
+    def unsynced_since(self) -> int | None:
+        """Return since when commits may have been lost to a power cut without a count that shows it.
+
+        In seconds since 1970; 0: since the beginning. None if the system has not restarted with unsynced commits.
+        """
+        record = self.commits
+        return record.synced_at if record and record.is_open and record.boot != commits.boot_id() else None
 
     def _within_budget(self, work: Callable[[], T], budget: float = BUDGET) -> T:
         self.allow(budget)
         try:
             return work()
-        except sqlite3.Error as error:
+        except Error as error:
             # Any other error comes from the content of the tables: an invalid text, or an index that contradicts a row.
             # The next check would fail on it as well.
-            reason = next((words for start, words in _REASONS.items() if str(error).startswith(start)), '')
-            if not reason or ('readonly' in str(error) and directory.is_writable(self.folder)):
+            why = reason(error, _REASONS)
+            if not why or ('readonly' in str(error) and directory.is_writable(self.folder)):
                 raise _Damaged(self.folder.file) from None
-            raise HistoryUnusable(f'{self.folder.file}: {reason}') from None
-        except _WRONG_CONTENT:
+            raise HistoryUnusable(f'{self.folder.file}: {why}') from None
+        except WRONG_CONTENT:
             raise _Damaged(self.folder.file) from None
 
     def _opened(self) -> int:
@@ -238,14 +200,11 @@ class Database(Connection):
         # safe because no process is writing.
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connections += 1
-        self.connect(self.folder.file, mode, BUDGET)
-        version: int = self.value('PRAGMA user_version')   # SQLite opens log and index only now
+        self.allow(BUDGET)
+        self.connect(self.folder.file, mode, directory.PATIENCE, SETTINGS)
+        version = self.version   # SQLite opens log and index only now
         self.allow(BUDGET)   # reading a log of gigabytes, which a killed process has left, takes longer
         return version
-
-    def _is_of_a_snapshot(self, version: int) -> bool:
-        """Return whether a snapshot has written tables of this version; else it is a damaged number, or our own."""
-        return 0 < version < VERSION and not (self.commits and self.commits.version >= VERSION)
 
     def _create(self) -> None:
         if not self._writes:
@@ -268,15 +227,14 @@ class Database(Connection):
 
     def _make_tables(self, is_ours: bool) -> bool:
         """Create the tables; return whether there were none. is_ours: there is a record of their commits."""
-        if self.value('PRAGMA user_version'):  # another check has been here before the lock
+        if self.version:  # another check has been here before the lock
             return False
-        if self.value('SELECT count(*) FROM sqlite_master'):
+        if not self.is_empty:
             if is_ours:
                 raise ValueError('the version of these tables is lost')
             raise HistoryUnusable(f'{self.folder.file} is the database of another program; to start a history, '
                                   f'move it away')
-        for statement in (*_TABLES, f'PRAGMA application_id = {APPLICATION}', f'PRAGMA user_version = {VERSION}'):
-            self.run(statement)
+        self.create(_TABLES, APPLICATION, VERSION)
         self.allow(SALVAGE)
         self._fill(self._why or self._why_empty())
         return True

@@ -27,7 +27,6 @@ NOT_WRITTEN = 'not-written'
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
 MOST_LOG = 64 << 20        # bytes of the log of a database that was set aside
 PATIENCE = 0.1             # seconds to wait for another check
-_VERSION_AT = 60           # bytes before the version of the tables. Source: SQLite, "Database File Format"
 _MODE = 0o644              # others may read; the permissions of the folder limit access
 _REFUSALS = {
     errno.ELOOP: ' is a link; to start a new history, remove it',
@@ -90,11 +89,10 @@ def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
         os.close(lock)
 
 
-def which_file(folder: HistoryFolder, is_made: bool = True) -> tuple[int, int]:
-    """Return the inode of the database and the version of its tables; if it is missing and *is_made*, create it empty.
+def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
+    """Return the inode of the database; if it is missing and *is_made*, create it empty.
 
-    The version is the one in the file without its log. Raises HistoryUnusable if the file is missing, a link, not a
-    regular file, or owned by another user.
+    Raises HistoryUnusable if the file is missing, a link, not a regular file, or owned by another user.
     """
     flags = (os.O_RDWR | os.O_CREAT if is_made else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with refusals(folder.file):
@@ -105,13 +103,12 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> tuple[int, int]:
             if is_made and status.st_size == 0 and status.st_uid == os.geteuid():
                 os.fchmod(descriptor, _MODE)  # whatever umask root had
             is_ours = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == folder.state.user
-            version = os.pread(descriptor, 4, _VERSION_AT) if is_ours else b''
         finally:
             os.close(descriptor)
     if not is_ours:
         raise HistoryUnusable(f'{folder.file} is a link, or does not belong to the owner of its directory; '
                               'to start a new history, move it away')
-    return status.st_ino, int.from_bytes(version, 'big')
+    return status.st_ino
 
 
 def set_aside(folder: HistoryFolder, name: str) -> None:

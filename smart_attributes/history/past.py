@@ -1,18 +1,20 @@
-"""Earlier readings of one drive as plain values, and the growth of a reading since then. Pure."""
+"""Earlier readings of one drive as plain values, and what became of them: growth, and counters set back. Pure."""
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 
 from ..coded import Coded
-from ..constants import DAY
+from ..constants import DAY, HOUR, MONTH
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import amount, plain
-from . import growth, levels, series
+from ..words import clean
+from . import growth, series
 from .series import Key, Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from ..model import Reading
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
     from .series import History
 
 _RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
+# By how much a counter has to fall: base units, and share of its number. Steps of 1 % in endurance_used are rounding.
+LEAST: Mapping[str, tuple[float, float]] = {
+    'power_on_time': (DAY, 0.02), 'power_cycles': (1, 0.02), 'host_written': (0, 0.02), 'nand_written': (0, 0.02),
+    'endurance_used': (1, 0)}
+RUNS_OVER = 65000 * HOUR   # counters of 16 bits run over after 65,536 h, those of old Seagate disks after 78,187 h
+REPORTED = MONTH
+_BESIDE = ', set back'
 
 
 class Past(NamedTuple):
@@ -29,6 +38,16 @@ class Past(NamedTuple):
     now: int = 0                  # seconds since 1970
     is_own: bool = True           # no other user could have written it, so its dates are trusted
     firmware: str = ''            # of the drive at the last check
+
+
+class Fall(NamedTuple):
+    """A counter that was lower than before."""
+
+    reading: Reading
+    before: float
+    since: int       # when the number before it was last seen, seconds since 1970
+    noticed: int     # when it was first seen lower, seconds since 1970
+    firmware: str    # "(firmware 1.0 before, 1.1 after)", '' if it did not change
 
 
 class GrowthAlert(NamedTuple):
@@ -120,7 +139,7 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
     given = [_rule(each) for each in rules if _is_hasty(each, known, past.now, age)]
-    grown = (levels.worst(known, given, past.now, falls) if _is_level(reading, falls) else
+    grown = (growth.level_growth(known, given, past.now, falls) if _is_level(reading, falls) else
              growth.growth(known, given, past.now))
     if grown is None:
         return None
@@ -135,7 +154,7 @@ def lately(past: Past, reading: Reading, within: int, falls: bool) -> Growth | N
     known = history(past, reading) if series.pace(reading.metric) == series.CHANGE else None
     if known is None:
         return None
-    return (levels.lately(known, within, past.now, falls) if _is_level(reading, falls) else
+    return (growth.level_lately(known, within, past.now, falls) if _is_level(reading, falls) else
             growth.lately(known, within, past.now))
 
 
@@ -160,3 +179,53 @@ def _rule(data: Json) -> GrowthRule:
 @lru_cache(maxsize=None)
 def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
     return growth.rule(dict(items), 'thresholds')
+
+
+# --- counters that can only rise and were lower than before: they were set back, or ran over ---
+# The check that notices it stores the former number in a series of its own, from which later checks report it.
+
+def falls(past: Past, readings: Iterable[Reading], firmware: str, within: int = REPORTED) -> list[Fall]:
+    """Return the falls of the last *within* seconds, stored or new, of the counters that a drive reports.
+
+    firmware: that of the drive now.
+    """
+    found = []
+    for reading in readings:
+        if reading.metric in LEAST and reading.judged and reading.number is not None:
+            stored = _stored_falls(past, reading)
+            new = _new_falls(past, reading, firmware)
+            found += stored + [each for each in new if each.before not in {other.before for other in stored}]
+    return [fall for fall in found if past.now - fall.noticed < within]
+
+
+def _stored_falls(past: Past, reading: Reading) -> list[Fall]:
+    return [Fall(reading, point.number, point.time - point.gap, point.time, name.definition)
+            for name, history in past.histories.items() if name.metric == reading.metric + _BESIDE
+            for point in history.points]
+
+
+def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
+    known = past.histories.get(key(reading))
+    before, (least, share) = known.points[-1].number if known and known.points else 0, LEAST[reading.metric]
+    if known is None or before - (reading.number or 0) <= max(least, share * before):
+        return []
+    is_changed = past.firmware not in ('', firmware)
+    words = f'(firmware {clean(past.firmware)} before, {clean(firmware)} after)' if is_changed else ''
+    return [Fall(reading, before, known.last_read, past.now, words)]
+
+
+def former_numbers(past: Past, readings: Sequence[Reading], firmware: str) -> tuple[Observation, ...]:
+    """Return the former numbers to store of the counters that this check found lower."""
+    return tuple(Observation(Key(fall.reading.metric + _BESIDE, fall.firmware), fall.before, series.CHANGE,
+                             past.now - fall.since)
+                 for fall in falls(past, readings, firmware) if fall.noticed == past.now)
+
+
+def fall_note(fall: Fall) -> Coded:
+    """Return the sentence about a fall: "power_on_time was set back between ... and ...: it was 28000 h before"."""
+    is_certain = fall.reading.metric == 'power_on_time' and fall.before < RUNS_OVER
+    verb = 'was set back' if is_certain else 'was set back or ran over'
+    start, end = (time.strftime('%Y-%m-%d %H:%M', time.localtime(moment)) for moment in (fall.since, fall.noticed))
+    return Coded('counter-set-back', f'{fall.reading.metric} {verb} between {start} and {end}{fall.firmware and " "}'
+                                     f'{fall.firmware}: it was {amount(fall.before, fall.reading.unit)} before',
+                 metric=fall.reading.metric, before=fall.before, since=fall.since, noticed=fall.noticed)

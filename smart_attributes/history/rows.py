@@ -1,27 +1,35 @@
-"""Read and write drives, places, series and points as rows of the database, inside a transaction."""
+"""Read and write drives, places, series and points as rows of the database, inside a transaction.
+
+Their checksums form a tree: each series has a checksum of its points, and each drive one of its series. A seal over the
+latter, the row of the drive and its places shows for each drive alone whether it is intact, and one checksum over all
+facts and seals shows a missing drive. A changed number is detected, and so is a missing row. CRC-32 detects accidental
+damage only. It does not detect changes by the owner of the file, whose history is not trusted by checks of other users
+(see store).
+"""
 from __future__ import annotations
 
 from itertools import chain
 
 from ..model import Identity
+from ..sqlite_file import checksum
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import checksums, series
-from .clock import LATEST, moment
-from .drive_changes import DrivePlace
-from .drive_matching import Record
+from . import series
+from .drive_records import DrivePlace, Record
 from .series import History, Key, Point
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from .database import Connection
+    from ..sqlite_file import SqliteFile
     from .series import Observation
 
     AllStored = Mapping[Key, 'Stored']
 
 LARGEST = 1e30     # no drive has a larger number, and sums of two could be infinite
 PERCENT = 1000   # the largest percentage that a drive can report; capacitors may have more than 255 %
+LATEST = 2 ** 36   # the year 4147: a larger number is not a time
+NO_SERIES = checksum([])   # of a drive that has no number to store
 _FEW = 8
 # Conditions for points: all of those of judged series. Two statements, since an OR would scan all other series.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
@@ -59,9 +67,17 @@ class Head(NamedTuple):
     places: tuple[DrivePlace, ...] = ()
 
 
+def moment(value: object) -> int:
+    """Return a time from the database in seconds since 1970. Raises ValueError if it is not a valid time."""
+    seconds = int(str(value))
+    if not 0 <= seconds <= LATEST:
+        raise ValueError
+    return seconds
+
+
 # --- reading ---------------------------------------------------------------------------
 
-def head(database: Connection) -> Head:
+def head(database: SqliteFile) -> Head:
     """Return facts, drives and places. Raises ValueError if they have changed since they were written."""
     facts, drives = sealed(database)
     places = _places(database)
@@ -71,7 +87,7 @@ def head(database: Connection) -> Head:
     return Head(facts, tuple(record for record, _ in found), tuple(chain.from_iterable(at for _, at in found)))
 
 
-def sealed(database: Connection) -> tuple[dict[str, str], Sequence[tuple[Any, ...]]]:
+def sealed(database: SqliteFile) -> tuple[dict[str, str], Sequence[tuple[Any, ...]]]:
     """Return the facts and the rows of the drives, whose seals are not compared with their content.
 
     Raises ValueError if the facts or the list of drives have changed since they were written.
@@ -82,17 +98,17 @@ def sealed(database: Connection) -> tuple[dict[str, str], Sequence[tuple[Any, ..
     return facts, drives
 
 
-def _facts(database: Connection) -> dict[str, str]:
+def _facts(database: SqliteFile) -> dict[str, str]:
     return {str(name): str(value) for name, value in database.run(_FACTS)}
 
 
-def drive(database: Connection, number: int) -> tuple[Record, tuple[DrivePlace, ...]]:
+def drive(database: SqliteFile, number: int) -> tuple[Record, tuple[DrivePlace, ...]]:
     """Return the record and the places of one drive. Raises ValueError if they have changed since they were written."""
     row, = database.run(f'{_DRIVES} WHERE number = ?', number)
     return _drive(row, _places(database, 'WHERE drive = ?', number).get(number, ()))
 
 
-def _places(database: Connection, condition: str = '', *values: object) -> dict[int, list[tuple[Any, ...]]]:
+def _places(database: SqliteFile, condition: str = '', *values: object) -> dict[int, list[tuple[Any, ...]]]:
     """Return the rows of places, by drive number."""
     by_drive: dict[int, list[tuple[Any, ...]]] = {}
     for row in database.run(f'{_PLACES} {condition} ORDER BY address, drive', *values):
@@ -117,14 +133,14 @@ def _values(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Re
 
 def _seal(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> int:
     """Return the checksum of the row of a drive, without its seal, and of those of its places."""
-    return checksums.of_rows([row[:-1]], places)
+    return checksum([row[:-1]], places)
 
 
 def _sum(facts: Mapping[str, str], drives: Sequence[tuple[Any, ...]]) -> str:
-    return str(checksums.of_rows(sorted(facts.items()), [(row[0], row[-1]) for row in drives]))
+    return str(checksum(sorted(facts.items()), [(row[0], row[-1]) for row in drives]))
 
 
-def stored(database: Connection, drives: Sequence[Record], points: Sequence[str]) -> dict[int, dict[Key, Stored]]:
+def stored(database: SqliteFile, drives: Sequence[Record], points: Sequence[str]) -> dict[int, dict[Key, Stored]]:
     """Return the series of drives, by drive number. points: RECENT or EVERY.
 
     Raises ValueError if they have changed since they were written, or have values that no check writes.
@@ -136,7 +152,7 @@ def stored(database: Connection, drives: Sequence[Record], points: Sequence[str]
             by_series.setdefault(number, []).append(Point._make(point))
     by_drive: dict[int, dict[Key, Stored]] = {number: {} for number in last_read}
     rows = _by_drive(database, last_read)
-    if any(checksums.of_rows(rows[record.number]) != record.sum for record in drives):
+    if any(checksum(rows[record.number]) != record.sum for record in drives):
         raise ValueError('a wrong checksum')
     for number, drive, metric, definition, pace, absent, settled, total in chain.from_iterable(rows.values()):
         history = History(tuple(by_series.get(number, ())), absent or last_read[drive])
@@ -148,7 +164,7 @@ def stored(database: Connection, drives: Sequence[Record], points: Sequence[str]
 def _check(row: Stored, most: float, is_whole: bool) -> None:
     """Raise ValueError for a series that no check has written. is_whole: it has all of its points."""
     points = row.history.points
-    if checksums.of_points(points, 0 if is_whole else row.settled) != row.sum:
+    if series.checksum(points, 0 if is_whole else row.settled) != row.sum:
         raise ValueError('a wrong checksum')
     # Of many points, only the extremes are checked: these are plausible only if all points are.
     for time, number, _ in points if len(points) < _FEW else (map(min, zip(*points)), map(max, zip(*points))):
@@ -165,7 +181,7 @@ def _listed(numbers: Collection[int]) -> str:
     return ','.join(f'{number:d}' for number in numbers)
 
 
-def _by_drive(database: Connection, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
+def _by_drive(database: SqliteFile, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
     """Return the rows of series, by drive number."""
     by_drive: dict[int, list[tuple[Any, ...]]] = {number: [] for number in drives}
     for row in database.run(_SERIES.format(_listed(drives))):
@@ -177,21 +193,21 @@ def _by_drive(database: Connection, drives: Collection[int]) -> dict[int, list[t
 
 # --- writing ---------------------------------------------------------------------------
 
-def new_drive(database: Connection, identity: Identity, now: int) -> Record:
+def new_drive(database: SqliteFile, identity: Identity, now: int) -> Record:
     """Create and return the record of a drive that is new to the history."""
     return write_drive(database, Record(0, identity, now, now))
 
 
-def write_drive(database: Connection, record: Record) -> Record:
+def write_drive(database: SqliteFile, record: Record) -> Record:
     """Write the record of a drive without series; return it with its number, which is a new one if it is 0."""
     who = record.identity
     database.run('INSERT INTO drive (number, protocol, model, firmware, serial, wwn, first_read, last_read, sum) '
                  'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', record.number or None, who.protocol, who.model, who.firmware,
-                 who.serial, who.wwn, record.first_read, record.last_read, checksums.NO_SERIES)
-    return record._replace(number=database.value('SELECT last_insert_rowid()'), sum=checksums.NO_SERIES)
+                 who.serial, who.wwn, record.first_read, record.last_read, NO_SERIES)
+    return record._replace(number=database.value('SELECT last_insert_rowid()'), sum=NO_SERIES)
 
 
-def write_stored(database: Connection, drive: int, known: AllStored) -> None:
+def write_stored(database: SqliteFile, drive: int, known: AllStored) -> None:
     """Write series with all their points, as stored() has returned them, and the checksum of their drive."""
     database.run_all('INSERT INTO series VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
         (row.number, drive, *key, row.pace, row.absent, row.settled, row.sum) for key, row in known.items()])
@@ -200,7 +216,7 @@ def write_stored(database: Connection, drive: int, known: AllStored) -> None:
     sum_series(database, [drive])
 
 
-def read_again(database: Connection, read: Sequence[tuple[Record, Identity]], now: int) -> None:
+def read_again(database: SqliteFile, read: Sequence[tuple[Record, Identity]], now: int) -> None:
     """Update when drives were read, their firmware, and missing parts of identities: cut models, hidden WWNs."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
@@ -208,7 +224,7 @@ def read_again(database: Connection, read: Sequence[tuple[Record, Identity]], no
         for record, identity in read])
 
 
-def write_readings(database: Connection, record: Record, observations: Sequence[Observation], known: AllStored,
+def write_readings(database: SqliteFile, record: Record, observations: Sequence[Observation], known: AllStored,
                    now: int) -> tuple[bool, bool]:
     """Write the new numbers of a drive.
 
@@ -241,42 +257,42 @@ def _with(row: Stored, point: Point) -> Stored:
     """Return a series with its checksums after a point is added or replaces the newest one."""
     is_added = not row.history.points or point.time > row.history.points[-1].time
     settled = row.sum if is_added else row.settled
-    return row._replace(settled=settled, sum=checksums.of_points([point], settled))
+    return row._replace(settled=settled, sum=series.checksum([point], settled))
 
 
-def _shortened(database: Connection, row: Stored, point: Point, now: int) -> Stored:
+def _shortened(database: SqliteFile, row: Stored, point: Point, now: int) -> Stored:
     """Delete all points of a series; return it with the points that hysteresis needs and their checksums."""
     grown = row.history._replace(points=(*row.history.points, point))
     rest = series.peaks(series.latest(grown, now, series.SPAN) or grown.points)
     database.run('DELETE FROM point WHERE series = ?', row.number)
-    return row._replace(history=History(tuple(rest)), settled=checksums.of_points(rest[:-1]),
-                        sum=checksums.of_points(rest))
+    return row._replace(history=History(tuple(rest)), settled=series.checksum(rest[:-1]),
+                        sum=series.checksum(rest))
 
 
-def _new_series(database: Connection, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
+def _new_series(database: SqliteFile, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
     database.run('INSERT INTO series (drive, metric, definition, pace, absent) VALUES (?, ?, ?, ?, ?)', drive, *key,
                  pace, absent)
     return Stored(database.value('SELECT last_insert_rowid()'), pace, 0, History())
 
 
-def sum_series(database: Connection, drives: Collection[int]) -> None:
+def sum_series(database: SqliteFile, drives: Collection[int]) -> None:
     """Recalculate the checksums of drives from those of their series."""
     database.run_all('UPDATE drive SET sum = ? WHERE number = ?', [
-        (checksums.of_rows(rows), number) for number, rows in _by_drive(database, drives).items()])
+        (checksum(rows), number) for number, rows in _by_drive(database, drives).items()])
 
 
-def sum_points(database: Connection, drives: Collection[int]) -> None:
+def sum_points(database: SqliteFile, drives: Collection[int]) -> None:
     """Recalculate the checksums of all series of drives from their points, and then those of the drives."""
     by_series: dict[int, list[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
     for number, *point in database.run(_POINTS.format(_listed(drives), *EVERY)):
         by_series[number].append(Point._make(point))
     database.run_all('UPDATE series SET settled = ?, sum = ? WHERE number = ?', [
-        (checksums.of_points(points[:-1]), checksums.of_points(points), number)
+        (series.checksum(points[:-1]), series.checksum(points), number)
         for number, points in by_series.items()])
     sum_series(database, drives)
 
 
-def count(database: Connection, least: int, now: int) -> tuple[int, Head]:
+def count(database: SqliteFile, least: int, now: int) -> tuple[int, Head]:
     """Write the next commit number, and the seals and the checksum over everything; return the number and all that.
 
     least: the largest number so far, from the commit record. Call this last before COMMIT.
@@ -294,12 +310,12 @@ def count(database: Connection, least: int, now: int) -> tuple[int, Head]:
                           tuple(chain.from_iterable(at for _, at in found)))
 
 
-def write_facts(database: Connection, **facts: object) -> None:
+def write_facts(database: SqliteFile, **facts: object) -> None:
     """Write facts about the history itself."""
     database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', [(name, str(fact)) for name, fact in facts.items()])
 
 
-def write_past(database: Connection, record: Record, known: AllStored, key: Key, pace: int,
+def write_past(database: SqliteFile, record: Record, known: AllStored, key: Key, pace: int,
                points: Sequence[Point]) -> int:
     """Write points older than the first one of a series; return how many. The caller must update the checksums."""
     row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
@@ -314,19 +330,19 @@ def write_past(database: Connection, record: Record, known: AllStored, key: Key,
     return len(older)
 
 
-def write_places(database: Connection, changed: Collection[DrivePlace]) -> None:
+def write_places(database: SqliteFile, changed: Collection[DrivePlace]) -> None:
     """Write places that are new or have changed."""
     database.run_all('INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, ?)', tuple(changed))
 
 
-def remove(database: Connection, drive: int) -> None:
+def remove(database: SqliteFile, drive: int) -> None:
     """Delete all data of a drive. drive: number of its record."""
     database.run('DELETE FROM point WHERE series IN (SELECT number FROM series WHERE drive = ?)', drive)
     for table, column in (('series', 'drive'), ('place', 'drive'), ('drive', 'number')):
         database.run(f'DELETE FROM {table} WHERE {column} = ?', drive)  # noqa: S608
 
 
-def thin(database: Connection, until: int, now: int) -> None:
+def thin(database: SqliteFile, until: int, now: int) -> None:
     """Thin points before *until* to one a month, and older points of constantly changing series to one a day."""
     counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')

@@ -7,14 +7,22 @@ an alert, follow from the points alone.
 """
 from __future__ import annotations
 
+from itertools import chain
+from zlib import crc32
+
 from ..constants import DAY, HOUR, MONTH
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from struct import Struct, error, pack
+else:
+    # the C module behind struct; it is imported faster
+    from _struct import Struct, error, pack
 
 KEPT_DAILY = 400 * DAY   # older points are thinned to one a month
 KEPT_WHOLE = 25 * HOUR   # of a series that changes at every check, older points are thinned to one a day
+_ONE = Struct('<3d').pack
 MANY = 320               # a series with more points counts as one that changes at every check
 
 # How often a series gets a point.
@@ -95,6 +103,20 @@ def with_reading(history: History, number: float, now: int) -> History:
     """Return a history that includes the number of this check."""
     point = next_point(CHANGE, history, number, now)
     return History((*history.points, point) if point else history.points, now)
+
+
+def checksum(points: Sequence[Point], before: int = 0) -> int:
+    """Return the checksum of points, oldest first. before: the checksum of all earlier points.
+
+    Raises ValueError for a field that is not a number.
+    """
+    try:
+        if len(points) == 1:   # nearly all series of nearly all drives
+            return crc32(_ONE(*points[0]), before)
+        numbers = list(chain.from_iterable(points))
+        return crc32(pack(f'<{len(numbers)}d', *numbers), before)
+    except (error, OverflowError):
+        raise ValueError('not a number') from None
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:

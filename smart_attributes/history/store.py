@@ -10,10 +10,9 @@ from contextlib import suppress
 from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import clock, commits, directory, drive_matching, losses, rows, salvage, series
-from .counted_database import CountedDatabase
-from .database import BUDGET, CLONED, DAMAGED, GONE, OldFile
-from .drive_changes import updated
+from . import commits, directory, drive_records, rows, series
+from .database import BUDGET, CLONED, DAMAGED, GONE, Database
+from .drive_records import updated
 from .series import LATELY
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 
     from ..model import Identity
     from ..state_directory import StateDirectory
-    from .drive_changes import DrivePlace, Scope
-    from .drive_matching import Match, Record, SameDrive
+    from .drive_records import DrivePlace, Match, Record, SameDrive, Scope
     from .series import History, Key, Observation, Point
 
     Histories = Mapping[Key, History]
@@ -78,7 +76,7 @@ class HistoryStore:
         """
         self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
         self.folder = directory.below(state, is_made=writes)
-        self._database = CountedDatabase(self.folder, writes, self._fill)
+        self._database = Database(self.folder, writes, self._fill)
         self.not_written = ''   # a message why earlier checks could not write
         self.restarted = ''     # a message about readings that a power cut may have lost
         self.doubt = ''         # a message about a clock that is behind the history
@@ -86,7 +84,7 @@ class HistoryStore:
         self._moments: Mapping[str, int] = {}   # those of its facts that are times
         self._version = _NOT_READ               # changes once another process has written
         self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
-        self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_matching.name()
+        self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_records.name()
         self._database.guarded(self._open)
 
     @property
@@ -101,7 +99,7 @@ class HistoryStore:
 
     @property
     def places(self) -> tuple[DrivePlace, ...]:
-        """Their current and former places; see drive_changes."""
+        """Their current and former places; see drive_records."""
         return self._head.places
 
     @property
@@ -112,16 +110,25 @@ class HistoryStore:
     @property
     def loss(self) -> str:
         """Return a message if readings were lost within the last seven days because the file could not be used."""
+        if 'lost' not in self._head.facts:
+            return ''
+        from . import losses
         return losses.lost(self._head, self.folder, self.now)
 
     @property
     def recurring_loss(self) -> str:
         """Return a message if the file could not be used twice within a day, the last time within the last day."""
+        if 'lost' not in self._head.facts:
+            return ''
+        from . import losses
         return losses.recurring(self._head, self.folder, self.now)
 
     @property
     def missing(self) -> str:
         """Return a message if a loss of readings was detected within the last seven days."""
+        if 'missing' not in self._head.facts:
+            return ''
+        from . import losses
         return losses.missing(self._head, self.now)
 
     def knows_since(self, record: Record) -> int:
@@ -141,7 +148,7 @@ class HistoryStore:
         """Read ahead the histories of the drives last seen at these addresses; return their identities."""
         here = {place.drive for place in self.places if place.address in addresses and not place.gone}
         there = [record.identity for record in self.records if record.number in here]
-        self._expected = {drive_matching.name(identity): history
+        self._expected = {drive_records.name(identity): history
                           for identity, history in zip(there, self.recall(there)) if history.match.record}
         return there
 
@@ -150,7 +157,7 @@ class HistoryStore:
 
         recall() can differ if another drive of this run looks the same, or if another process writes in between.
         """
-        return self._expected.get(drive_matching.name(identity))
+        return self._expected.get(drive_records.name(identity))
 
     def at(self, address: str) -> Record | None:
         """Return the drive last seen at an address, for example of a drive in standby; None if there was none."""
@@ -199,7 +206,7 @@ class HistoryStore:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
         self._version = _NOT_READ   # data_version does not show writes of this process itself
         with self.folder.state, suppress(HistoryUnusable):   # the next check writes it
-            salvage.write_known(self.folder, salvage.known_of(self._database.head))
+            commits.write_known(self.folder, commits.known_of(self._database.head))
         return result
 
     # --- opening -----------------------------------------------------------------------
@@ -221,19 +228,9 @@ class HistoryStore:
         """Write the facts of new tables, and what is left of the old ones. why: they are new; '': there were none."""
         self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
         if why in (DAMAGED, GONE):
-            self._salvage(why)
+            from . import losses
+            self._set(**{**losses.salvaged(self._database, self.now), 'why': why})
         self._database.count(self.now)
-
-    def _salvage(self, why: str) -> None:
-        """Copy what is left of a damaged history; the list of known drives at least."""
-        known, written = salvage.read_known(self.folder), self._database.commits
-        old = OldFile(self.folder)
-        facts = old.part(lambda: rows.sealed(old)[0]) or {}
-        losers = salvage.copy(old, self._database, known, written.time if written else 0)
-        old.close()
-        begun = min((record.first_read for record in known.drives), default=self.now)
-        self._set(**{'begun': begun, **facts, 'lost_before': facts.get('lost', known.lost), 'lost': self.now,
-                     'why': why, 'losers': ' '.join(str(record.number) for record in losers)})
 
     def _count_commits(self) -> None:
         """Check whether commits are missing, or may be missing after a power cut."""
@@ -245,6 +242,7 @@ class HistoryStore:
             told = {name: str(fact) for name, fact in missing.items()}
             self._head = self._head._replace(facts={**self._head.facts, **told})
         elif unsynced is not None:
+            from . import losses
             self.restarted = (f'the system has restarted since the last check; if it lost power, readings since '
                               f'{losses.day(unsynced or self.begun)} may be missing; earlier readings still count')
 
@@ -254,32 +252,24 @@ class HistoryStore:
         While it is unknown which clock is right, readings are stored as if they were made a second after the newest.
         """
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
-        if self._writes and clock.is_settled(self.now, latest, since):
-            self._database.commit(self.now, self._date_anew)
-            return self._read()
-        self.doubt = clock.doubt(self.now, latest, since)
-        if self._writes and bool(self.doubt) != (since >= clock.EARLIEST):
+        if not since and self.now >= latest:
+            return
+        from . import losses
+        if self._writes and losses.is_settled(self.now, latest, since):
+            self._database.commit(self.now, lambda: losses.date_anew(self._database, self.records, self.now))
+            self._read()
+            return
+        self.doubt = losses.doubt(self.now, latest, since)
+        if self._writes and bool(self.doubt) != (since >= losses.EARLIEST):
             self._database.commit(self.now, lambda: self._set(behind=self.now if self.doubt else 0))
         if self.doubt:
             self.now = latest + 1
-        return None
-
-    def _date_anew(self) -> None:
-        """Set the time of all points in the future to one second ago: their numbers are right, their times were not."""
-        run, now = self._database.run, self.now - 1
-        run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = '
-            'point.series)', now)
-        run('UPDATE OR REPLACE point SET time = ?, gap = 0 WHERE time > ?', now, now)
-        run('UPDATE drive SET first_read = min(first_read, ?), last_read = min(last_read, ?)', now, now)
-        run('UPDATE place SET first = min(first, ?), gone = min(gone, ?)', now, now)
-        run('UPDATE series SET absent = min(absent, ?)', now)
-        rows.sum_points(self._database, [record.number for record in self.records])
-        self._set(behind=0, thinned=now)
 
     def _try_to_write(self) -> None:
         """Check, before the output is printed, whether the history can be written after it."""
         since, why = directory.mark(self.folder)
         if since:
+            from . import losses
             self.not_written = f'nothing could be written since {losses.day(since)}' + (f': {why}' if why else '')
         self._database.transaction(tuple)
 
@@ -291,16 +281,16 @@ class HistoryStore:
     def _all(self) -> None:
         self._head = rows.head(self._database)
         facts = self._head.facts
-        self._moments = {name: clock.moment(facts[name]) for name in MOMENTS if name in facts}
-        self._version, self._last, self._expected = self._database.version(), None, {}
+        self._moments = {name: rows.moment(facts[name]) for name in MOMENTS if name in facts}
+        self._version, self._last, self._expected = self._database.generation(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
         """Return the histories of drives. They are read again only for other drives or after another check has written.
         """
-        if self._version != self._database.version():
+        if self._version != self._database.generation():
             self._all()
         if self._last is None or self._last[0] != identities:
-            matches = drive_matching.matches(identities, self.records, self._is_same)
+            matches = drive_records.matches(identities, self.records, self._is_same)
             stored = self._stored([match.record for match in matches if match.record])
             self._last = identities, [DriveHistory(match, stored[match.record.number] if match.record else {})
                                       for match in matches]
@@ -319,7 +309,7 @@ class HistoryStore:
         return {key: row.history for key, row in stored.items() if row.pace != LATELY}
 
     def _examine(self) -> None:
-        if self._database.run('PRAGMA integrity_check(1)') != [('ok',)]:
+        if not self._database.is_sound:
             raise ValueError('SQLite finds the file damaged')
         for record in rows.head(self._database).records:
             rows.stored(self._database, [record], rows.EVERY)

@@ -1,0 +1,123 @@
+"""A SQLite file of this program: statements, transactions, checksums of rows; only this module uses sqlite3.
+
+What happens to a file that cannot be used is decided by its owner: history.database or fleet.ledger_file.
+"""
+from __future__ import annotations
+
+import time
+from zlib import crc32
+
+from .typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, TypeVar
+
+    T = TypeVar('T')
+else:
+    # the C module behind sqlite3; sqlite3 itself imports datetime to convert dates: 2 ms of a check
+    import _sqlite3 as sqlite3
+
+Error = sqlite3.Error
+_INSTRUCTIONS = 20_000  # of SQLite between two checks of the clock
+WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)   # what reading the rows of a damaged file raises
+_HELD = 'another process has locked it; to see which, use fuser'
+# Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
+_REASONS = {
+    'database or disk is full': 'the disk is full; free some space',
+    'database is locked': _HELD, 'database table is locked': _HELD, 'database schema is locked': _HELD,
+    'locking protocol': _HELD,
+    'disk I/O': 'the system cannot read or write it; see the kernel log: dmesg -T | tail -50'}
+
+
+class SqliteFile:
+    """An open file. Methods raise Error."""
+
+    _connection: sqlite3.Connection
+    _deadline = float('inf')
+
+    def connect(self, path: str, parameters: str, patience: float, settings: Iterable[str]) -> None:
+        """Open a file. parameters: of SQLite's URI. patience: seconds to wait for a lock. settings: PRAGMA arguments.
+        """
+        path = path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
+        path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # two slashes would begin the name of a host
+        self._connection = sqlite3.connect(f'file:{path}?{parameters}', uri=True, timeout=patience,
+                                           isolation_level=None)
+        self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
+        # A forged schema cannot run functions of this program.
+        for setting in ('trusted_schema = OFF', *settings):
+            self.run(f'PRAGMA {setting}')
+
+    def allow(self, budget: float) -> None:
+        """Allow so many seconds of CPU from now on."""
+        self._deadline = time.process_time() + budget
+
+    def define(self, name: str, function: Callable[..., int]) -> None:
+        """Make a function available to statements."""
+        self._connection.create_function(name, -1, function, deterministic=True)
+
+    def run(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
+        """Return the rows that a statement selects."""
+        return self._connection.execute(statement, values).fetchall()
+
+    def run_all(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Run a statement for each row of values."""
+        self._connection.executemany(statement, rows)
+
+    def value(self, statement: str, *values: object) -> Any:
+        """Return the single value that a statement selects."""
+        return self.run(statement, *values)[0][0]
+
+    def transaction(self, work: Callable[[], T], is_writing: bool = True) -> T:
+        """Return the result of *work*, run as one transaction: either everything is written or nothing."""
+        self.run('BEGIN IMMEDIATE' if is_writing else 'BEGIN')
+        try:
+            result = work()
+            self.run('COMMIT')
+        except BaseException:
+            if self._connection.in_transaction:
+                self.run('ROLLBACK')
+            raise
+        return result
+
+    def create(self, tables: Iterable[str], application: int, version: int) -> None:
+        """Create the tables of a new file. application: identifies the program that owns the file, for file(1)."""
+        for statement in (*tables, f'PRAGMA application_id = {application}', f'PRAGMA user_version = {version}'):
+            self.run(statement)
+
+    @property
+    def version(self) -> int:
+        """Return the version of the tables; 0 of a new file."""
+        version: int = self.value('PRAGMA user_version')
+        return version
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the file has no tables."""
+        return not self.value('SELECT count(*) FROM sqlite_master')
+
+    @property
+    def is_sound(self) -> bool:
+        """Return whether SQLite finds no damage to the structure of the whole file."""
+        return self.run('PRAGMA integrity_check(1)') == [('ok',)]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+
+def reason(error: Exception, reasons: Mapping[str, str]) -> str:
+    """Return the reason for an error of SQLite and the next step; '' if the file is damaged.
+
+    reasons: those of one kind of file, by the start of SQLite's message.
+    """
+    return next((words for start, words in {**_REASONS, **reasons}.items() if str(error).startswith(start)), '')
+
+
+def checksum(*values: object) -> int:
+    """Return the checksum of values as SQLite returns them. It is the same in every version of Python.
+
+    SQLite notices damage to its structure, but only that to the content of its log.
+    """
+    return crc32(ascii(values).encode())
