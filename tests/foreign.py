@@ -28,7 +28,7 @@ from smart_attributes.check import judging, rulebook
 from smart_attributes.constants import DAY
 from smart_attributes.devtools import samples
 from smart_attributes.errors import HistoryUnusable, SmartError
-from smart_attributes.fleet import icinga, results, services, summary, table, triage_documents
+from smart_attributes.fleet import icinga, services, summary, table, triage_documents
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.worst_drives import Kept
@@ -377,7 +377,7 @@ def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
     found = icinga._objects(bytearray(data))
     _told_of_fleet(lambda reader, _: [drive for each in found
-                                      for drive in services.told(results.service(each), reader, START).drives])
+                                      for drive in services.told(services.service(each), reader, START).drives])
 
 
 def dump(page: bytes, number: str = '0xc0') -> bytes:

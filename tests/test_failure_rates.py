@@ -15,10 +15,9 @@ import pytest
 from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import HOUR, YEAR
-from smart_attributes.fleet import ledger, rates
-from smart_attributes.fleet.ledger import NAMES, Cell, Record, Sighting
+from smart_attributes.fleet import ledger
+from smart_attributes.fleet.ledger import NAMES, Cell, Rate, Record, Sighting
 from smart_attributes.fleet.ledger_file import Ledger
-from smart_attributes.fleet.rates import Rate
 from smart_attributes.model import State
 
 STEP = 13 * DAY // HOUR    # hours from one run to the next
@@ -32,7 +31,7 @@ STEP = 13 * DAY // HOUR    # hours from one run to the next
     (20, 13.255, 29.062), (50, 38.965, 63.287)])
 def test_an_interval_is_the_one_in_the_tables(failures, low, high):
     """To the digits that are printed there."""
-    assert rates.interval(failures) == pytest.approx((low, high), abs=0.0006)
+    assert ledger.interval(failures) == pytest.approx((low, high), abs=0.0006)
 
 
 @pytest.mark.parametrize('failures', [*range(1, 40), 100, 781, 3208])
@@ -41,7 +40,7 @@ def test_an_interval_leaves_out_five_percent_on_each_side(failures):
     def at_most(count: int, mean: float) -> float:
         return math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count + 1))
 
-    low, high = rates.interval(failures)
+    low, high = ledger.interval(failures)
     assert 1 - at_most(failures - 1, low) == pytest.approx(0.05, abs=1e-9)
     assert at_most(failures, high) == pytest.approx(0.05, abs=1e-9)
 
@@ -54,17 +53,17 @@ def cell(model: str, years: float, failures: int, firmware: str = 'A1', band: in
 
 def test_without_failures_the_interval_begins_at_zero():
     """Exactly: a rest of the calculation would be shown as a rate."""
-    assert rates.interval(0)[0] == 0
+    assert ledger.interval(0)[0] == 0
 
 
 def test_cells_are_added_up_by_model_in_the_order_of_names():
     """Of firmware and age bands; no model is ranked, and none is compared with the others."""
     cells = [cell('BIG', 2, 1, '', 5), cell('ACME', 10, 2), cell('ACME', 20, 3, band=1), cell('ACME', 30, 5, 'A2')]
 
-    assert rates.of_cells(cells, {('ACME',): 50, ('ACME', 'A1'): 22}) == [
+    assert ledger.rates(cells, {('ACME',): 50, ('ACME', 'A1'): 22}) == [
         Rate('ACME', 50, 60, 10), Rate('BIG', 0, 2, 1)]
     assert (Rate('A', 1, 0, 0).rate, Rate('A', 1, 0, 0).interval) == (0, (0, math.inf))
-    assert rates.as_json([Rate('A', 1, 0, 0)])[0]['high'] is None
+    assert ledger.rates_as_json([Rate('A', 1, 0, 0)])[0]['high'] is None
 
 
 def test_a_rate_is_only_in_the_document_and_blames_no_model(tmp_path):
@@ -161,7 +160,7 @@ def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
     """Each disk is a host; its power-on hours are the time in which `fleet` runs."""
     cells = entered(lives)
     bands = {(each.model, '', NAMES[each.band]): (each.seconds, each.failures) for each in cells}
-    found = {(each.model,): each for each in rates.of_cells(cells, {})}
+    found = {(each.model,): each for each in ledger.rates(cells, {})}
     own = counted(lives)
 
     assert (len(lives), sum(each[1] for name, each in own.items() if len(name) == 1)) == (52_320, 3_208)
@@ -171,7 +170,7 @@ def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
         elif hours:
             years = hours / 8766
             assert (found[name].years, found[name].failures) == (pytest.approx(years, rel=1e-12), failures), name
-            low, high = rates.interval(failures)
+            low, high = ledger.interval(failures)
             assert found[name].interval == pytest.approx((low / years, high / years), rel=1e-12)
 
 

@@ -20,7 +20,7 @@ from conftest import ROOT, SOON, run
 from test_fleet_answers import LINE, Fake, service, told
 
 from smart_attributes.coded import Coded
-from smart_attributes.fleet import causes, results
+from smart_attributes.fleet import plugin_output, services
 from smart_attributes.output.codes import BY_NAME, CAUSES
 
 CUT = 'SMART OK - x; 24 drives: 24 ok\n' + LINE.format(serial='EXAMPLE0001')
@@ -123,7 +123,7 @@ def test_each_host_without_drives_is_listed_with_its_cause_and_its_remedy(fake):
     for host, (_, code, _) in zip(found.values(), OUTPUTS):
         row = next(each for each in host if each['code'])
         is_well = row['state'] == 'OK'
-        assert row['to_do'] == ('nothing' if is_well else causes.next_step(BY_NAME[code]))
+        assert row['to_do'] == ('nothing' if is_well else plugin_output.next_step(BY_NAME[code]))
         assert row['why'] and not row['why'].endswith(': ')
 
 
@@ -177,7 +177,8 @@ def test_a_document_of_a_host_has_the_same_causes(tmp_path):
          'code': 'sudo-rule-missing'}]}))
     [drive] = json.loads(run('fleet', '--json', str(path)).text)['drives']
 
-    assert (drive['code'], drive['to_do']) == ('sudo-rule-missing', causes.next_step(BY_NAME['sudo-rule-missing']))
+    assert (drive['code'], drive['to_do']) == (
+        'sudo-rule-missing', plugin_output.next_step(BY_NAME['sudo-rule-missing']))
     assert drive['handling'] is None
 
 
@@ -190,7 +191,7 @@ def test_each_cause_is_shown_by_an_output():
     (Coded('timeout', 'x'), 'timeout'), (Coded('of-a-newer-version', 'x'), 'of-a-newer-version'),
     ('no answer within 30 s', 'drive-unreadable'), ('x', 'drive-unreadable')])
 def test_a_code_is_taken_as_it_was_printed_and_else_from_the_words(words, code):
-    assert causes.of_drive(words).name == code
+    assert plugin_output.of_drive(words).name == code
 
 
 @pytest.mark.parametrize('words, name, remedy', [
@@ -198,21 +199,21 @@ def test_a_code_is_taken_as_it_was_printed_and_else_from_the_words(words, code):
                                                     'check-incomplete'),
     (Coded('scan-failed', 'no answer'), 'scan-failed', 'scan-failed')])
 def test_a_message_about_a_check_has_the_remedy_of_its_code(words, name, remedy):
-    assert causes.of_check(words) == BY_NAME[remedy]._replace(name=name)
+    assert plugin_output.of_check(words) == BY_NAME[remedy]._replace(name=name)
 
 
 @pytest.mark.parametrize('output, status, code', [
     ('x', 3, 'output-foreign'), ('', 127, 'plugin-missing'), ('x', 126, 'plugin-missing'), ('', 3, 'no-output'),
-    ('a' * causes.LOOKED_AT + 'Plugin timed out', 2, 'output-foreign')])
+    ('a' * plugin_output.LOOKED_AT + 'Plugin timed out', 2, 'output-foreign')])
 def test_an_output_of_another_program_has_a_code(output, status, code):
-    assert causes.of_output(output, status) == BY_NAME[code]
+    assert plugin_output.of_output(output, status) == BY_NAME[code]
 
 
 @pytest.mark.parametrize('code, step', [
     ('ssh-refused', 'on the monitoring server, as its user, run: ssh HOST true'),
     ('sudo-missing', 'on the host: install it: apt install sudo')])
 def test_the_next_step_names_the_host_where_it_is_for_the_host(code, step):
-    assert causes.next_step(BY_NAME[code]) == step
+    assert plugin_output.next_step(BY_NAME[code]) == step
 
 
 @pytest.mark.parametrize('words', ['a' * 4096, "Check command '" * 300, "NRPE: Command '" * 300, 'execvpe(' * 500,
@@ -221,7 +222,7 @@ def test_the_next_step_names_the_host_where_it_is_for_the_host(code, step):
 def test_hostile_words_cost_no_time(words):
     """Patterns must not repeat work for each character."""
     began = time.monotonic()
-    causes.of_output(words, 0)
+    plugin_output.of_output(words, 0)
 
     assert time.monotonic() - began < SOON
 
@@ -252,12 +253,12 @@ def test_downtimes_and_acknowledgements_are_read(facts, host, wanted):
     found = answered('h', 'x', 2, {}, **facts)
     found['joins']['host'] = host
 
-    assert results.service(found).handling == wanted
+    assert services.service(found).handling == wanted
 
 
 def test_a_healthy_service_is_in_no_soft_state():
     """OK needs no second attempt."""
-    assert results.service(answered('h', state_type=0)).handling == ()
+    assert services.service(answered('h', state_type=0)).handling == ()
 
 
 def test_downtimes_and_acknowledgements_are_shown_with_each_drive(fake):

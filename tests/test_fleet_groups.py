@@ -12,9 +12,9 @@ from conftest import ROOT, run
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
 from smart_attributes.coded import Coded
-from smart_attributes.fleet import groups_at_risk
-from smart_attributes.fleet.groups_at_risk import GroupsAtRisk, first_step
+from smart_attributes.fleet import replacement_order
 from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
+from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Group, Identity, Member, Place, Replacement, State, Verdict
 from smart_attributes.output import advice, json_document, plugin_lines, replacements
@@ -55,7 +55,7 @@ def saved(folder: Path, name: str, document: Any) -> None:
 # --- from documents ---------------------------------------------------------------------------------
 
 def test_a_degraded_array_is_at_risk_and_says_what_comes_first():
-    [found] = groups_at_risk.of_document(made(), 'db1', None)
+    [found] = replacement_order.of_document(made(), 'db1', None)
 
     assert (found.risk, found.host) == (Risk.LAST, 'db1')
     assert {key: each for key, each in found.facts.items() if key not in ('text', 'first')} == {
@@ -123,7 +123,7 @@ def test_an_old_document_says_of_when_its_groups_are(tmp_path):
 @pytest.mark.parametrize('key', ['groups', 'replace_order'])
 def test_groups_of_any_type_are_no_error(key, wrong):
     for given in (wrong, [wrong] * 3):
-        assert isinstance(groups_at_risk.of_document({**made(), key: given}, 'db1', None), list)
+        assert isinstance(replacement_order.of_document({**made(), key: given}, 'db1', None), list)
 
 
 @pytest.mark.parametrize('wrong', WRONG, ids=repr)
@@ -131,16 +131,16 @@ def test_a_group_and_a_step_may_hold_anything(wrong):
     """In each of their values, one after the other."""
     document = made()
     for key in (*document['groups'][0], 'drives'):
-        [found] = groups_at_risk.of_document({**document, 'groups': [
+        [found] = replacement_order.of_document({**document, 'groups': [
             {**document['groups'][0], 'tolerates': -1, **({key: wrong} if key != 'tolerates' else {})}]}, 'db1', None)
         assert found.risk is Risk.BEYOND
         first_step(found.facts)
     for key in document['groups'][0]['members'][0]:
         members = [{**document['groups'][0]['members'][0], key: wrong}]
-        groups_at_risk.of_document({'groups': [{**document['groups'][0], 'members': members}]}, 'db1', None)
+        replacement_order.of_document({'groups': [{**document['groups'][0], 'members': members}]}, 'db1', None)
     for key in document['replace_order'][0]:
         steps = [{**document['replace_order'][0], key: wrong}]
-        for found in groups_at_risk.of_document({**document, 'replace_order': steps}, 'db1', None):
+        for found in replacement_order.of_document({**document, 'replace_order': steps}, 'db1', None):
             first_step(found.facts)
 
 
@@ -148,7 +148,7 @@ def test_a_group_and_a_step_may_hold_anything(wrong):
 def test_a_tolerance_that_is_no_count_is_not_known(tolerates):
     document = made()
 
-    assert groups_at_risk.of_document({'groups': [{**document['groups'][0], 'tolerates': tolerates}]}, 'db1', None
+    assert replacement_order.of_document({'groups': [{**document['groups'][0], 'tolerates': tolerates}]}, 'db1', None
                                       ) == []
 
 
@@ -165,7 +165,7 @@ RAID5 = {'id': 'md0', 'level': 'raid5', 'tolerates': 0, 'members': [{'state': 'i
     ({'members': [{}], 'missing': 0}, None), ({'members': [{}], 'missing': 'x'}, None), ({'members': [{}]}, None)])
 def test_a_group_of_a_document_has_all_keys(changed, facts):
     """Whatever its host left out. A group of one member has no redundancy to lose."""
-    found = groups_at_risk.of_document({'groups': [{**RAID5, **changed}]}, 'db1', 'as of yesterday')
+    found = replacement_order.of_document({'groups': [{**RAID5, **changed}]}, 'db1', 'as of yesterday')
 
     assert [each.facts for each in found] == ([] if facts is None else [{
         'host': 'db1', 'risk': 'last', 'id': 'md0', 'name': '-', 'level': 'raid5', 'used_as': [], 'tolerates': 0,
@@ -178,7 +178,7 @@ def test_a_group_of_a_document_has_all_keys(changed, facts):
      {'name': 'sdb', 'label': 'next', 'code': 'replace-next', 'why': 'it fails'})])
 def test_a_step_of_a_document_has_all_keys(step, first):
     """Without the groups that it is for: they have ids that mean nothing elsewhere."""
-    [found] = groups_at_risk.of_document({'groups': [RAID5], 'replace_order': [{**step, 'groups': ['md0']}]}, 'db1',
+    [found] = replacement_order.of_document({'groups': [RAID5], 'replace_order': [{**step, 'groups': ['md0']}]}, 'db1',
                                          None)
 
     assert found.facts['first'] == first
@@ -190,14 +190,14 @@ def test_a_group_of_unknown_redundancy_is_at_risk_if_a_drive_in_it_fails(state, 
     """A drive that no check reads is not failing."""
     group = {'id': 'osd', 'members': [{'name': 'sda', 'drives': [{'name': 'sda', 'state': state}]}]}
 
-    assert [each.risk for each in groups_at_risk.of_document({'groups': [group]}, 'db1', None)] == risks
+    assert [each.risk for each in replacement_order.of_document({'groups': [group]}, 'db1', None)] == risks
 
 
 @pytest.mark.parametrize('wrong', [{'groups': ['md1']}, {'label': 'paint it'}, {'label': None}, {'groups': 'md0'}])
 def test_a_step_for_another_group_or_of_another_kind_is_not_the_first(wrong):
     document = made()
     [_, second, *_] = steps = document['replace_order']
-    [found] = groups_at_risk.of_document({**document, 'replace_order': [{**steps[0], **wrong}, second]}, 'db1', None)
+    [found] = replacement_order.of_document({**document, 'replace_order': [{**steps[0], **wrong}, second]}, 'db1', None)
 
     assert found.facts['first']['name'] == second['name']
 
@@ -250,7 +250,7 @@ def test_many_long_groups_are_bounded(tmp_path):
     """A hostile host sends as many groups as fit into a document."""
     long = {**made()['groups'][0], 'name': 'n' * 2000, 'text': 't' * 2000, 'tolerates': -1, 'members': []}
     document = made(groups=[long] * 3000, replace_order=[made()['replace_order'][0]] * 3000)
-    found = groups_at_risk.of_document(document, 'db1', None)
+    found = replacement_order.of_document(document, 'db1', None)
 
     assert len(found) == 200
     assert max(len(value) for each in found for value in each.facts.values() if isinstance(value, str)) == 500
@@ -259,11 +259,12 @@ def test_many_long_groups_are_bounded(tmp_path):
 def test_the_most_urgent_groups_are_kept_and_all_are_counted():
     kept = GroupsAtRisk()
     for number in range(7):
-        kept.add(groups_at_risk.AtRisk(grade, f'h{number}', {}) for grade in [Risk.UNSURE] * 400 + [Risk.BEYOND] * 100)
+        kept.add(replacement_order.AtRisk(grade, f'h{number}', {})
+                 for grade in [Risk.UNSURE] * 400 + [Risk.BEYOND] * 100)
     worst = kept.worst()
 
-    assert (kept.count, len(worst)) == (3500, groups_at_risk.MOST)
-    assert len(kept._kept) <= 2 * groups_at_risk.MOST
+    assert (kept.count, len(worst)) == (3500, replacement_order.MOST)
+    assert len(kept._kept) <= 2 * replacement_order.MOST
     assert [each.risk for each in worst] == [Risk.BEYOND] * 700 + [Risk.UNSURE] * 300
     assert [each.host for each in worst[:700]] == sorted(each.host for each in worst[:700])
 
@@ -272,10 +273,10 @@ def test_groups_are_forgotten_only_when_twice_as_many_are_there():
     """Sorting after each document would take too long, and keeping all of them too much memory."""
     kept, lengths = GroupsAtRisk(), []
     for _ in range(5):
-        kept.add([groups_at_risk.AtRisk(Risk.LAST, 'db1', {})] * 500)
+        kept.add([replacement_order.AtRisk(Risk.LAST, 'db1', {})] * 500)
         lengths.append(len(kept._kept))
 
-    assert lengths == [500, 1000, 1500, 2000, groups_at_risk.MOST]
+    assert lengths == [500, 1000, 1500, 2000, replacement_order.MOST]
 
 
 def test_of_many_groups_twelve_are_in_the_table(tmp_path):
@@ -352,7 +353,7 @@ def test_a_drive_that_is_ok_has_no_clause():
 
 
 def test_the_last_good_copy_of_an_icinga_service_is_a_group_at_risk():
-    [found] = groups_at_risk.of_drive(drive(BAD, notes=dated(NOW, 5 * 86400)))
+    [found] = replacement_order.of_drive(drive(BAD, notes=dated(NOW, 5 * 86400)))
 
     assert (found.risk, found.host, found.facts['text'], found.facts['name']) == (Risk.LAST, 'db1', CLAUSE, None)
     assert found.facts['as_of'].startswith('as of ') and first_step(found.facts) == ''
@@ -361,11 +362,11 @@ def test_the_last_good_copy_of_an_icinga_service_is_a_group_at_risk():
 
 @pytest.mark.parametrize('notes', [(), ({'code': 'drive-new', 'text': 'new since yesterday'},)])
 def test_a_group_of_a_recent_result_has_no_date(notes):
-    [found] = groups_at_risk.of_drive(drive(BAD, notes=notes))
+    [found] = replacement_order.of_drive(drive(BAD, notes=notes))
 
     assert found.facts['as_of'] is None
 
 
 @pytest.mark.parametrize('findings', [FINDING, f'{FINDING}; [replace-next] x', f'{FINDING}; [use-unknown] x'])
 def test_other_drives_of_icinga_are_no_group_at_risk(findings):
-    assert list(groups_at_risk.of_drive(drive(BAD._replace(findings=findings)))) == []
+    assert list(replacement_order.of_drive(drive(BAD._replace(findings=findings)))) == []

@@ -234,10 +234,11 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
 
     monkeypatch.setattr(services, 'told', told_or_not)
     fake.answer = lambda question: (200, told(service('a'), service('b')))
-    fleet = fleet_command.Fleet(table.parse(['fleet', *fake.arguments]), time.time())
+    options = table.parse(['fleet', *fake.arguments])
+    fleet = fleet_command.fleet_of(options, time.time())
+    sources = fleet_command._sources(fleet, options, processes.Runner())
 
-    assert [drive.facts['host'] for drive in fleet.drives(table.parse(['fleet', *fake.arguments]),
-                                                          processes.Runner())] == ['b']
+    assert [drive.facts['host'] for drive in fleet.drives(sources, 60)] == ['b']
     assert fleet.faults == ['a!smart cannot be read (OverflowError); please report this with the output of triage '
                             '--json on that host']
 

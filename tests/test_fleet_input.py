@@ -19,7 +19,7 @@ from smart_attributes.coded import Coded
 from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import SmartError
-from smart_attributes.fleet import causes, summary
+from smart_attributes.fleet import gathering, plugin_output, summary
 from smart_attributes.output import advice, forecast_dates
 from smart_attributes.output.codes import BY_NAME
 from smart_attributes.reading import processes
@@ -213,7 +213,7 @@ def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
                               'action': advice.READ, 'code': 'no-permission'})
 
     row, = (line for line in run('fleet', path).text.splitlines() if words in line)
-    assert row.endswith(f'  [no-permission] {words}; {causes.next_step(BY_NAME["no-permission"])}; and more')
+    assert row.endswith(f'  [no-permission] {words}; {plugin_output.next_step(BY_NAME["no-permission"])}; and more')
 
 
 @pytest.mark.parametrize('words', [
@@ -393,7 +393,7 @@ THREE = ('a', 'b', 'c')
     (THREE[:1], '1 file skipped: a'), (THREE, '3 files skipped: a, b, c'),
     ((*THREE, 'd'), '4 files skipped: a, b, c and 1 more'), (tuple('abcdefg'), '7 files skipped: a, b, c and 4 more')])
 def test_of_many_things_three_are_named(things, said):
-    assert fleet_command._named(things, 'file skipped') == said
+    assert gathering._named(things, 'file skipped') == said
 
 
 @pytest.mark.parametrize('words, said', [
@@ -403,7 +403,7 @@ def test_of_many_things_three_are_named(things, said):
     ('last seen there: ACME X1 (serial SERI', 'last seen there: ACME X1 (serial SERIAL'),
     ('pending 8, critical above 4', 'pending 8, critical above 4')])
 def test_serial_numbers_are_taken_out_of_sentences_also_where_they_are_cut_off(words, said):
-    assert fleet_command._unnamed(words, ('SER1', 'SERIE20')) == said
+    assert gathering._unnamed(words, ('SER1', 'SERIE20')) == said
 
 
 def fleet_drive(**facts: Any) -> fleet_command.FleetDrive:
@@ -414,7 +414,7 @@ def test_hidden_drives_keep_all_but_serial_numbers():
     sentence = {'code': 'drive-gone', 'text': 'history --forget SER2 retires it'}
     hidden = {'code': 'drive-gone', 'text': 'history --forget SERIAL retires it'}
     mentions = fleet_drive(why=sentence['text'], notes=[sentence], findings=[sentence])._replace(serials=('SER2',))
-    [told, bare] = fleet_command._hidden([mentions, fleet_drive()])
+    told, bare = map(gathering._hidden, (mentions, fleet_drive()))
 
     assert told.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': hidden['text'], 'notes': [hidden],
                           'findings': [hidden]}
@@ -457,9 +457,9 @@ def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('')
 
-    assert [os.path.relpath(path, tmp_path) for path in fleet_command._files([str(tmp_path)])] == [
+    assert [os.path.relpath(path, tmp_path) for path in gathering._files([str(tmp_path)])] == [
         'a.json', 'b.json', 'aub/f.json', 'sub/c.json']
-    assert list(fleet_command._files([str(tmp_path / '.hidden.json')])) == [str(tmp_path / '.hidden.json')]
+    assert list(gathering._files([str(tmp_path / '.hidden.json')])) == [str(tmp_path / '.hidden.json')]
 
 
 @pytest.mark.parametrize('words, whose', [
@@ -470,8 +470,8 @@ def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
 
 
 @pytest.fixture
-def empty_fleet() -> fleet_command.Fleet:
-    return fleet_command.Fleet(table.parse(['fleet', '/nowhere', '--config', '/nonexistent']), 1.8e9)
+def empty_fleet() -> gathering.Fleet:
+    return fleet_command.fleet_of(table.parse(['fleet', '/nowhere', '--config', '/nonexistent']), 1.8e9)
 
 
 @pytest.mark.parametrize('states, checks, faults, state', [
@@ -509,7 +509,7 @@ def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
     found = empty_fleet.summary
     found.twins = [summary.Twin('ACME', f'S{number}', ('a', 'b')) for number in range(min(count, 5))]
     found.twin_count = count
-    [said] = fleet_command._of_twins(found)
+    [said] = gathering._of_twins(found)
 
     assert said == ('drives reported by more than one host (shared enclosure, or moved): '
                     + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3))) + end)
@@ -518,7 +518,7 @@ def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
 def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
     empty_fleet.summary.twins = [summary.Twin('ACME', '', ('a', 'b'))]
 
-    assert 'ACME is on a and b' in fleet_command._of_twins(empty_fleet.summary)[0]
+    assert 'ACME is on a and b' in gathering._of_twins(empty_fleet.summary)[0]
 
 
 @pytest.mark.parametrize('hosts, notes', [

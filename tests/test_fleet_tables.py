@@ -7,10 +7,10 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
-from smart_attributes.fleet import plan, services, summary, table, worst_drives
-from smart_attributes.fleet.groups_at_risk import AtRisk
+from smart_attributes.fleet import services, summary, table, worst_drives
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
-from smart_attributes.fleet.results import Result, Service
+from smart_attributes.fleet.replacement_order import AtRisk
+from smart_attributes.fleet.services import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import advice
@@ -221,7 +221,7 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
     found = planned(ordered(400), drive(action=advice.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
                     ordered(900, 'b', 'C', 'sdb'), drive(action=advice.ORDER), ordered(900, 'c', '=A'))
 
-    assert plan.as_csv(plan.steps(found, [])).splitlines() == [
+    assert summary.as_csv(summary.steps(found, [])).splitlines() == [
         COLUMNS, 'replace now,now,db1,sda,,ACME,,1,1,', 'order,now,,,,ACME,,1,1,', 'order,2027-Q3,,,,ACME,,1,1,',
         "order,2029-Q1,,,,C,,2,1,", "order,2029-Q1,,,,'=A,,1,1,", 'order,2029-Q1,,,,B,,1,1,',
         'order,no forecast,,,,ACME,,1,1,']
@@ -239,7 +239,7 @@ def test_drives_of_groups_at_risk_are_replaced_first():
                     waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', advice.COPY),
                     waiting('e1', 'sda', action=advice.CABLE), drive('sdx'))
 
-    assert [(step.host, step.drive, step.action) for step in plan.steps(found, []) if step.drive] == [
+    assert [(step.host, step.drive, step.action) for step in summary.steps(found, []) if step.drive] == [
         ('d1', 'sda', advice.COPY), ('b1', 'sda', advice.REPLACE), ('b1', 'sdb', advice.KEEP),
         ('c1', 'sda', advice.REPLACE), ('a1', 'sda', advice.REPLACE)]
 
@@ -248,7 +248,7 @@ def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
     found = planned(drive('sda', 'CRITICAL', advice.REPLACE, why='words', to_do='replace bay 3'),
                     drive('sdb', 'CRITICAL', advice.REPLACE, why=None, model=None, serial=None, firmware=None))
 
-    assert [step for step in plan.steps(found, []) if step.drive] == [
+    assert [step for step in summary.steps(found, []) if step.drive] == [
         ('replace bay 3', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
         (advice.REPLACE, 'now', 'db1', 'sdb', '', '', '', 1, 1, '')]
 
@@ -268,17 +268,17 @@ def test_a_plan_ends_with_firmware_but_updates_only_to_a_version_that_exists():
     found = planned(drive(host='a', model='BAD', firmware='1'))
     known = [summary.Defect('BAD', '1', found.models['BAD', '1'], 'words', is_fixed) for is_fixed in (True, False)]
 
-    assert plan.steps(found, known) == [(advice.UPDATE, '', '', '', '', 'BAD', '1', 1, 1, 'words'),
+    assert summary.steps(found, known) == [(advice.UPDATE, '', '', '', '', 'BAD', '1', 1, 1, 'words'),
                                         (advice.WATCH, '', '', '', '', 'BAD', '1', 1, 1, 'words')]
 
 
 def test_a_page_has_the_first_steps_of_each_kind():
     """All drives to replace are one kind, whatever is to do with them."""
-    plans = [plan.Step(action, '', '', name, '', '', '', 1, 1, '')
-             for action in (plan.BUY, advice.UPDATE) for name in ('sda', 'sdb', '', '', '')]
+    plans = [summary.Step(action, '', '', name, '', '', '', 1, 1, '')
+             for action in (summary.BUY, advice.UPDATE) for name in ('sda', 'sdb', '', '', '')]
 
-    assert plan.first(plans, 2) == [plans[0], plans[1], plans[2], plans[3], plans[7], plans[8]]
-    assert plan.first(plans) == plans
+    assert summary.first(plans, 2) == [plans[0], plans[1], plans[2], plans[3], plans[7], plans[8]]
+    assert summary.first(plans) == plans
 
 
 def test_a_plan_hides_serial_numbers():
@@ -286,14 +286,14 @@ def test_a_plan_hides_serial_numbers():
     found = summary.Summary(NOW, hide_serial=True)
     found.add(drive('sda', 'CRITICAL', advice.REPLACE, serial='SERIAL1', why='SERIAL2 was here'))
 
-    assert 'SERIAL' not in plan.as_csv(plan.steps(found, []))
+    assert 'SERIAL' not in summary.as_csv(summary.steps(found, []))
 
 
 @pytest.mark.parametrize('model, cell', [
     ('ACME', 'ACME'), ('=1+1', "'=1+1"), (' =1', "' =1"), ('+1', "'+1"), ('-1', "'-1"), ('@a', "'@a"), ('', ''),
     ('A=1', 'A=1')])
 def test_no_spreadsheet_calculates_a_model(model, cell):
-    assert plan._as_text(model) == cell
+    assert summary._as_text(model) == cell
 
 
 # --- drives that were met before ------------------------------------------------------------------------
@@ -476,7 +476,7 @@ def test_a_check_that_printed_nothing_says_so():
 
 
 def test_the_lines_of_the_plan_end_as_unix_has_them():
-    assert plan.as_csv([]) == f'{COLUMNS}\n'
+    assert summary.as_csv([]) == f'{COLUMNS}\n'
 
 
 def test_a_fleet_is_counted_in_the_document():
@@ -615,7 +615,7 @@ def test_the_heading_has_a_part_of_its_own_for_what_is_rare():
 
 
 def test_the_plan_leaves_cells_empty_that_are_not_known():
-    assert list(table._plan([plan.Step(advice.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
+    assert list(table._plan([summary.Step(advice.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
         '', 'plan:', '  step   by  host  drive  model  firmware  drives  hosts  why',
         '  watch                   A      -              0         words']
 

@@ -19,9 +19,8 @@ from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import YEAR
 from smart_attributes.fleet import ledger, ledger_file, plugin_output
-from smart_attributes.fleet.bookkeeping import Bookkeeper
 from smart_attributes.fleet.ledger import FAILED, RETIRED, UNKNOWN, Record, Share, Sighting
-from smart_attributes.fleet.ledger_file import Ledger, LedgerUnusable
+from smart_attributes.fleet.ledger_file import Bookkeeper, Ledger, LedgerUnusable
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
@@ -413,7 +412,7 @@ SPOILED = {
     'a pipe': (lambda path: (path.unlink(), os.mkfifo(path)), 'is not a regular file'),
     'a folder': (lambda path: (path.unlink(), path.mkdir()), 'Is a directory; use a path in a directory that'),
     'a link': (lambda path: (path.rename(f'{path}.x'), path.symlink_to(f'{path}.x')), 'Too many levels of symbolic'),
-    'older': (lambda path: sqlite3.connect(path).execute('PRAGMA user_version = 1').close(), 'from an older version'),
+    'older': (lambda path: sqlite3.connect(path).execute('PRAGMA user_version = 1').close(), 'or is damaged; to start'),
     'no table': (lambda path: sqlite3.connect(path).execute('DROP TABLE share').close(), 'is damaged')}
 
 

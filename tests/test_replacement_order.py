@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from smart_attributes.fleet import replacement_order
-from smart_attributes.fleet.groups_at_risk import AtRisk
 from smart_attributes.fleet.plugin_output import FleetDrive
-from smart_attributes.fleet.replacement_order import ReplacementOrder
+from smart_attributes.fleet.replacement_order import AtRisk, ReplacementOrder
 from smart_attributes.output import advice
 from smart_attributes.output.group_risk import OF_CODE, Risk
 

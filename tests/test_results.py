@@ -1,8 +1,8 @@
 """Services as Icinga 2's API returns them, value by value."""
 import pytest
 
-from smart_attributes.fleet import results
-from smart_attributes.fleet.results import Result, Service, service
+from smart_attributes.fleet import services
+from smart_attributes.fleet.services import Result, Service, service
 
 RESULT = {'state': 2, 'output': 'SMART CRITICAL', 'performance_data': ["'sda'=1", 7, None, "'sdb'=2"],
           'execution_end': 1700.5, 'exit_status': 2}
@@ -72,8 +72,8 @@ def test_each_value_of_a_result_counts_as_missing_on_its_own(changes, expected):
 
 
 def test_output_and_perfdata_are_bounded(monkeypatch):
-    monkeypatch.setattr(results, 'OUTPUT', 5)
-    monkeypatch.setattr(results, 'VALUES', 3)
+    monkeypatch.setattr(services, 'OUTPUT', 5)
+    monkeypatch.setattr(services, 'VALUES', 3)
 
     assert read().result == Result(2, 'SMART', ["'sda'=1"], 1700.5, 2)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import abilities
-from architecture import MODULES, PACKAGE, imports, subpackage
+from architecture import MODULES, PACKAGE, imports
 from conftest import ROOT
 from promises import BROKEN
 
@@ -78,8 +78,8 @@ def test_only_what_asks_icinga_knows_the_network():
 
     assert found == {'fleet/icinga', 'fleet/certificates'}  # the latter knows TLS alone, and opens nothing
     assert of_sockets == {'gethostname'}
-    asking = {subpackage(module) for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
-    assert asking == {'commands'}
+    asking = {module for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
+    assert asking == {'commands/fleet', 'fleet/gathering'}  # the latter only for the type
     assert {module for module in MODULES for name, _ in imports(module) if name == 'fleet/certificates'} == {
         'fleet/icinga'}
 

@@ -23,8 +23,8 @@ from .. import files, trust
 from ..errors import SmartError, UsageError
 from ..typed import Json
 from ..words import visible
-from . import certificates, results, untrusted
-from .results import Service
+from . import certificates, services, untrusted
+from .services import Service
 
 PORT = 5665
 PATIENCE = 60.0            # seconds without receiving data
@@ -108,7 +108,7 @@ class Icinga:
             self._ask('services', _question(batches[0]))
         for batch, following in zip(batches, [*batches[1:], ()]):
             for found in self._parts(batch, following):
-                yield from map(results.service, found)
+                yield from map(services.service, found)
                 del found  # free its memory before the next answer arrives
 
     def close(self) -> None:
@@ -338,4 +338,4 @@ def _refuse_open(path: str, option: str) -> None:
 
 
 def _question(names: Sequence[str]) -> Json:
-    return {'services': list(names), 'attrs': results.ASKED, 'joins': results.JOINED}
+    return {'services': list(names), 'attrs': services.ASKED, 'joins': services.JOINED}

@@ -1,17 +1,20 @@
-"""The record of each drive of a fleet: how long it was seen, at which age, and how it ended. Pure: reads no file.
+"""Records of the drives of a fleet (time seen, age, how they ended), and the failure rate of each model. Pure.
 
 Drive-time counts only between two runs that both saw the drive. So it never exceeds the time in which the clock of this
 machine advanced, whatever the clocks of the hosts say.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..constants import DAY, ENDINGS, YEAR
 from ..model import State
 from ..output.advice import CABLE, COOL, UPDATE
-from ..typed import Json
+from ..typed import Json, MutableJson
 
 OLD = 2 * DAY          # seconds after which a result says nothing about today
 GAP = 14 * DAY         # longest time between two results that counts as drive-time; weekly runs may miss one
@@ -22,6 +25,8 @@ NAMES = ('up to 1 y', '1 to 2 y', '2 to 3 y', '3 to 5 y', 'above 5 y', 'unknown'
 FAILED, RETIRED, UNKNOWN = ENDINGS
 ELSEWHERE = frozenset((CABLE, COOL, UPDATE))  # what to do about a CRITICAL drive that is not failing itself
 SHORTEST_SERIAL = 4
+TAIL = 0.05            # on each side of a 90 % interval
+STEPS = 60             # of a bisection, for more digits than a float has
 
 
 class Sighting(NamedTuple):
@@ -135,3 +140,72 @@ def ending(record: Record, whole: int | None) -> str | None:
     if whole is None or whole - record.listed <= WAIT:
         return None
     return FAILED if record.is_failing else UNKNOWN
+
+
+# --- failure rates, with exact intervals; they compare no model with another one ----------
+
+class Rate(NamedTuple):
+    """The failure rate of a model."""
+
+    model: str
+    drives: int
+    years: float       # drive-years
+    failures: int
+
+    @property
+    def rate(self) -> float:
+        """Return the annualized failure rate: failures per drive-year."""
+        return self.failures / self.years if self.years else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return the 90 % interval of the failure rate."""
+        low, high = interval(self.failures)
+        return (low / self.years, high / self.years) if self.years else (0.0, math.inf)
+
+
+@lru_cache(maxsize=None)
+def interval(failures: int) -> tuple[float, float]:
+    """Return the exact 90 % interval of the expected number of failures, if so many were counted.
+
+    Source: Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936): half the quantiles of the
+    chi-squared distribution with 2 n and 2 n + 2 degrees of freedom.
+    """
+    return _quantile(failures, TAIL) if failures else 0.0, _quantile(failures + 1, 1 - TAIL)
+
+
+def _quantile(shape: int, share: float) -> float:
+    """Return the quantile of the gamma distribution."""
+    low, high = 0.0, shape + 10 * math.sqrt(shape) + 10
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _gamma(shape, middle) < share else (low, middle)
+    return (low + high) / 2
+
+
+def _gamma(shape: int, end: float) -> float:
+    """Return the regularized lower incomplete gamma function by its series, DLMF 8.7.1 and 8.11.4. end: above 0."""
+    term = total = 1.0
+    place = shape
+    while term > total * 1e-17:
+        place += 1
+        term *= end / place
+        total += term
+    return total * math.exp(shape * math.log(end) - end - math.lgamma(shape + 1))
+
+
+def rates(cells: Sequence[Cell], drives: Mapping[tuple[str, ...], int]) -> list[Rate]:
+    """Return the rate of each model, in the order of their names. drives: number of drives of each model."""
+    seconds: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
+    for cell in cells:
+        seconds[cell.model] += cell.seconds
+        failures[cell.model] += cell.failures
+    return [Rate(model, drives.get((model,), 0), seconds[model] / YEAR, failures[model]) for model in sorted(seconds)]
+
+
+def rates_as_json(found: Iterable[Rate]) -> list[MutableJson]:
+    """Return rates in the format of the JSON document. The interval of a model without drive-time has no upper end."""
+    return [{'model': each.model, 'drives': each.drives, 'drive_years': round(each.years, 2),
+             'failures': each.failures, 'rate': each.rate, 'low': each.interval[0],
+             'high': each.interval[1] if each.years else None} for each in found]

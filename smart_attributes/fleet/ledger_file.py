@@ -1,29 +1,36 @@
-"""The file of a ledger: only this module of `fleet` uses sqlite3, and each failure becomes an error message.
+"""The file of a ledger: the drives of each run are entered there, and each failure becomes an error message.
 
-history/database is not used: it is made for checks, which never wait for the disk and set a damaged file aside. A
-ledger is written once per run, in one transaction with a rollback journal, and a damaged one is left to a person.
+Unlike the history of a check, a ledger waits for the disk: it is written once per run, in one transaction with a
+rollback journal. A damaged one is left to a person.
 """
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
-from zlib import crc32
 
+from ..alarm import TimeIsOver
+from ..coded import Coded
+from ..constants import YEAR
 from ..errors import SmartError
+from ..model import State
+from ..output.advice import GONE
+from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, checksum, reason
 from ..wording import plural
 from ..words import visible
-from .ledger import FAILED, Cell, Record, Share, Sighting, band, ending, updated
+from . import ledger
+from .ledger import FAILED, Cell, Rate, Record, Share, Sighting, band, ending, updated
+from .plugin_output import FleetDrive
 
 APPLICATION = 0x534D4C47   # "SMLG", for file(1)
 VERSION = 2
 PATIENCE = 10.0            # seconds to wait for another run
 BATCH = 5_000              # drives
 NEW = 'to start a new one, move it away'
-# Each row has a checksum of its other columns, because SQLite notices damage of its structure only.
+OLDEST = 100 * YEAR        # seconds; a longer power-on time is damaged
+LONGEST = 80               # characters of a model, a serial number or a firmware version
+# Each row has a checksum of its other columns.
 TABLES = (
     # of models, firmware and hosts
     'CREATE TABLE name (number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, sum INTEGER)',
@@ -35,8 +42,7 @@ TABLES = (
     'INTEGER NOT NULL, listed INTEGER NOT NULL, age INTEGER, state INTEGER NOT NULL, is_failing INTEGER NOT NULL, '
     'ended TEXT, sum INTEGER NOT NULL, UNIQUE (serial, model))',
     'CREATE TABLE share (drive INTEGER NOT NULL, firmware INTEGER NOT NULL, band INTEGER NOT NULL, state INTEGER NOT '
-    'NULL, seconds INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (drive, firmware, band, state)) WITHOUT ROWID',
-    f'PRAGMA application_id = {APPLICATION}', f'PRAGMA user_version = {VERSION}')
+    'NULL, seconds INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (drive, firmware, band, state)) WITHOUT ROWID')
 CHECKED = ('checksum(number, model, serial, firmware, host, former, first, last, until, listed, age, state, '
            'is_failing, ended)')
 # Damaged rows go, and with a name or a share all drives that have it; these are counted again from now on.
@@ -49,8 +55,8 @@ DAMAGED = (
     'checksum(drive, firmware, band, state, seconds) OR drive NOT IN (SELECT number FROM drive))',
     'DELETE FROM share WHERE drive IN gone', 'DELETE FROM drive WHERE number IN gone',
     'DELETE FROM name WHERE number IN lost')
-# A forged schema cannot run functions. The sightings of a run are collected in a file, not in memory.
-SETTINGS = ('trusted_schema = OFF', 'cell_size_check = ON', 'temp_store = FILE', 'cache_size = -16000')
+# The sightings of a run are collected in a file, not in memory.
+SETTINGS = ('cell_size_check = ON', 'temp_store = FILE', 'cache_size = -16000')
 COLLECTED = ('CREATE TEMP TABLE seen (model INTEGER, serial TEXT, firmware INTEGER, host INTEGER, state INTEGER, '
              'is_failing INTEGER, read INTEGER, age INTEGER)')
 WORDS = 'CREATE TEMP TABLE word (place INTEGER PRIMARY KEY, number INTEGER)'
@@ -66,22 +72,13 @@ ADD = ('INSERT INTO share VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?
        'band, state) DO UPDATE SET seconds = seconds + excluded.seconds, sum = checksum(drive, firmware, band, '
        'state, seconds + excluded.seconds)')
 END = 'UPDATE drive SET ended = ?1, sum = {} WHERE number = ?2'.format(CHECKED.replace('ended', '?1'))  # noqa: S608
-# Start of SQLite's message -> its meaning and the next step. Any other error counts as damage.
 REASONS: Mapping[str, str] = {
-    'database or disk is full': 'the disk is full; free some space',
     'attempt to write a readonly': 'it cannot be written; use a path that you can write to',
-    'unable to open': 'it cannot be opened; use a path in a directory that you can write to',
-    'database is locked': 'another process has locked it; to see which, use fuser',
-    'disk I/O': 'the system cannot read or write it; see the kernel log: dmesg -T | tail -50'}
+    'unable to open': 'it cannot be opened; use a path in a directory that you can write to'}
 
 
 class LedgerUnusable(SmartError):
     """The ledger cannot be used; the fleet is shown without it."""
-
-
-def checksum(*values: object) -> int:
-    """Return the checksum of the values of a row, as SQLite returns them."""
-    return crc32(ascii(values).encode())
 
 
 class Ledger:
@@ -101,31 +98,30 @@ class Ledger:
         os.close(descriptor)   # before SQLite opens it: closing it later would release SQLite's locks
         if not is_regular:
             raise LedgerUnusable(f'{visible(self.path)} is not a regular file; use another path for the ledger')
-        self._base = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
-        self._base.create_function('checksum', -1, checksum, deterministic=True)
-        for setting in SETTINGS:
-            self._base.execute(f'PRAGMA {setting}')
-        if not self._value('SELECT count(*) FROM sqlite_master'):
-            with self._transaction():
-                if not self._value('SELECT count(*) FROM sqlite_master'):   # no other run was faster
-                    self._run(*TABLES)
+        self._base = SqliteFile()
+        self._base.connect(self.path, 'mode=rw', PATIENCE, SETTINGS)
+        self._base.define('checksum', checksum)
+        if self._base.is_empty:
+            self._base.transaction(self._create)
         self._examine()
         self._run(COLLECTED, WORDS)
 
+    def _create(self) -> None:
+        if self._base.is_empty:   # no other run was faster
+            self._base.create(TABLES, APPLICATION, VERSION)
+
     def _examine(self) -> None:
         """Remove the drives with damaged records. Raises LedgerUnusable or an error of SQLite for other files."""
-        if self._value('PRAGMA application_id') != APPLICATION:
+        if self._base.value('PRAGMA application_id') != APPLICATION:
             raise LedgerUnusable(f'{visible(self.path)} is not a ledger; use another path')
-        version = self._value('PRAGMA user_version')
-        if version != VERSION:
-            age, step = ('a newer', 'upgrade this one') if version > VERSION else ('an older', NEW)
-            raise LedgerUnusable(f'{visible(self.path)} is from {age} version of this program (tables {version}, here '
-                                 f'{VERSION}); {step}')
-        if self._value('PRAGMA integrity_check(1)') != 'ok':
-            raise sqlite3.DatabaseError
-        with self._transaction():
-            self._run(*DAMAGED)
-        self.lost: int = self._value('SELECT count(*) FROM gone')
+        version = self._base.version
+        if version > VERSION:
+            raise LedgerUnusable(f'{visible(self.path)} is from a newer version of this program (tables {version}, '
+                                 f'here {VERSION}); upgrade this one')
+        if version != VERSION or not self._base.is_sound:
+            raise Error
+        self._base.transaction(lambda: self._run(*DAMAGED))
+        self.lost: int = self._base.value('SELECT count(*) FROM gone')
 
     def add(self, model: str, serial: str, firmware: str, host: str, rest: tuple[int, int, int, int | None]) -> None:
         """Collect a sighting. rest: state, is_failing, read and age, as in Sighting."""
@@ -139,38 +135,40 @@ class Ledger:
         return self._words.setdefault(word, len(self._words))
 
     def _collect(self) -> None:
-        self._base.executemany('INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)', self._seen)
+        self._base.run_all('INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)', self._seen)
         self._seen.clear()
 
     def write(self, hosts: set[str]) -> None:
         """Write all sightings in one transaction. hosts: those whose drives were all read."""
         with self._guarded():
             self._collect()
-            with self._transaction():
-                numbers = self._numbers(hosts)
-                self._base.executemany('INSERT OR REPLACE INTO host VALUES (?1, ?2, checksum(?1, ?2))',
-                                       ((numbers[self._words[host]], self.now) for host in hosts))
-                for start in range(0, self._value('SELECT ifnull(max(rowid), 0) FROM seen'), BATCH):
-                    self._write(start, numbers)
+            self._base.transaction(lambda: self._write_all(hosts))
+
+    def _write_all(self, hosts: set[str]) -> None:
+        numbers = self._numbers(hosts)
+        self._base.run_all('INSERT OR REPLACE INTO host VALUES (?1, ?2, checksum(?1, ?2))',
+                           ((numbers[self._words[host]], self.now) for host in hosts))
+        for start in range(0, self._base.value('SELECT ifnull(max(rowid), 0) FROM seen'), BATCH):
+            self._write(start, numbers)
 
     def _numbers(self, hosts: set[str]) -> Sequence[int]:
         """Return the numbers of all words of this run, in the order of their places; store new ones."""
         for host in hosts:
             self._place(host)
-        self._base.executemany('INSERT OR IGNORE INTO name (text) VALUES (?)', zip(self._words))
+        self._base.run_all('INSERT OR IGNORE INTO name (text) VALUES (?)', zip(self._words))
         self._run('UPDATE name SET sum = checksum(number, text) WHERE sum IS NULL')
-        known = dict(self._base.execute('SELECT text, number FROM name'))
+        known = dict(self._base.run('SELECT text, number FROM name'))
         numbers = [known[word] for word in self._words]
-        self._base.executemany('INSERT INTO word VALUES (?, ?)', enumerate(numbers))
+        self._base.run_all('INSERT INTO word VALUES (?, ?)', enumerate(numbers))
         return numbers
 
     def _write(self, start: int, numbers: Sequence[int]) -> None:
         """Write a batch of sightings, those after row *start*."""
         records: dict[tuple[int, str], tuple[int, Record | None]] = {}
         shares: list[tuple[int, Share]] = []
-        free: int = self._value('SELECT ifnull(max(number), 0) FROM drive')
-        for model, serial, firmware, host, state, is_failing, read, age, old, _, _, *known, _ in self._base.execute(
-                SIGHTINGS, (start, start + BATCH)):
+        free: int = self._base.value('SELECT ifnull(max(number), 0) FROM drive')
+        for model, serial, firmware, host, state, is_failing, read, age, old, _, _, *known, _ in self._base.run(
+                SIGHTINGS, start, start + BATCH):
             key = model, serial
             if key not in records:
                 free += old is None
@@ -181,29 +179,32 @@ class Ledger:
             records[key] = number, record
             shares += ((number, share) for share in added)
         rows = ((number, *key, *(record or ())) for key, (number, record) in records.items())
-        self._base.executemany(ENTER, ((*row, checksum(*row)) for row in rows))
-        self._base.executemany(ADD, ((number, *share) for number, share in shares))
+        self._base.run_all(ENTER, ((*row, checksum(*row)) for row in rows))
+        self._base.run_all(ADD, ((number, *share) for number, share in shares))
 
     def end(self, serial: str, how: str) -> str:
         """Record how a drive ended, one of ENDINGS; return its model."""
-        with self._guarded(), self._transaction():
-            found = self._base.execute('SELECT drive.number, text FROM drive JOIN name ON name.number = model '
-                                       'WHERE serial = ?', (serial,)).fetchall()
-            if len(found) != 1:
-                known = plural(len(found), 'drive') if found else 'no drive'
-                raise LedgerUnusable(f'{visible(self.path)} has {known} with the serial number {visible(serial)}; '
-                                     'give the serial number of one drive as fleet --json prints it')
-            self._base.execute(END, (how, found[0][0]))
-            return str(found[0][1])
+        with self._guarded():
+            return self._base.transaction(lambda: self._ended(serial, how))
+
+    def _ended(self, serial: str, how: str) -> str:
+        found = self._base.run('SELECT drive.number, text FROM drive JOIN name ON name.number = model '
+                               'WHERE serial = ?', serial)
+        if len(found) != 1:
+            known = plural(len(found), 'drive') if found else 'no drive'
+            raise LedgerUnusable(f'{visible(self.path)} has {known} with the serial number {visible(serial)}; '
+                                 'give the serial number of one drive as fleet --json prints it')
+        self._base.run(END, how, found[0][0])
+        return str(found[0][1])
 
     def cells(self) -> list[Cell]:
         """Return drives, drive-time and failures by model, firmware and age band."""
         with self._guarded():
-            names: Mapping[int, str] = dict(self._base.execute('SELECT number, text FROM name'))
-            found = {tuple(key): [drives, seconds, 0] for *key, drives, seconds in self._base.execute(
+            names: Mapping[int, str] = dict(self._base.run('SELECT number, text FROM name'))
+            found = {tuple(key): [drives, seconds, 0] for *key, drives, seconds in self._base.run(
                 'SELECT model, share.firmware, band, count(DISTINCT drive), sum(seconds) FROM share '
                 'JOIN drive ON drive.number = share.drive GROUP BY 1, 2, 3')}
-            for whole, _, model, _, *known, _ in self._base.execute(
+            for whole, _, model, _, *known, _ in self._base.run(
                     'SELECT whole, drive.* FROM drive LEFT JOIN host ON host.name = drive.host '
                     'WHERE is_failing OR ended IS NOT NULL'):
                 record = Record(*known)
@@ -218,8 +219,8 @@ class Ledger:
         """Return the number of drives of each model, and of each model with its newest firmware."""
         found: dict[tuple[str, ...], int] = {}
         with self._guarded():
-            names: Mapping[int, str] = dict(self._base.execute('SELECT number, text FROM name'))
-            for model, firmware, count in self._base.execute(
+            names: Mapping[int, str] = dict(self._base.run('SELECT number, text FROM name'))
+            for model, firmware, count in self._base.run(
                     'SELECT model, firmware, count(*) FROM drive GROUP BY 1, 2'):
                 found[names[model], names[firmware]] = count
                 found[names[model],] = found.get((names[model],), 0) + count
@@ -229,37 +230,106 @@ class Ledger:
         """Close the file."""
         self._base.close()
 
-    def _value(self, statement: str) -> Any:
-        return self._base.execute(statement).fetchone()[0]
-
     def _run(self, *statements: str) -> None:
         for statement in statements:
-            self._base.execute(statement)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Write everything or nothing, alone."""
-        self._base.execute('BEGIN IMMEDIATE')
-        try:
-            yield
-            self._base.execute('COMMIT')
-        except BaseException:
-            if self._base.in_transaction:
-                self._base.execute('ROLLBACK')
-            raise
+            self._base.run(statement)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         """Convert each failure into LedgerUnusable, with the reason and the next step."""
         try:
             yield
-        except sqlite3.Error as error:
-            reason = next((words for start, words in REASONS.items() if str(error).startswith(start)),
-                          f'it is not a ledger, or is damaged; {NEW}')
+        except Error as error:
+            why = reason(error, REASONS) or f'it is not a ledger, or is damaged; {NEW}'
         except OSError as error:
-            reason = f'{error.strerror}; use a path in a directory that you can write to'
-        except (TypeError, ValueError, OverflowError, LookupError):
-            reason = f'it is damaged; {NEW}'
+            why = f'{error.strerror}; use a path in a directory that you can write to'
+        except WRONG_CONTENT:
+            why = f'it is damaged; {NEW}'
         else:
             return
-        raise LedgerUnusable(f'ledger {visible(self.path)}: {reason}')
+        raise LedgerUnusable(f'ledger {visible(self.path)}: {why}')
+
+
+class Bookkeeper:
+    """Takes the drives of a run. A ledger that cannot be used becomes a note, and costs nothing else."""
+
+    def __init__(self, path: str, now: float) -> None:
+        """Open the ledger. path: '' for none."""
+        self.notes: list[Coded] = []
+        self.rates: list[Rate] = []            # of all models
+        self._now, self._nameless = now, 0
+        self._hosts: dict[str, bool] = {}      # whether all drives of a host were read
+        self._ledger: Ledger | None = None
+        try:
+            self._ledger = Ledger(path, now) if path else None
+            if self._ledger and self._ledger.lost:
+                lost = plural(self._ledger.lost, 'drive')
+                self.notes.append(Coded('ledger-damaged', f'ledger: the records of {lost} were damaged and are counted '
+                                                          'again from now on; check the disk: dmesg -T | tail -50'))
+        except LedgerUnusable as error:
+            self._fail(error)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether nothing is missing in the ledger."""
+        return not any(note.code == 'ledger-unusable' for note in self.notes)
+
+    def add(self, drive: FleetDrive) -> None:
+        """Enter a drive, or what a row about a check says about its host."""
+        if self._ledger:
+            facts = drive.facts
+            is_told = facts['state'] == State.OK.name or facts.get('code') in GONE
+            is_whole = (not facts.get('is_check') or is_told) and self._now - drive.read <= ledger.OLD
+            self._hosts[facts['host']] = self._hosts.get(facts['host'], True) and is_whole
+            if not facts.get('is_check'):
+                self._enter(self._ledger, drive)
+
+    def _enter(self, book: Ledger, drive: FleetDrive) -> None:
+        facts = drive.facts
+        model, serial = facts['model'], facts['serial'] or ''
+        if not model or not ledger.identifies(serial):
+            self._nameless += bool(model)
+            # It could be any drive of its host. A drive that cannot be read has no model, and may be the one that died.
+            self._hosts[facts['host']] &= not model
+            return
+        age = round(drive.age) if drive.age is not None and 0 <= drive.age <= OLDEST else None
+        try:
+            book.add(model[:LONGEST], serial[:LONGEST], (facts['firmware'] or '')[:LONGEST], facts['host'],
+                     (State[facts['state']], int(ledger.is_failing(facts)), int(drive.read), age))
+        except LedgerUnusable as error:
+            self._fail(error)
+
+    def close(self, unread: set[str], is_cut: bool) -> None:
+        """Write the ledger and calculate the rates.
+
+        unread: hosts with a result that could not be read. is_cut: the time limit was reached, so drives are missing.
+        """
+        if self._nameless:
+            self.notes.append(Coded('serials-unusable', f'{plural(self._nameless, "drive")} without a serial number of '
+                                    'their own: the ledger does not contain them'))
+        if self._ledger:
+            try:
+                if is_cut:
+                    raise LedgerUnusable('ledger: the time limit was reached; increase it with -t')
+                self._ledger.write({host for host, is_whole in self._hosts.items() if is_whole} - unread)
+                self.rates = ledger.rates(self._ledger.cells(), self._ledger.drives())
+            except (LedgerUnusable, TimeIsOver) as error:
+                self._fail(error)
+            self._hosts.clear()
+            self._ledger.close()
+
+    def _fail(self, error: BaseException) -> None:
+        if self.is_whole:
+            self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in it'))
+
+
+def record(path: str, ended: list[tuple[str, str]], now: float) -> list[str]:
+    """Record how drives ended; return a line for each. ended: serial number and one of ledger.ENDINGS.
+
+    Raises LedgerUnusable.
+    """
+    book = Ledger(path, now)
+    try:
+        return [f'recorded: {book.end(serial, how)} {serial} {how}' for serial, how in ended]
+    finally:
+        book.close()

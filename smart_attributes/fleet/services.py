@@ -1,6 +1,11 @@
-"""The drives and remarks of an Icinga service; nothing is guessed, and every omission is reported."""
+"""Services from Icinga 2's API: their latest result, how users handle it, and their drives. Pure: makes no queries.
+
+Nothing is guessed, and every omission is reported.
+Source: Icinga 2, doc/09-object-types.md ("Checkable"), doc/08-advanced-topics.md ("CheckResult").
+"""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..coded import Coded
@@ -9,19 +14,27 @@ from ..model import State, worst
 from ..output import plugin_lines
 from ..output.codes import BY_NAME
 from ..output.plugin_lines import PluginText
+from ..typed import Json
 from ..wording import listed, plural
 from ..words import visible
-from . import causes
-from .plugin_output import FleetDrive, Origin, Reader, dated
-from .results import HANDLING, Result, Service
+from .plugin_output import LOOKED_AT, FleetDrive, Origin, Reader, dated, of_check, of_output
 
 STALE = 2              # check intervals after which a result is out of date
 LEAST = 5 * 60         # shortest interval in seconds, because checks are not punctual to the second
 WHY = 500              # characters
+OUTPUT, VALUES = 256 << 10, 20_000   # characters of one output, and values of its perfdata, that are read
+NAME = 255                 # characters of the name of a host or service
+OK, HARD = 0, 1            # values of `state` and `state_type`
+# Attributes that are above 0 while a user handles a problem.
+HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
+ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks', 'state_type', 'last_reachable',
+         *HANDLING)
+# Icinga shows these only to an ApiUser that may query hosts, and otherwise omits them without an error.
+JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 # Remarks on several services at once, printed after their number; each names some of them.
 PENDING = Coded('never-checked', 'not checked yet: {}')
-OLD = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
+OF_1_6 = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
 FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but from Icinga, a daemon or another '
                 'program: {}')
 STALE_WORDS = Coded('result-old',
@@ -37,11 +50,70 @@ HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Ici
                     '(give it the permission objects/query/Host): {}')
 
 
+class Result(NamedTuple):
+    """The latest result of a check."""
+
+    state: int                   # as Icinga recorded it
+    output: str
+    values: Sequence[str]        # texts of the perfdata
+    ended: float                 # seconds since 1970
+    status: int = 0              # exit status of the check
+
+
+class Service(NamedTuple):
+    """A service that runs the plugin."""
+
+    host: str
+    name: str
+    result: Result | None     # None: not checked yet
+    interval: float              # seconds between two checks
+    is_active: bool              # scheduled by Icinga; passive results arrive at any time
+    handling: tuple[str, ...] = ()  # "host in downtime", "service acknowledged", "soft state", "not reachable"
+    is_host_shown: bool = False  # Icinga shows its host as well, so the downtime of the host is known
+
+
 class Told(NamedTuple):
     """The drives and remarks of a service."""
 
     drives: list[FleetDrive]
     remarks: tuple[Coded, ...] = ()  # from the remarks above
+
+
+def service(found: Json) -> Service:
+    """Return a service; values that do not match Icinga's documentation are treated as missing."""
+    host, _, name = str(found.get('name', '')).partition('!')
+    own = _object(found.get('attrs'))
+    of_host = _object(_object(found.get('joins')).get('host'))
+    result = own.get('last_check_result')
+    return Service(visible(host[:NAME]) or '-', visible(name[:NAME]),
+                   _result(result) if isinstance(result, dict) else None,
+                   _number(own.get('check_interval')), own.get('enable_active_checks') is not False,
+                   _handling(own, of_host), bool(of_host))
+
+
+def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
+    result = _object(own.get('last_check_result'))
+    is_soft = own.get('state_type') != HARD and _number(result.get('state')) != OK
+    return (*(f'{thing} {words}' for thing, attributes in (('host', of_host), ('service', own))
+              for key, words in HANDLING.items() if _number(attributes.get(key)) > 0),
+            *(['soft state'] if is_soft and 'state_type' in own else []),
+            *(['not reachable'] if own.get('last_reachable') is False else []))
+
+
+def _object(found: object) -> Json:
+    return found if isinstance(found, dict) else {}
+
+
+def _result(found: Json) -> Result:
+    values = found.get('performance_data')
+    output = found.get('output')
+    return Result(int(_number(found.get('state'))), output[:OUTPUT] if isinstance(output, str) else '',
+                  [each for each in values[:VALUES] if isinstance(each, str)] if isinstance(values, list) else (),
+                  _number(found.get('execution_end')), int(_number(found.get('exit_status'))))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
 
 
 def told(service: Service, reader: Reader, now: float) -> Told:
@@ -65,12 +137,12 @@ def told(service: Service, reader: Reader, now: float) -> Told:
 
 
 def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
-    cause = causes.of_output(result.output, result.status)
-    said = [line for line in result.output[:causes.LOOKED_AT].splitlines() if line.strip()] or ['']
+    cause = of_output(result.output, result.status)
+    said = [line for line in result.output[:LOOKED_AT].splitlines() if line.strip()] or ['']
     words = said[-1 if cause.name == 'python-traceback' else 0].strip()[:WHY]
     why = f'{cause.meaning}: {words}' if words else cause.meaning
     row = reader.row(_name(service), _state(result.state), why, origin, cause)
-    return Told([row], (OLD if cause.name == OLD.code else FOREIGN,))
+    return Told([row], (OF_1_6 if cause.name == OF_1_6.code else FOREIGN,))
 
 
 def _handled(service: Service) -> tuple[Coded, ...]:
@@ -82,7 +154,7 @@ def _handled(service: Service) -> tuple[Coded, ...]:
 
 def _told(service: Service, result: Result, text: PluginText, reader: Reader, origin: Origin) -> Told:
     drives = reader.drives(text.lines, result.values, origin)
-    rows = [reader.row(_name(service), state, words, origin, causes.of_check(words)) for state, words in text.checks]
+    rows = [reader.row(_name(service), state, words, origin, of_check(words)) for state, words in text.checks]
     missing = text.counted - len(text.lines)
     if missing > 0:
         rows.append(reader.row(_name(service), State.UNKNOWN,
@@ -91,7 +163,7 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
                                BY_NAME['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
-        cause = causes.of_check(text.headline)   # a part of it would lack its code
+        cause = of_check(text.headline)   # a part of it would lack its code
         rows.insert(0, reader.row(_name(service), text.state, text.headline[:WHY], origin, cause))
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 

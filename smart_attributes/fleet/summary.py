@@ -1,27 +1,34 @@
-"""The summary of a fleet: counts by model and firmware, firmware defects, orders by date, and duplicate drives."""
+"""The summary of a fleet: counts by model and firmware, firmware defects, duplicate drives, and the plan. Pure.
+
+The plan tells what to replace, in which order, what to order by when, and which firmware to update.
+"""
 from __future__ import annotations
 
+import csv
+import io
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
-from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE
+from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE, UPDATE, WATCH
 from ..output.forecast_dates import order_by
 from ..typed import Json, MutableJson
-from .groups_at_risk import GroupsAtRisk, first_step
 from .ledger import identifies
 from .plugin_output import FleetDrive
-from .replacement_order import ReplacementOrder
+from .replacement_order import GroupsAtRisk, ReplacementOrder, first_step
 
 NOW = 'now'
 UNDATED = 'no forecast'        # sorted after all quarters
 PLANNED = 3 * YEAR             # seconds ahead; later orders are not planned yet
 MOST_TWINS = 100               # duplicate drives listed individually
 UNTOLD = ''
+FORMULA = '=+-@\t\r'   # first characters of a formula in a spreadsheet
+SHOWN = 50             # steps of each kind on the page
+BUY = 'order'
 
 
 class Group:
@@ -196,3 +203,61 @@ def _group(group: Group) -> Mapping[str, int]:
 
 def _counts(states: Counter[str]) -> Mapping[str, int]:
     return {state.name.lower(): states[state.name] for state in sorted(State, key=lambda state: -state.urgency)}
+
+
+# --- the plan ----------------------------------------------------------------------------
+
+class Step(NamedTuple):
+    """A row of the plan; '' is unknown, or does not apply."""
+
+    action: str
+    by: str            # "now", "2027-Q1", "no forecast"
+    host: str
+    drive: str
+    serial: str
+    model: str
+    firmware: str
+    drives: int
+    hosts: int         # 0: unknown
+    why: str
+
+
+def steps(summary: Summary, known: Sequence[Defect]) -> list[Step]:
+    """Return the plan. known: firmware defects; an update is advised only to a version that exists."""
+    return [*map(_replaced, summary.replace.drives(summary.groups.worst())),
+            *(Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
+              for by, model, group in planned(summary)),
+            *(Step(UPDATE if each.is_fixed else WATCH, '', '', '', '', each.model, each.firmware, each.group.drives,
+                   each.group.hosts, each.words) for each in known)]
+
+
+def _replaced(facts: Json) -> Step:
+    return Step(facts.get('to_do') or facts['action'], NOW, facts['host'], facts['name'], facts['serial'] or '',
+                facts['model'] or '', facts['firmware'] or '', 1, 1, facts.get('why') or '')
+
+
+def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
+    """Return the first steps of each kind: drives to replace, models to order, firmware to update."""
+    shown: Counter[str] = Counter()
+    found = []
+    for step in plan:
+        kind = '' if step.drive else step.action
+        shown[kind] += 1
+        if shown[kind] <= most:
+            found.append(step)
+    return found
+
+
+def as_csv(plan: Iterable[Step]) -> str:
+    """Return the plan as CSV; text from other machines is always text in a spreadsheet, never a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator='\n')
+    writer.writerow(Step._fields)
+    for step in plan:
+        writer.writerow([_as_text(cell) if isinstance(cell, str) else cell or '' for cell in step])
+    return text.getvalue()
+
+
+def _as_text(model: str) -> str:
+    """Return a cell that spreadsheets do not evaluate as a formula, even those that ignore leading spaces."""
+    return f"'{model}" if model.strip()[:1] in tuple(FORMULA) else model

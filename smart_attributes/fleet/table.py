@@ -11,9 +11,8 @@ from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import Json
 from ..wording import amount, plural
 from ..words import sentence
-from .groups_at_risk import GroupsAtRisk, first_step
-from .plan import Step, first, steps
-from .summary import Defect, Group, Summary, by_model
+from .replacement_order import GroupsAtRisk, first_step
+from .summary import Defect, Group, Step, Summary, by_model, first, steps
 
 LINES = 12             # lines of one table; further ones are only counted
 NOT_TOLD = '-'

@@ -18,8 +18,8 @@ from ..output.packed_document import Packer
 from ..redundancy.replacement import LABELS
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
-from . import causes, untrusted
-from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, unread
+from . import untrusted
+from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, of_check, of_drive, unread
 from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_of, texts_of, whole_of
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
         said = list(map(_note, notes))
         why = '; '.join(each['text'] for each in said if each['text']) or (
             'the run as a whole is in a worse state than any of its drives' if listed else 'no drives')
-        cause = causes.of_check(Coded(said[0]['code'] if said else '', why))
+        cause = of_check(Coded(said[0]['code'] if said else '', why))
         yield reader.row('(triage)', state, why, origin, cause, _serials(notes))
     left_out = len(listed) - MOST_DRIVES
     faults = [f'{left_out} of {len(listed)} drives are not shown: at most {MOST_DRIVES} are read per host'
@@ -136,7 +136,7 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Fleet
     facts.update(due(facts['action'], left, origin.now)._asdict())
     code = text_of(given.get('code')) or ''
     if facts['action'] in (READ, SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
-        facts.update(unread(causes.of_drive(Coded(code, facts['why'] or ''))))
+        facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
     facts['past'] = {text_of(metric) or '': [point for point in points[-POINTS:] if is_point(point)]
                      for metric, points in pairs_of(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in dicts_of(given.get('readings')) if isinstance(each.get('metric'), str)]

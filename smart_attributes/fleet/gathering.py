@@ -1,0 +1,258 @@
+"""The drives of a fleet: which sources are asked, in which order, and what could not be read.
+
+The sources are an Icinga, documents of `triage --json`, and reports of smartctl. Each drive is read once; one source,
+service or document that cannot be read costs no other.
+"""
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from .. import alarm
+from ..coded import Coded
+from ..errors import SmartError
+from ..knowledge.drive_database import SpecDatabase
+from ..model import State, worst
+from ..output.packed_document import Packer
+from ..typed import TYPE_CHECKING, Json, MutableJson
+from ..wording import plural
+from ..words import sentence, visible
+from . import ledger, replacement_order, services, summary, triage_documents
+from .ledger_file import Bookkeeper
+from .plugin_output import AGE, WEAR, FleetDrive, Reader
+from .triage_documents import Document
+
+if TYPE_CHECKING:
+    from .icinga import Icinga
+    from .services import Service
+
+    # Of the paths of smartctl's reports: the documents of their hosts, and the paths of files that are no reports.
+    Reports = Callable[[Sequence[str]], tuple[Mapping[str, Json], Sequence[str]]]
+
+NOTE = 500             # characters
+SERIAL, LEAST = 'SERIAL', 3  # replaces a serial number; a longer part of one at the end of a message is hidden too
+SHOWING = 3            # time reserves that are kept for the output
+NAMED = 3              # examples named in a message
+MOST_DISTINCT = 500_000  # strings and limits that drives share; 10,000 honest hosts have 30,000
+
+
+class Fleet:
+    """The collected data of a fleet: counts of all drives, and messages."""
+
+    def __init__(self, database: SpecDatabase, now: float, ledger_path: str = '', hide_serial: bool = False) -> None:
+        """Create an empty fleet. now: seconds since 1970. ledger_path: '' for none."""
+        self.now, self.database, self._hide_serial = now, database, hide_serial
+        self.packer = Packer()
+        self.reader = Reader(database.metrics, self.packer, (WEAR, AGE) if ledger_path else (WEAR,))
+        self.summary = summary.Summary(now, hide_serial)
+        self.books = Bookkeeper(ledger_path, now)
+        self.remarks: dict[Coded, list[str]] = {}   # message -> services that it applies to
+        self.faults: list[Coded] = []             # sources that could not be read
+        self.notes: list[Coded] = []
+        self.asked = 0                            # services, or documents
+        self.is_whole = False                     # all drives are counted
+        self.is_cut = False                       # the time limit was reached
+        self._unread: set[str] = set()            # hosts with a result that could not be read
+        self._begun = time.monotonic()
+
+    def drives(self, sources: Iterable[Iterator[FleetDrive]], timeout: float) -> Iterator[FleetDrive]:
+        """Yield each drive of the sources once; a source that cannot be read is a fault.
+
+        timeout: seconds for everything. If nothing could be read at all, SmartError or TimeIsOver is raised instead.
+        """
+        for source in sources:
+            try:
+                for drive in self._bounded(filter(self._is_counted, source), timeout):
+                    yield _hidden(drive) if self._hide_serial else drive
+            except (SmartError, alarm.TimeIsOver) as error:
+                if not self.asked:
+                    raise
+                self._lack(f'{error}; only drives read before that are shown')
+                self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
+        self.summary.close()
+        self.is_whole = not self.is_cut
+        self.books.close(self._unread, self.is_cut)
+
+    def _is_counted(self, drive: FleetDrive) -> bool:
+        self.books.add(drive)
+        return self.summary.add(drive)
+
+    def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
+        """Yield drives. Raises TimeIsOver if only the time for the output is left, SmartError if RAM runs short."""
+        end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
+        for drive in drives:
+            yield drive
+            if time.monotonic() > end:
+                raise alarm.TimeIsOver(f'time limit of {timeout:g} s exceeded (increase it with -t)')
+            if self.packer.size > MOST_DISTINCT:
+                raise SmartError('the messages and limits of these drives take too much memory')
+
+    def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
+        """Yield the drives of one service or document; a program error in it becomes a fault and affects no others."""
+        try:
+            yield from alarm.limited(drives)
+        except Exception as error:
+            self._unread.add(source.partition('!')[0])
+            self._lack(f'{visible(source)} cannot be read ({type(error).__name__}); please report this with the '
+                       'output of triage --json on that host')
+
+    def _lack(self, words: str) -> None:
+        self.faults.append(Coded('not-gathered', words))
+
+    def of_icinga(self, connection: Callable[[], Icinga], condition: str, hosts: str | None) -> Iterator[FleetDrive]:
+        """Yield the drives of an Icinga. condition: --filter. hosts: --hosts; None if they are not asked for."""
+        api = connection()
+        try:
+            names = api.names(condition)
+            if not names:
+                of_filter = ' and matches --filter' if condition else ''
+                self.faults.append(Coded('no-services', 'Icinga returned no service that runs this plugin'
+                                         f'{of_filter}, by its CheckCommand or by output that begins with "SMART "'))
+            if hosts is not None:
+                self._note_hosts(api.hosts(hosts), names)
+            for service in api.services(names):
+                self.asked += 1
+                yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service))
+        finally:
+            api.close()
+            self._unread.update(visible(name.partition('!')[0]) for name in api.unread)
+            for name, why in api.unread.items():
+                self._lack(f'{visible(name)}: {why}')
+        gone = len(names) - self.asked - len(api.unread)
+        if gone > 0:
+            self.notes.append(Coded('services-removed',
+                                    f'{gone} of {len(names)} services were removed while Icinga was queried'))
+
+    def _of_service(self, service: Service) -> list[FleetDrive]:
+        told = services.told(service, self.reader, self.now)
+        for words in told.remarks:
+            self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
+        self.summary.groups.add(group for drive in told.drives for group in replacement_order.of_drive(drive.facts))
+        return told.drives
+
+    def _note_hosts(self, hosts: Sequence[str], services_of_them: Sequence[str]) -> None:
+        checked = {name.partition('!')[0] for name in services_of_them}
+        without = [visible(host) for host in hosts if host not in checked]
+        if without:
+            self.notes.append(Coded('hosts-without-check', _named(
+                without, f'host of {len(hosts)} without a service that runs this plugin')))
+
+    def of_documents(self, paths: Sequence[str], reports: Reports) -> Iterator[FleetDrive]:
+        """Yield the drives of documents of triage. reports: called with the paths of all other files, if there are any.
+        """
+        others: list[str] = []
+        old: list[str] = []
+        for path in _files(paths):
+            try:
+                told = triage_documents.read(path)
+            except (OSError, SmartError) as error:
+                self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
+                continue
+            if told is None:
+                others.append(path)
+            else:
+                yield from self._of_document(told, old)
+            told = None  # free it before the next one is read
+        for told in self._of_reports(others, reports) if others else ():
+            yield from self._of_document(told, old)
+        if not (self.asked or others or self.faults):
+            self._lack(f'{", ".join(map(visible, paths))}: no files found; save the output of triage '
+                       f'--json there, one file per host')
+        if old:
+            self.notes.append(Coded('result-old', _named(old, 'document older than two days')))
+
+    def _of_reports(self, paths: Sequence[str], reports: Reports) -> Iterator[Document]:
+        """Yield one document for each host with reports of smartctl."""
+        by_host, skipped = reports(paths)
+        if skipped:
+            self.notes.append(Coded('file-skipped', _named(
+                skipped, 'file skipped, neither output of triage --json nor of smartctl')))
+        return (Document(host, content, self.now) for host, content in by_host.items())
+
+    def _of_document(self, told: Document, old: list[str]) -> Iterator[FleetDrive]:
+        self.asked += 1
+        if self.now - told.made > triage_documents.OLD:
+            old.append(told.host)
+        yield from self._from(told.host, partial(self._drives_of, told))
+
+    def _drives_of(self, told: Document) -> list[FleetDrive]:
+        old = next((note['text'] for note in told.as_of(self.now)), None)
+        self.summary.groups.add(replacement_order.of_document(told.content, told.host, old))
+        return list(triage_documents.drives(told, self.reader, self.packer, self.now))
+
+    def said(self) -> list[Coded]:
+        """Return the messages about the fleet as a whole, faults first."""
+        repeats = self.summary.repeats
+        twice = plural(repeats, 'drive is reported twice by its host', 'drives are reported twice by their host')
+        return [Coded(each.code, sentence(each, NOTE)) for each in (
+            *self.faults, *self.books.notes, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
+            *([Coded('drives-repeated', twice)] if repeats else ()))]
+
+    def steps(self) -> list[summary.Step]:
+        """Return the plan."""
+        return summary.steps(self.summary, self.defects())
+
+    def defects(self) -> list[summary.Defect]:
+        """Return the known firmware defects."""
+        return summary.defects(self.summary, self.database)
+
+    def counted(self) -> MutableJson:
+        """Return what is known of the fleet as a whole, in the format of the JSON document."""
+        return {**summary.as_json(self.summary, self.defects()), 'rates': ledger.rates_as_json(self.books.rates),
+                'steps': [step._asdict() for step in self.steps()]}
+
+    def state(self) -> State:
+        """Return the worst state of all drives and checks; at least UNKNOWN with faults or without any state."""
+        told = [State[name] for name in (*self.summary.states, *self.summary.checks)]
+        return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
+
+
+def _of_twins(found: summary.Summary) -> list[Coded]:
+    """Return a message about drives that more than one host reports; [] without such drives."""
+    if not found.twins:
+        return []
+    shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
+                       for each in found.twins[:NAMED])
+    more = f' and {found.twin_count - NAMED} more' if found.twin_count > NAMED else ''
+    return [Coded('drives-shared', 'drives reported by more than one host (shared enclosure, or moved): '
+                                   f'{shared}{more}')]
+
+
+def _named(things: Sequence[str], words: str) -> str:
+    """Return text such as "5 files skipped: a, b, c and 2 more". words: begin with the noun in the singular."""
+    more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
+    thing, _, rest = words.partition(' ')
+    return f'{plural(len(things), thing)} {rest}: {", ".join(things[:NAMED])}{more}'
+
+
+def _hidden(drive: FleetDrive) -> FleetDrive:
+    """Return a drive without serial numbers."""
+    facts = {**drive.facts, 'serial': None}
+    if drive.serials:
+        facts.update({key: [{**each, 'text': _unnamed(each['text'] or '', drive.serials)} for each in facts[key]]
+                      for key in ('notes', 'findings') if key in facts})
+        facts['why'] = _unnamed(facts.get('why') or '', drive.serials)
+    return drive._replace(facts=facts)
+
+
+def _unnamed(words: str, serials: Sequence[str]) -> str:
+    """Return a message without serial numbers, including the start of one where the message was cut off."""
+    longest_first = sorted(serials, key=len, reverse=True)
+    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass: inserted text stays
+    whole = words.removesuffix('...')
+    begun = max((length for serial in serials for length in range(LEAST + 1, len(serial))
+                 if whole.endswith(serial[:length])), default=0)
+    return whole[:-begun] + SERIAL + words[len(whole):] if begun else words
+
+
+def _files(paths: Sequence[str]) -> Iterator[str]:
+    """Yield files, and those in folders at any depth without hidden ones."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith('.'))
+            yield from (os.path.join(folder, name) for name in sorted(names) if not name.startswith('.'))
