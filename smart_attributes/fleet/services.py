@@ -34,7 +34,7 @@ JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 # Remarks on several services at once, printed after their number; each names some of them.
 PENDING = Coded('never-checked', 'not checked yet: {}')
-OF_1_6 = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
+OLD = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
 FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but from Icinga, a daemon or another '
                 'program: {}')
 STALE_WORDS = Coded('result-old',
@@ -142,7 +142,7 @@ def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Or
     words = said[-1 if cause.name == 'python-traceback' else 0].strip()[:WHY]
     why = f'{cause.meaning}: {words}' if words else cause.meaning
     row = reader.row(_name(service), _state(result.state), why, origin, cause)
-    return Told([row], (OF_1_6 if cause.name == OF_1_6.code else FOREIGN,))
+    return Told([row], (OLD if cause.name == OLD.code else FOREIGN,))
 
 
 def _handled(service: Service) -> tuple[Coded, ...]:
