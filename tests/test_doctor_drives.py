@@ -18,8 +18,7 @@ from smart_attributes.errors import (
     DriveNotReached,
     SudoRefused,
 )
-from smart_attributes.history.drive_changes import DrivePlace, Scope
-from smart_attributes.history.drive_matching import Record
+from smart_attributes.history.drive_records import DrivePlace, Record, Scope
 from smart_attributes.model import Device, Identity, Read, Report, State, Verdict
 from smart_attributes.output import doctor_findings
 from smart_attributes.output.doctor_findings import Finding
