@@ -21,7 +21,7 @@ READER_TIME, PAUSE = 0.2, 0.001  # seconds
 WRITING_TIME = 3.0
 # The keys of the JSON document of a command that fails.
 DRIVES: dict[str, object] = {'drives': []}
-EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}}
+EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'paste': []}}
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def test_each_code_that_is_used_is_in_the_list():
 def test_each_code_in_the_list_is_used():
     constants = {node.value for node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
-    assert set(codes.BY_NAME) - constants == set()
+    assert {*codes.BY_NAME, *codes.DOCTOR} - constants == set()
 
 
 def sentences(document: object) -> Iterator[str]:
@@ -108,6 +108,8 @@ def test_a_code_is_in_kebab_case_and_comes_with_its_meaning_and_its_remedy():
 
 def test_each_code_is_in_the_list_once():
     assert len(codes.BY_NAME) == len(EVERY)
+    assert set(codes.BY_NAME) & set(codes.DOCTOR) == set()
+    assert [code for code in codes.DOCTOR if not re.fullmatch('[a-z0-9]+(-[a-z0-9]+)*', code)] == []
 
 
 @pytest.mark.parametrize('entry, expected', [

@@ -114,7 +114,7 @@ class Installation:
         return told
 
     def to_do(self, *more: str, **how: Any) -> list[dict[str, Any]]:
-        return [each for each in self.findings(*more, **how) if each['good'] is not True]
+        return [each for each in self.findings(*more, **how) if each['state'] != 'good']
 
     def check(self, *more: str) -> Result:
         return started(*self.options, *more, around=self.as_user)
@@ -189,8 +189,8 @@ def test_it_is_looked_at_as_the_user_of_the_checks_really(installed):
 
     [told] = installed.to_do()
 
-    assert told['subject'] == 'site files' and 'Permission denied' in told['words']
-    assert (told['cure'], told['command']) == ('let every user read it', f'chmod a+r {path}')
+    assert told['subject'] == 'site files' and 'Permission denied' in told['message']
+    assert (told['remedy'], told['command']) == ('let every user read it', f'chmod a+r {path}')
 
 
 @pytest.mark.parametrize('closed', ['', 'history.sqlite'])
@@ -239,7 +239,7 @@ class Copy:
         done = subprocess.run([*around, *PYTHON[:-1], text, '/', 'doctor', '--user', self.installed.user, '--json',
                                *self.installed.options], check=False, capture_output=True, text=True, timeout=60,
                               cwd=self.folder, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent'})
-        return [each for each in json.loads(done.stdout)['findings'] if each['good'] is not True]
+        return [each for each in json.loads(done.stdout)['findings'] if each['state'] != 'good']
 
 
 @pytest.fixture
@@ -249,17 +249,21 @@ def copy(installed, open_place) -> Copy:
     return Copy(installed, folder)
 
 
-@pytest.mark.parametrize('name, mode, words', [
-    ('..', 0o700, 'it may not enter the directory {path} (mode 0700, owner root)'),
-    ('.', 0o711, 'it may not list and enter the directory {path} (mode 0711, owner root)'),
-    ('.', 0o750, 'it may not list and enter the directory {path} (mode 0750, owner root)'),
-    ('check_smart_attributes', 0o700, 'it may not read and execute {path} (mode 0700, owner root)'),
-    ('check_smart_attributes', 0o744, 'it may not read and execute {path} (mode 0744, owner root)'),
-    ('smart_attributes', 0o700, 'it may not read {path} (mode 0700, owner root)'),
-    ('smart_attributes', 0o744, 'it may not read {path} (mode 0744, owner root)'),
-    ('smart_attributes/model.py', 0o600, 'it may not read {path} (mode 0600, owner root)'),
-    ('smart_attributes/reading', 0o700, 'it may not read {path} (mode 0700, owner root)')])
-def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, words):
+@pytest.mark.parametrize('name, mode, code, words', [
+    ('..', 0o700, 'directory-closed', 'it may not enter the directory {path} (mode 0700, owner root)'),
+    ('.', 0o711, 'directory-not-listed',
+     'it may not list and enter the directory {path} (mode 0711, owner root)'),
+    ('.', 0o750, 'directory-not-listed',
+     'it may not list and enter the directory {path} (mode 0750, owner root)'),
+    ('check_smart_attributes', 0o700, 'program-not-executable',
+     'it may not read and execute {path} (mode 0700, owner root)'),
+    ('check_smart_attributes', 0o744, 'program-not-executable',
+     'it may not read and execute {path} (mode 0744, owner root)'),
+    ('smart_attributes', 0o700, 'package-not-readable', 'it may not read {path} (mode 0700, owner root)'),
+    ('smart_attributes', 0o744, 'package-not-readable', 'it may not read {path} (mode 0744, owner root)'),
+    ('smart_attributes/model.py', 0o600, 'package-not-readable', 'it may not read {path} (mode 0600, owner root)'),
+    ('smart_attributes/reading', 0o700, 'package-not-readable', 'it may not read {path} (mode 0700, owner root)')])
+def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, code, words):
     """Before anything else; the command of the remedy ends it."""
     path = Path(os.path.normpath(copy.folder / name))
     assert copy.to_do() == []
@@ -268,8 +272,8 @@ def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, nam
     first, rest = copy.to_do()
     copy.installed.follow(first['command'])
 
-    assert (first['subject'], first['good'], rest['good']) == ('program', False, None)
-    assert first['words'] == f'{copy.installed.user} cannot start {copy.program}: {words.format(path=path)}'
+    assert (first['code'], first['state'], rest['state']) == (code, 'problem', 'unchecked')
+    assert first['message'] == f'{copy.installed.user} cannot start {copy.program}: {words.format(path=path)}'
     assert copy.to_do() == []
 
 
@@ -293,7 +297,7 @@ def test_a_program_that_is_damaged_is_named_with_what_it_prints(copy):
     first, _ = copy.to_do()
     done = subprocess.run(['sh', '-c', first['command']], capture_output=True, text=True, check=False)
 
-    assert first['words'].endswith(': exit status 5: it is | broken = so')
+    assert first['message'].endswith(': exit status 5: it is | broken = so')
     assert (done.returncode, done.stderr) == (5, 'it is | broken = so\n')
 
 
@@ -306,7 +310,7 @@ def test_a_file_system_that_executes_nothing_is_named(copy):
 
     first, _ = copy.to_do(*around, ':')
 
-    assert first['words'].endswith(f'file system {place} is mounted with noexec')
+    assert first['message'].endswith(f'file system {place} is mounted with noexec')
     shutil.rmtree(f'{place}.kept')
     assert copy.to_do(*around, first['command']) == []
 
@@ -320,31 +324,31 @@ def test_no_rule(installed):
     rule, later = installed.to_do()
     installed.follow(rule['command'])
 
-    assert rule['words'] == (f'is missing: sudo does not let {installed.user} run {installed.path}; '
+    assert rule['message'] == (f'is missing: sudo does not let {installed.user} run {installed.path}; '
                              f'sudo reports: sudo: a password is required')
-    assert (later['subject'], later['good']) == ('drives', None)
+    assert later['code'] == 'drives-wait-for-sudo'
     assert installed.to_do() == []
 
 
-@pytest.mark.parametrize('change, words', [
-    pytest.param(lambda rule, user: rule.replace('(-l ssd )?', ''), 'refuses 2 of 3 calls, such as smartctl --json=c',
+@pytest.mark.parametrize('change, code', [
+    pytest.param(lambda rule, user: rule.replace('(-l ssd )?', ''), 'sudo-rule-refuses',
                  id='refuses-a-log'),
-    pytest.param(lambda rule, user: rule.replace('^--scan$', '^--scan-all$'), 'is from another version',
+    pytest.param(lambda rule, user: rule.replace('^--scan$', '^--scan-all$'), 'sudo-rule-of-other-version',
                  id='other-words'),
-    pytest.param(lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'ends smartctl after 20 s',
+    pytest.param(lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'sudo-rule-ends-early',
                  id='ends-early'),
     pytest.param(lambda rule, user: f'{rule.replace("NOPASSWD: ", "")}{user} ALL=(root) NOPASSWD: /bin/true\n',
-                 'asks for a password', id='password'),
-    pytest.param(lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'any arguments', id='too-wide'),
+                 'sudo-rule-asks-password', id='password'),
+    pytest.param(lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'sudo-line-too-wide', id='too-wide'),
 ])
-def test_an_old_rule(installed, change, words):
+def test_an_old_rule(installed, change, code):
     """Renewed, it is good again."""
     installed.write_rule(change(installed.printed_rule(), installed.user))
 
     rule = next(each for each in installed.to_do() if each['subject'] == 'sudo rule')
     installed.follow(rule['command'])
 
-    assert words in rule['words']
+    assert rule['code'] == code
     assert installed.to_do() == []
 
 
@@ -355,7 +359,7 @@ def test_a_rule_for_another_path(installed):
     rule = installed.to_do()[0]
     installed.follow(rule['command'])
 
-    assert rule['words'] == f'is for /usr/sbin/smartctl, but checks call {installed.path}'
+    assert rule['message'] == f'is for /usr/sbin/smartctl, but checks call {installed.path}'
     assert installed.to_do() == []
 
 
@@ -365,9 +369,10 @@ def test_a_wrong_path(installed):
 
     program = installed.to_do()[0]
 
-    assert program['words'] == '/usr/local/sbin/no-smartctl: file not found'
-    assert 'smartctl is at /usr/sbin/smartctl: use -p /usr/sbin/smartctl' in program['cure']
-    assert [each['good'] for each in installed.to_do()] == [False, None, None]
+    assert program['message'] == '/usr/local/sbin/no-smartctl: file not found'
+    assert 'smartctl is at /usr/sbin/smartctl: use -p /usr/sbin/smartctl' in program['remedy']
+    assert [each['code'] for each in installed.to_do()] == [
+        'smartctl-elsewhere', 'sudo-rule-waits', 'drives-wait-for-smartctl']
 
 
 def test_no_smartctl(installed, tmp_path):
@@ -380,8 +385,8 @@ def test_no_smartctl(installed, tmp_path):
     without, with_it = (next(each for each in installed.findings(around=around) if each['subject'] == 'smartctl')
                         for around in (hidden, []))
 
-    assert (without['good'], without['command']) == (False, 'apt install smartmontools')
-    assert with_it['good'] is True
+    assert (without['code'], without['command']) == ('smartctl-not-installed', 'apt install smartmontools')
+    assert with_it['code'] == 'smartctl-found'
 
 
 def test_no_history(installed):
@@ -392,11 +397,11 @@ def test_no_history(installed):
     [history] = [each for each in told if each['subject'] == 'history']
     installed.follow(history['command'])
 
-    assert history['words'].endswith('No such file or directory; increases are not detected')
+    assert history['message'].endswith('No such file or directory; increases are not detected')
     assert installed.to_do() == []
     assert installed.check().code == 0
     [history] = [each for each in installed.findings() if each['subject'] == 'history']
-    assert history['good'] and history['words'].endswith('written 1 min ago')
+    assert history['code'] == 'history-works' and history['message'].endswith('written 1 min ago')
 
 
 def test_history_of_another_user(installed):
@@ -406,7 +411,7 @@ def test_history_of_another_user(installed):
     [history] = [each for each in installed.to_do() if each['subject'] == 'history']
     installed.follow(history['command'])
 
-    assert 'belongs to another user' in history['words']
+    assert 'belongs to another user' in history['message']
     assert installed.to_do() == []
 
 
@@ -418,7 +423,7 @@ def test_a_foreign_site_file(installed):
     [told] = installed.to_do()
     shutil.chown(file, 'root')
 
-    assert f'{file} does not belong to root' in told['words'] and 'chown' in told['cure']
+    assert f'{file} does not belong to root' in told['message'] and 'chown' in told['remedy']
     assert installed.to_do() == []
 
 
@@ -429,7 +434,7 @@ def test_a_typo(installed):
     [told] = installed.to_do()
     installed.site_file('{"metrics": {"temperature": {"warning": "45"}}}')
 
-    assert 'site.json' in told['words'] and 'warnin' in told['words']
+    assert 'site.json' in told['message'] and 'warnin' in told['message']
     file = f'{installed.config}/thresholds.d/site.json'
     assert told['command'] == f'${{EDITOR:-vi}} {file} && check_smart_attributes validate {file}'
     assert installed.to_do() == []
@@ -444,8 +449,8 @@ def test_a_dead_drive(installed):
     installed.machine.add('/dev/sdb', 'intel-healthy')
 
     assert told['subject'] == '/dev/sdb'
-    assert told['words'] == f'{DEAD}: did not identify itself: INQUIRY failed'
-    assert 'drive, cable or controller is failing' in told['cure'] and told['command'].startswith('dmesg')
+    assert told['message'] == f'{DEAD}: did not identify itself: INQUIRY failed'
+    assert 'drive, cable or controller is failing' in told['remedy'] and told['command'].startswith('dmesg')
     assert installed.to_do() == []
 
 
@@ -458,7 +463,7 @@ def test_a_dead_drive_is_not_given_the_name_of_one_that_lives_elsewhere(installe
 
     [told] = installed.to_do('-d', '/dev/sdb')
 
-    assert told['words'] == 'did not identify itself: INQUIRY failed'
+    assert told['message'] == 'did not identify itself: INQUIRY failed'
 
 
 def test_a_moved_controller(installed):
@@ -469,9 +474,9 @@ def test_a_moved_controller(installed):
                         if each['subject'] == address]
                        for address in ('megaraid,4@/dev/bus/0', 'megaraid,4@/dev/bus/6'))
 
-    assert not told['good'] and 'host 0 has no MegaRAID controller, but host 6 has one' in told['words']
-    assert told['cure'] == 'write megaraid,4@/dev/bus/6'
-    assert after['good']
+    assert told['state'] == 'problem' and 'host 0 has no MegaRAID controller, but host 6 has one' in told['message']
+    assert told['remedy'] == 'write megaraid,4@/dev/bus/6'
+    assert after['state'] == 'good'
 
 
 def test_a_sleeping_drive(installed):
@@ -484,9 +489,9 @@ def test_a_sleeping_drive(installed):
     installed.machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
     [after] = [each for each in installed.findings() if each['subject'] == '/dev/sdb']
 
-    assert told['words'].startswith('is in standby (STANDBY), not woken; never read while awake')
+    assert told['message'].startswith('is in standby (STANDBY), not woken; never read while awake')
     assert told['command'].startswith('dd if=/dev/sdb of=/dev/null bs=4096 count=1 iflag=direct && check_smart_a')
-    assert after['good'] and 'last read' in after['words']
+    assert after['state'] == 'good' and 'last read' in after['message']
 
 
 # --- sudo refuses for another reason than the rule ------------------------------------------------
@@ -529,32 +534,31 @@ def private(installed, open_place) -> Iterator[Private]:
 
 # How to break it, where RULE is the file with the rule and USER its user -> the finding, and sudo's own message.
 REFUSALS = {
-    'requiretty': ('echo "Defaults requiretty" >> /etc/sudoers', 'sudo requires a terminal (requiretty)',
+    'requiretty': ('echo "Defaults requiretty" >> /etc/sudoers', 'sudo-needs-terminal',
                    'sudo: sorry, you must have a tty to run sudo'),
-    'requiretty-first': ('sed -i "1i Defaults requiretty" /etc/sudoers', 'sudo requires a terminal (requiretty)',
+    'requiretty-first': ('sed -i "1i Defaults requiretty" /etc/sudoers', 'sudo-needs-terminal',
                          'sudo: sorry, you must have a tty to run sudo'),
-    'expired-account': ('chage -E 0 USER', 'the account USER is expired or locked for sudo',
+    'expired-account': ('chage -E 0 USER', 'account-expired',
                         'sudo: account validation failure, is your account locked?\nsudo: a password is required'),
     'inactive-password': ('echo USER:abcDEF123 | chpasswd; chage -d 2001-01-01 -M 5 -I 3 USER',
-                          'the account USER is expired or locked for sudo', 'sudo: account validation failure'),
-    'no-includedir': ('sed -i /includedir/d /etc/sudoers', 'RULE contains a rule, but /etc/sudoers does not include '
-                      '/etc/sudoers.d', 'sudo: a password is required'),
-    'name-with-a-dot': ('mv RULE RULE.conf', 'sudo ignores RULE.conf: its name must not contain a dot',
+                          'account-expired', 'sudo: account validation failure'),
+    'no-includedir': ('sed -i /includedir/d /etc/sudoers', 'sudoers-not-included', 'sudo: a password is required'),
+    'name-with-a-dot': ('mv RULE RULE.conf', 'sudoers-name-ignored',
                         'sudo: a password is required'),
-    'name-of-a-backup': ('mv RULE RULE~', 'sudo ignores RULE~: its name must not contain a dot',
+    'name-of-a-backup': ('mv RULE RULE~', 'sudoers-name-ignored',
                          'sudo: a password is required'),
-    'writable': ('chmod 666 RULE', 'sudo does not read RULE, because others can write to it',
+    'writable': ('chmod 666 RULE', 'sudoers-mode-wrong',
                  'sudo: RULE is world writable\nsudo: a password is required'),
-    'owner': ('chown USER RULE', 'sudo does not read RULE, because it does not belong to root',
+    'owner': ('chown USER RULE', 'sudoers-owner-wrong',
               'sudo: RULE is owned by'),
-    'password': ('sed -i "s/NOPASSWD: //" RULE', 'asks for a password', 'sudo: a password is required'),
-    'setuid': ('chmod u-s /usr/bin/sudo', '/usr/bin/sudo lacks the setuid bit or does not belong to root',
+    'password': ('sed -i "s/NOPASSWD: //" RULE', 'sudo-rule-asks-password', 'sudo: a password is required'),
+    'setuid': ('chmod u-s /usr/bin/sudo', 'sudo-setuid-missing',
                'sudo: /usr/bin/sudo must be owned by uid 0 and have the setuid bit set'),
 }
 
 
-@pytest.mark.parametrize('broken, words, said', REFUSALS.values(), ids=REFUSALS)
-def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said):
+@pytest.mark.parametrize('broken, code, said', REFUSALS.values(), ids=REFUSALS)
+def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, code, said):
     """The remedy is the one for this reason, and it works."""
     def filled(text: str) -> str:
         return text.replace('RULE', str(private.installed.rule)).replace('USER', private.installed.user)
@@ -564,8 +568,8 @@ def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said)
     private.run(rule['command'].replace('/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)))
 
     without_name = filled(said.replace('RULE', ''))  # sudo 1.9.17 leaves the name out
-    assert rule['words'].startswith(filled(words))
-    assert any(f'; sudo reports: {each}' in rule['words'] for each in (filled(said), without_name)), rule['words']
+    assert rule['code'] == code
+    assert any(f'; sudo reports: {each}' in rule['message'] for each in (filled(said), without_name)), rule['message']
     assert private.to_do() == []
 
 
@@ -584,8 +588,7 @@ def test_the_user_alone_is_sent_to_root_where_only_root_can_tell_why(private, br
     as_root = next(each for each in found['findings'] if each['subject'] == 'sudo rule')
     private.run(as_root['command'].replace('/etc/sudoers.d/check-smart-attributes', rule))
 
-    assert told['words'].startswith('is missing, or sudo does not read its file; sudo reports: sudo:')
-    assert told['cure'] == 'only root can see which; run doctor as root'
+    assert told['code'] == 'sudo-rule-not-seen'
     assert private.to_do() == []
 
 
@@ -597,8 +600,8 @@ def test_a_broken_file_beside_the_rule_is_named(private):
     private.run(f'EDITOR="sed -i s/.*/#/" {broken["command"]}')
 
     assert broken['subject'] == 'sudo files' and broken['command'] == 'visudo -f /etc/sudoers.d/aa'
-    assert broken['words'].startswith('/etc/sudoers.d/aa has a syntax error')
-    assert '; sudo reports: /etc/sudoers.d/aa:1:' in broken['words']
+    assert broken['code'] == 'sudoers-syntax-error'
+    assert '; sudo reports: /etc/sudoers.d/aa:1:' in broken['message']
     assert private.to_do() == []
 
 
@@ -607,7 +610,7 @@ def test_a_unit_that_forbids_new_privileges_is_named(installed):
     rule = next(each for each in installed.to_do(around=['setpriv', '--no-new-privs'])
                 if each['subject'] == 'sudo rule')
 
-    assert rule['words'].startswith('this process cannot become root (no new privileges); sudo reports: sudo: The "no')
+    assert rule['code'] == 'no-new-privileges' and '; sudo reports: sudo: The "no' in rule['message']
     assert installed.to_do() == []
 
 
@@ -623,7 +626,7 @@ def test_a_scan_that_hangs_is_no_fault_of_the_rule(installed):
     told = installed.to_do('-t', '12')
 
     assert [each['subject'] for each in told] == ['drives']
-    assert told[0]['words'].startswith('smartctl --scan: no answer after') and 'with -d' in told[0]['cure']
+    assert told[0]['message'].startswith('smartctl --scan: no answer after') and 'with -d' in told[0]['remedy']
     assert installed.to_do('-t', '12', '-d', '/dev/sda', '-d', '/dev/sdb') == []
 
 
@@ -638,7 +641,7 @@ def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
     told = private.to_do()[0]
     private.run(told['command'])
 
-    assert told['subject'] == 'history' and told['words'].startswith(words.replace('STATE', state_dir))
+    assert told['subject'] == 'history' and told['message'].startswith(words.replace('STATE', state_dir))
     assert private.to_do() == []
 
 
@@ -654,7 +657,7 @@ def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(p
         told = private.to_do()[0]
         private.run(told['command'])
 
-        assert told['words'].startswith(f'{state_dir}: file system /var/tmp is a tmpfs, so each restart loses')
+        assert told['message'].startswith(f'{state_dir}: file system /var/tmp is a tmpfs, so each restart loses')
         assert private.to_do() == []
         private.run(f'umount {state_dir}; rm -r {state_dir}; mount {state_dir}')  # the next start
         assert private.to_do() == []
@@ -692,7 +695,7 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     [told] = installed.to_do(home=str(home))
     installed.follow(told['command'])
 
-    assert told['words'] == (f'there are two histories: checks of {installed.user} use {installed.state}, but '
+    assert told['message'] == (f'there are two histories: checks of {installed.user} use {installed.state}, but '
                              f'{history} is another one')
     assert installed.to_do(home=str(home)) == []
 
@@ -704,7 +707,7 @@ def test_which_file_systems_keep_no_history(mount, kind, options, words):
     """As /proc/mounts names them."""
     told = history_state.unfit_mount('/var/lib/x', mount, kind, options)
 
-    assert (words in told.words and bool(told.command or '--state-dir' in told.cure)) if told else not words
+    assert (words in told.message and bool(told.command or '--state-dir' in told.remedy)) if told else not words
 
 
 # --- and others ----------------------------------------------------------------------------------
@@ -730,8 +733,8 @@ def test_a_process_of_an_earlier_check_that_hangs(installed, tmp_path):
         stuck.wait()
     after = installed.to_do()
 
-    assert told['subject'] == 'processes' and told['words'].startswith('1 process of earlier checks hang')
-    assert 'sat@/dev/sdz' in told['words'] and f'(process {stuck.pid})' in told['words']
+    assert told['subject'] == 'processes' and told['message'].startswith('1 process of earlier checks hang')
+    assert 'sat@/dev/sdz' in told['message'] and f'(process {stuck.pid})' in told['message']
     assert told['command'].endswith(f'kill {stuck.pid}') and after == []
 
 
@@ -770,7 +773,7 @@ def test_a_drive_that_a_scan_finds_no_more_is_missed(installed):
     [told] = installed.to_do()
     installed.follow(told['command'].replace('history', f'history --state-dir {installed.state}'))
 
-    assert told['words'].startswith('INTEL SSDSC2KB240G8 EXAMPLE0001 is gone from /dev/sdb')
+    assert told['message'].startswith('INTEL SSDSC2KB240G8 EXAMPLE0001 is gone from /dev/sdb')
     assert told['command'].endswith('history --forget EXAMPLE0001')
     assert installed.to_do() == []
 
@@ -785,8 +788,8 @@ def test_arrays_are_examined_as_root_before_the_user_is_tried(installed):
     own = json.loads(started('doctor', '--raid', *installed.options, '--json', around=installed.as_user,
                              root=str(root)).text)['findings'][-1]
 
-    assert (as_root['subject'], as_root['good']) == ('RAID', True)
-    assert (own['good'], own['command']) == (None, 'check_smart_attributes doctor --raid')
+    assert as_root['code'] == 'raid-examined'
+    assert (own['code'], own['command']) == ('raid-needs-root', 'check_smart_attributes doctor --raid')
 
 
 def test_a_disk_that_no_check_has_read_is_named(installed):
@@ -799,7 +802,7 @@ def test_a_disk_that_no_check_has_read_is_named(installed):
     [missed] = installed.to_do()
     installed.check('--scan')
 
-    assert missed['subject'] == 'unmonitored' and missed['words'].endswith(' reads sdb (ST4000NM0035-1V4)')
+    assert missed['subject'] == 'unmonitored' and missed['message'].endswith(' reads sdb (ST4000NM0035-1V4)')
     assert installed.to_do() == []
 
 
@@ -813,7 +816,7 @@ def test_a_disk_that_the_commands_of_nrpe_leave_out_is_named(private):
 
     missed = [each for each in private.to_do() if each['subject'] == 'unmonitored']
 
-    assert [each['words'] for each in missed] == ['no check found here reads sda (ST4000NM0035-1V4)']
+    assert [each['message'] for each in missed] == ['no check found here reads sda (ST4000NM0035-1V4)']
 
 
 def test_a_rule_that_was_asked_for_more_types_is_of_this_version(installed):
@@ -827,7 +830,7 @@ def test_a_type_that_the_rule_wants_to_be_asked_for_is_asked_for(installed):
     """Areca sends commands of a vendor; the command of the cure names it."""
     rule = next(each for each in installed.to_do('-d', 'areca,1/2@/dev/sg2') if each['subject'] == 'sudo rule')
 
-    assert rule['words'].startswith('refuses 1 of 1 call, such as smartctl') and '--type areca' in rule['command']
+    assert rule['message'].startswith('refuses 1 of 1 call, such as smartctl') and '--type areca' in rule['command']
     installed.follow(rule['command'])
     assert 'sudo rule' not in [each['subject'] for each in installed.to_do('-d', 'areca,1/2@/dev/sg2')]
 
@@ -872,9 +875,9 @@ def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, 
 
     told = installed.findings(before=f'sys.modules["{package}"] = None\n')
 
-    first = next(each for each in told if not each['good'])
-    assert first['subject'] == subject and words in first['words'] and 'install' in first['cure']
-    assert [each['good'] for each in told if each['subject'] == 'time limit'] == [True]
+    first = next(each for each in told if each['state'] != 'good')
+    assert first['subject'] == subject and words in first['message'] and 'install' in first['remedy']
+    assert [each['state'] for each in told if each['subject'] == 'time limit'] == ['good']
 
 
 @pytest.mark.parametrize('has_list', [True, False])
@@ -912,7 +915,7 @@ def test_what_became_of_the_start_is_said(answer, words):
     """Where no path is at fault: how it ended, and what it printed."""
     told = start.finding('/p', 'nagios', answer, None)
 
-    assert (told.is_good, told.words) == (False, f'nagios cannot start /p{words}')
+    assert (told.code, told.message) == ('program-does-not-start', f'nagios cannot start /p{words}')
     assert told.command == 'setpriv --reuid=nagios --regid="$(id -g nagios)" --init-groups /p -V'
 
 
@@ -965,18 +968,17 @@ def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, configured, sho
 
     told = daemons.findings(found, HowRead().timeout)
 
-    assert [each.is_good for each in told] == ([False] * len(short) or [True])
+    assert [each.code for each in told] == (['time-limit-too-short'] * len(short) or ['time-limit-fits'])
     for finding, (who, seconds, setting) in zip(told, short):
-        assert finding.words.startswith(f'{who} ends a check after {seconds} s (/etc/')
-        assert f'set {setting} to ' in finding.cure and f'-t {daemons.fitting(seconds):g}' in finding.cure
+        assert finding.message.startswith(f'{who} ends a check after {seconds} s (/etc/')
+        assert f'set {setting} to ' in finding.remedy and f'-t {daemons.fitting(seconds):g}' in finding.remedy
 
 
 def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
     """It is said that nobody looked; a check with more time than daemons usually give is to be changed."""
     [usual], [long] = daemons.findings([], 55), daemons.findings([], 90)
 
-    assert usual.is_good and 'no daemon configuration is readable' in usual.words
-    assert not long.is_good
+    assert (usual.code, long.code) == ('time-limit-usual', 'time-limit-too-long')
 
 
 NRPE_PLAIN = 'command[a]=/usr/lib/nagios/plugins/check_smart_attributes\n'
@@ -996,9 +998,9 @@ def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_pa
 
     found = daemons.output(printed, is_cut, str(tmp_path))
 
-    assert found.is_good == (cure is None)
-    assert (cure or '') in found.cure
-    assert '8,192' in found.words or is_cut
+    assert (found.state == 'good') == (cure is None)
+    assert (cure or '') in found.remedy
+    assert '8,192' in found.message or is_cut
 
 
 # --- commands of NRPE ----------------------------------------------------------------------------
@@ -1040,7 +1042,7 @@ def test_a_command_of_nrpe_that_cannot_work_is_named(private, line, words, edit)
     [told] = private.to_do()
     private.run(f'EDITOR={shlex.quote("sed -i " + edit)}; {told["command"]}')
 
-    assert told['subject'] == 'NRPE' and words in told['words'] and f'in {file}' in told['words']
+    assert told['subject'] == 'NRPE' and words in told['message'] and f'in {file}' in told['message']
     assert private.to_do() == []
 
 
@@ -1063,7 +1065,7 @@ END
 
     [told] = [each for each in private.installed.findings(around=private.around) if each['subject'] == 'NRPE']
 
-    assert told['words'].endswith(': a, check_smart_attributes_b, c, d, e, f')
+    assert told['message'].endswith(': a, check_smart_attributes_b, c, d, e, f')
     assert not (place / 'ran').exists()
 
 
@@ -1076,8 +1078,9 @@ def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private
                                around=[*private.around, *private.installed.as_user]).text)
     [told] = [each for each in alone['findings'] if each['subject'] == 'NRPE']
 
-    assert (told['good'], told['command']) == (None, f'check_smart_attributes doctor --user {private.installed.user}')
-    assert [each['good'] for each in private.to_do()] == [False]
+    assert (told['code'], told['command']) == (
+        'nrpe-not-readable', f'check_smart_attributes doctor --user {private.installed.user}')
+    assert [each['code'] for each in private.to_do()] == ['nrpe-options-wrong']
 
 
 @pytest.mark.parametrize('line', ['/x/check_it', '/x/check_smart_attributes; touch /x',
@@ -1100,7 +1103,7 @@ def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
     [told] = daemons.faults(daemons.call(found), None, '/y', 'nagios')
 
     assert found == ('a', '/etc/nagios/nrpe.cfg', '/usr/bin/sudo /x/check_smart_attributes --b', True)
-    assert 'sudo runs the whole check' in told.words and not told.command
+    assert 'sudo runs the whole check' in told.message and not told.command
 
 
 # --- lines to paste ------------------------------------------------------------------------------
@@ -1176,14 +1179,14 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     """It is what an older sudo gets; another sudo need not list its rules at all."""
     literal = sudo_reports.SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
-    assert [sudo_rule.finding(asked(**change)).is_good for change in (
+    assert [sudo_rule.finding(asked(**change)).code for change in (
         {}, {'entries': [literal]}, {'entries': []}, {'entries': [literal], 'refused': [('-x',)]})] == [
-            True, True, True, False]
+            'sudo-rule-current', 'sudo-rule-sufficient', 'sudo-rule-sufficient', 'sudo-rule-refuses']
 
 
 def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     """He wants to know what the daemon's user may do."""
-    nobody, admin = (sudo_rule.finding(asked(refused=[('-x',)], entries=[], is_person=is_person)).cure
+    nobody, admin = (sudo_rule.finding(asked(refused=[('-x',)], entries=[], is_person=is_person)).remedy
                      for is_person in (False, True))
 
     assert nobody.startswith('as root, install')
@@ -1227,22 +1230,22 @@ def test_the_line_that_wins_is_found(line):
 
 # --- history --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('found, room, is_good, words', [
-    pytest.param(history_state.HistoryFiles('/m', 'nagios'), 1 << 30, True, 'empty, the first check', id='new'),
-    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 30, True, '84 kB, written 10 min ago',
-                 id='in-use'),
-    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'only 1.05 MB free',
-                 id='full-disk'),
+@pytest.mark.parametrize('found, room, code, words', [
+    pytest.param(history_state.HistoryFiles('/m', 'nagios'), 1 << 30, 'history-empty', 'empty, the first check',
+                 id='new'),
+    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 30, 'history-works',
+                 '84 kB, written 10 min ago', id='in-use'),
+    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 20, 'history-disk-full',
+                 'only 1.05 MB free', id='full-disk'),
     pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['was damaged; it is lost'], True), 1 << 30,
-                 True, '/m: was damaged', id='restarted'),
+                 'history-remark', '/m: was damaged', id='restarted'),
     pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30,
-                 False,
-                 '/m: cannot be written', id='not-written')])
-def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room, is_good, words):
+                 'history-faulty', '/m: cannot be written', id='not-written')])
+def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room, code, words):
     """Whether it works is seen there."""
     told = history_state.full(found.path, room) or history_state.usable(found, 1600)
 
-    assert told.is_good is is_good and words in told.words
+    assert told.code == code and words in told.message
 
 
 def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
@@ -1251,7 +1254,7 @@ def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
                                             '/m', 'alice', 'users', is_person) for is_person in (False, True))
 
     assert daemon.command == 'install -d -o alice -g users -m 0750 /m && chown -hR alice: /m'
-    assert (admin.command, admin.cure.startswith('run doctor for the monitoring user')) == ('', True)
+    assert (admin.command, admin.remedy.startswith('run doctor for the monitoring user')) == ('', True)
 
 
 # --- the screen ----------------------------------------------------------------------------------
@@ -1259,9 +1262,9 @@ def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
 def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
     """A command that is broken into lines cannot be pasted; what strings hold reaches no terminal raw."""
     command = f'install -d {"/long" * 30}'
-    told = doctor_findings.as_text(Examination('host', [
-        Finding('history', False, f'is bad \x1b[31m {"word " * 40}', 'make it', command), Finding('x', None, 'later')],
-        [Paste('NRPE', 'command[a]=b')]))
+    told = doctor_findings.as_text(Examination('host', 'nagios', [
+        Finding('a', 'history', 'problem', f'is bad \x1b[31m {"word " * 40}', 'make it', command),
+        Finding('b', 'x', 'unchecked', 'later')], [Paste('nrpe', 'NRPE', 'command[a]=b')]))
 
     assert command in [line.strip() for line in told.splitlines()]
     assert all(len(line) < 80 for line in told.splitlines() if command not in line)
@@ -1271,10 +1274,11 @@ def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
 
 def test_only_what_is_all_good_is_called_so():
     """What could not be looked at is not good either."""
-    good, later, bad = (Finding('x', is_good, 'words') for is_good in (True, None, False))
+    good, later, bad = (Finding('a', 'x', state, 'words') for state in ('good', 'unchecked', 'problem'))
 
-    assert [Examination('', found).is_good for found in ([good], [good, later], [good, bad])] == [True, False, False]
-    told = [json.loads(doctor_findings.as_json(Examination('', found)))['good'] for found in ([good], [later])]
+    assert [Examination('', '', found).is_good for found in ([good], [good, later], [good, bad])] == [
+        True, False, False]
+    told = [json.loads(doctor_findings.as_json(Examination('', '', found)))['good'] for found in ([good], [later])]
     assert told == [True, False]
 
 
@@ -1282,8 +1286,8 @@ def test_one_that_hangs_is_told_with_its_drive():
     """With the command that ends it, where its number is verified; else without one."""
     told = history_state.hanging([('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))])
 
-    assert not told.is_good
-    assert told.words.startswith('2 processes of earlier checks hang; sat@/dev/sda: smartctl has been waiting')
+    assert told.code == 'processes-hang' and told.fields['process'] == 4711
+    assert told.message.startswith('2 processes of earlier checks hang; sat@/dev/sda: smartctl has been waiting')
     assert 'kill 4711' in told.command
     assert 'kill' not in history_state.hanging([('/dev/sda', Earlier(0, 1))]).command
 
@@ -1302,9 +1306,9 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
     words = "-p /opt/smartctl --config 'c d' --state-dir /s --debug x -d /dev/sda -d '$x'"
 
     assert drives.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
-        Paste('Icinga, in the Host', ICINGA),
-        Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{words}'),
-        Paste('NRPE (call it with check_nrpe -t 60)',
+        Paste('icinga', 'Icinga, in the Host', ICINGA),
+        Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{words}'),
+        Paste('nrpe', 'NRPE (call it with check_nrpe -t 60)',
               f'command[check_smart_attributes]=/x --max-output 8000 {words}')]
 
 

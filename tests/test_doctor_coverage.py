@@ -41,9 +41,9 @@ def root(tmp_path, monkeypatch):
 def left(*uses: Uses, scanned: Sequence[str] = ()) -> list[str]:
     """Return the names of the disks that are named, and of the only subject that there is."""
     found = coverage.examine(uses, NONE, lambda: [device for text in scanned for device in addresses.parse(text)])
-    assert len(found) <= 1 and all(each.is_good is False and each.subject == 'unmonitored' for each in found)
+    assert len(found) <= 1 and all(each.code.startswith('drives-unmonitored') for each in found)
     return [each.split(' (')[0] for finding in found
-            for each in finding.words.partition(' reads ')[2].replace('),', ')|').split('| ')]
+            for each in finding.message.partition(' reads ')[2].replace('),', ')|').split('| ')]
 
 
 ALL = ['nvme0n1', 'sda', 'sdb', 'sdc']
@@ -74,7 +74,7 @@ def test_a_disk_that_an_option_of_the_check_excludes_is_not_missed(root):
 
     [found] = coverage.examine([Uses(['/dev/nvme0'])], options, list)
 
-    assert [name in found.words for name in ('sda', 'sdb', 'sdc')] == [False, True, False]
+    assert [name in found.message for name in ('sda', 'sdb', 'sdc')] == [False, True, False]
 
 
 def test_without_known_checks_nothing_is_said(root):
@@ -91,11 +91,11 @@ def test_the_finding_names_each_disk_with_its_model_and_what_to_do(root):
     sys_tree.write(root / 'sys/block/sda/device', {'model': 'ACME\x1b[31m X'})
     [found] = coverage.examine([Uses(['megaraid,0-7@/dev/bus/1'])], NONE, list)
 
-    assert found.words == 'no check found here reads nvme0n1 (EXAMPLE NVMe), sda (ACME X), sdc (WD Elements 2621)'
-    assert found.cure == 'use --scan in the check, or add -d /dev/nvme0n1 -d /dev/sda -d /dev/sdc'
+    assert found.message == 'no check found here reads nvme0n1 (EXAMPLE NVMe), sda (ACME X), sdc (WD Elements 2621)'
+    assert found.remedy == 'use --scan in the check, or add -d /dev/nvme0n1 -d /dev/sda -d /dev/sdc'
 
     [found] = coverage.examine([Uses(['/dev/sda'])], NONE, list)
-    assert 'sdb (DELL PERC H730P Mini, behind MegaRAID)' in found.words
+    assert 'sdb (DELL PERC H730P Mini, behind MegaRAID)' in found.message
     assert found.command == 'check_smart_attributes list'
 
 
@@ -106,7 +106,7 @@ def test_a_hundred_disks_are_counted_after_the_first(tmp_path, monkeypatch):
 
     [found] = coverage.examine([Uses(['/dev/sdzz'])], NONE, list)
 
-    assert found.words.endswith(' and 88 more disks') and found.words.count('(') == 12
+    assert found.message.endswith(' and 88 more disks') and found.message.count('(') == 12
 
 
 def test_two_paths_to_one_drive_are_one_drive(tmp_path, monkeypatch):

@@ -21,7 +21,6 @@ from smart_attributes.errors import (
 from smart_attributes.history.drive_records import DrivePlace, Record, Scope
 from smart_attributes.model import Device, Identity, Read, Report, State, Verdict
 from smart_attributes.output import doctor_findings
-from smart_attributes.output.doctor_findings import Finding
 
 X1 = Identity(model='ACME X1', serial='SERIAL1')
 NOBODY = Identity()
@@ -55,55 +54,65 @@ def told(*pairs, hide_serial=False, **more):
     return drives.findings(survey(*pairs, **more), hide_serial, CHECK)
 
 
+def shown(finding):
+    """Return what a finding says, without the values in its sentences."""
+    return finding.code, finding.subject, finding.message, finding.remedy, finding.command
+
+
 @pytest.mark.parametrize('pair, hide_serial, words', [
     (answering(), False, 'ACME X1 SERIAL1, 0.5 s'), (answering(), True, 'ACME X1, 0.5 s'),
     (answering(seconds=1.234, identity=Identity()), False, 'unknown drive, 1.2 s'),
     (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check reports WARNING, explain shows why')],
     ids=['well', 'hidden', 'nameless', 'alerts'])
 def test_a_drive_that_answers_is_named_with_its_time(pair, hide_serial, words):
-    assert told(pair, hide_serial=hide_serial) == [Finding('/dev/sda', True, words)]
+    [found] = told(pair, hide_serial=hide_serial)
+    assert shown(found) == ('drive-answers', '/dev/sda', words, '', '')
 
 
 def test_more_than_eight_drives_share_a_line_with_the_slowest():
     pairs = [answering(f'sd{letter}', number) for number, letter in enumerate('abcihgfed')]
 
     assert [each.subject for each in told(*pairs[:8])] == [each.device.address for each, _ in pairs[:8]]
-    assert told(*pairs) == [Finding('drives', True, '9 drives answer, the slowest (/dev/sdd) in 8 s; '
-                                                    'list them: check_smart_attributes list')]
-
-
+    [found] = told(*pairs)
+    assert shown(found) == ('drives-answer', 'drives', '9 drives answer, the slowest (/dev/sdd) in 8 s; list them: '
+                                                       'check_smart_attributes list', '', '')
+    assert found.fields == {'drives': 9, 'address': '/dev/sdd', 'seconds': 8}
 
 
 @pytest.mark.parametrize('pair, earlier, finding', [
-    (silent(SudoRefused('x')), X1, (None, 'not read: sudo refused the call, see "sudo rule"', '', '')),
+    (silent(SudoRefused('x')), X1, ('drive-not-asked', 'not read: sudo refused the call, see "sudo rule"', '', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume'), X1,
-     (False, 'is a volume', 'exclude the device: --ignore DEVICE', '')),
-    (silent(DriveIsNoDrive('x'), 'is a volume; name its disks'), None, (False, 'is a volume', 'name its disks', '')),
+     ('not-a-drive', 'is a volume', 'exclude the device: --ignore DEVICE', '')),
+    (silent(DriveIsNoDrive('x'), 'is a volume; name its disks'), None,
+     ('not-a-drive', 'is a volume', 'name its disks', '')),
     (silent(DriveError('x'), 'times out; see the log', X1), None,
-     (False, 'ACME X1 SERIAL1: times out', 'see the log', '')),
+     ('drive-unreadable', 'ACME X1 SERIAL1: times out', 'see the log', '')),
     (silent(DriveAbsent('x')), X1, (
-        False, 'was ACME X1 SERIAL1: cannot be opened',
+        'drive-failing', 'was ACME X1 SERIAL1: cannot be opened',
         'an earlier check read it here, so the drive, cable or controller is failing: check the kernel log',
         'dmesg -T | tail -50')),
     (silent(ControllerElsewhere('x')), X1, (
-        False, 'cannot be opened', 'use the address in the message; this lists all: check_smart_attributes list', '')),
-    (silent(DriveNotReached('x'), 'too late; wait'), X1, (False, 'too late', 'wait', '')),
+        'controller-moved', 'cannot be opened',
+        'use the address in the message; this lists all: check_smart_attributes list', '')),
+    (silent(DriveNotReached('x'), 'too late; wait'), X1, ('not-reached', 'too late', 'wait', '')),
     (silent(DriveError('x')), None, (
-        False, 'cannot be opened', 'run the call by hand; this shows it: check_smart_attributes -vvv -d DEVICE', ''))],
+        'drive-unreadable', 'cannot be opened',
+        'run the call by hand; this shows it: check_smart_attributes -vvv -d DEVICE', ''))],
     ids=['sudo', 'volume', 'volume-with-advice', 'named', 'known', 'elsewhere', 'not-reached', 'unknown'])
 def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, earlier, finding):
-    assert told(pair, whereabouts=known(earlier)) == [Finding('/dev/sda', *finding)]
+    [found] = told(pair, whereabouts=known(earlier))
+    assert shown(found) == (finding[0], '/dev/sda', *finding[1:])
 
 
 def test_serial_numbers_of_silent_drives_can_be_hidden():
     asleep = silent(DriveAsleep('x'), 'is asleep; read 1 h ago', X1)
     pairs = [silent(DriveError('x'), identity=X1), asleep]
 
-    assert [each.words for each in told(*pairs, hide_serial=True)] == [
+    assert [each.message for each in told(*pairs, hide_serial=True)] == [
         'ACME X1: cannot be opened', 'ACME X1, is asleep; read 1 h ago']
-    assert told(silent(DriveAbsent('x')), hide_serial=True, whereabouts=known(X1))[0].words == (
+    assert told(silent(DriveAbsent('x')), hide_serial=True, whereabouts=known(X1))[0].message == (
         'was ACME X1: cannot be opened')
-    assert told(asleep)[0].words == 'ACME X1 SERIAL1, is asleep; read 1 h ago'
+    assert told(asleep)[0].message == 'ACME X1 SERIAL1, is asleep; read 1 h ago'
 
 
 WAKE = 'wake it by reading from it, then run a check'
@@ -111,15 +120,17 @@ WAKE = 'wake it by reading from it, then run a check'
 
 @pytest.mark.parametrize('pair, finding', [
     (silent(DriveAsleep('x'), 'is asleep; read 1 h ago', X1, State.OK),
-     (True, 'ACME X1 SERIAL1, is asleep; read 1 h ago', '', '')),
+     ('drive-in-standby', 'ACME X1 SERIAL1, is asleep; read 1 h ago', '', '')),
     (silent(DriveAsleep('x'), 'is asleep; read 9 d ago', X1, State.WARNING), (
-        False, 'is asleep; read 9 d ago', WAKE,
+        'drive-standby-too-long', 'is asleep; read 9 d ago', WAKE,
         'dd if=/dev/sda of=/dev/null bs=4096 count=1 iflag=direct && check -t 9 -d /dev/sda')),
     (silent(DriveAsleep('x'), 'is asleep', path='/dev/bus/0', kind='megaraid,3'), (
-        False, 'is asleep; never read while awake, so its model and serial number are unknown', WAKE, ''))],
+        'drive-standby-too-long',
+        'is asleep; never read while awake, so its model and serial number are unknown', WAKE, ''))],
     ids=['known', 'too-long', 'unknown'])
 def test_a_sleeping_drive_is_well_as_long_as_a_check_has_read_it_lately(pair, finding):
-    assert told(pair) == [Finding(pair[0].device.address, *finding)]
+    [found] = told(pair)
+    assert shown(found) == (finding[0], pair[0].device.address, *finding[1:])
 
 
 @pytest.mark.parametrize('path, kind, can', [
@@ -131,11 +142,14 @@ def test_a_drive_is_woken_where_blocks_can_be_read(path, kind, can):
 
 
 def test_faults_and_remarks_of_the_run_are_told_once():
-    found = told(answering(remark='renew the rule; as root'), answering('sdb', remark='renew the rule; as root'),
-                 faults=('slot 3 was not read; ask', 'site.json: a mistake'), mistakes=('site.json: a mistake',))
+    old = Coded('sudo-rule-old', 'renew the rule; as root')
+    slots = Coded('slots-not-reached', 'slot 3 was not read; ask')
+    mistake = Coded('site-file-mistake', 'site.json: a mistake')
 
-    assert found[2:] == [Finding('drives', False, 'slot 3 was not read', 'ask'),
-                         Finding('drives', False, 'renew the rule', 'as root')]
+    found = told(answering(remark=old), answering('sdb', remark=old), faults=(slots, mistake), mistakes=(mistake,))
+
+    assert [shown(each) for each in found[2:]] == [('slots-not-reached', 'drives', 'slot 3 was not read', 'ask', ''),
+                                                   ('sudo-rule-old', 'drives', 'renew the rule', 'as root', '')]
 
 
 @pytest.mark.parametrize('count, more', [(0, None), (3, None), (4, '1 more drive of earlier checks missing'),
@@ -145,17 +159,19 @@ def test_three_drives_that_are_gone_are_named(count, more):
     found = told(answering(), gone=lost)[1:]
     look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
 
-    assert found == [*(Finding('drives', False, f'X{number} is gone', look,
-                               f'check_smart_attributes history --retire X{number}') for number in range(count)[:3]),
-                     *([Finding('drives', False, more)] if more else [])]
+    assert [shown(each) for each in found] == [
+        *(('drive-gone', 'drives', f'X{number} is gone', look, f'check_smart_attributes history --retire X{number}')
+          for number in range(count)[:3]),
+        *([('drives-more-gone', 'drives', more, '', '')] if more else [])]
 
 
 @pytest.mark.parametrize('nobody, finding', [
-    ((State.OK, 'no drive, as expected'), (True, 'no drive, as expected')),
-    ((State.UNKNOWN, 'no drive found'), (False, 'no drive found', 'name the drives with -d')),
-    ((State.UNKNOWN, 'no drive found; load the driver'), (False, 'no drive found', 'load the driver'))])
+    ((State.OK, 'no drive, as expected'), ('drives-none', 'no drive, as expected', '')),
+    ((State.UNKNOWN, 'no drive found'), ('no-drives', 'no drive found', 'name the drives with -d')),
+    ((State.UNKNOWN, 'no drive found; load the driver'), ('no-drives', 'no drive found', 'load the driver'))])
 def test_a_machine_without_drives_gets_a_line(nobody, finding):
-    assert told(nobody=nobody) == [Finding('drives', *finding)]
+    [found] = told(nobody=nobody)
+    assert shown(found) == (finding[0], 'drives', *finding[1:], '')
 
 
 def test_a_check_watches_every_address_behind_which_a_drive_can_be():

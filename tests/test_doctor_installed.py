@@ -70,7 +70,7 @@ def test_a_part_of_a_package_comes_with_the_package(root):
     (root / plan.OF_PACKAGE[1:]).mkdir(parents=True)
 
     finding, = installed.examine('/x')
-    assert finding.cure == 'install the package again'
+    assert finding.remedy == 'install the package again'
     assert finding.command.endswith(' monitoring-plugins-check-smart-attributes')
 
 

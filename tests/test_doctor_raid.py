@@ -18,6 +18,7 @@ from simulator import Machine, read, why_not
 from smart_attributes.command_line.options import DataFiles, Options, Which
 from smart_attributes.doctor import raid
 from smart_attributes.model import Answer, Group, HowRead, Member
+from smart_attributes.output import codes
 from smart_attributes.output.doctor_findings import Finding
 from smart_attributes.reading import controllers, smartctl_calls, sudoers
 from smart_attributes.reading.device_mapper import NO_STATUS
@@ -81,18 +82,19 @@ def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server)
     """SSDs, a kernel that waits longer and one step of speed are nothing; bridges and controllers are not asked."""
     *found, summary = filled(server).examined()
 
-    assert [(each.subject[5:], each.is_good, each.words.replace('member of md0: ', ''), each.command)
+    assert [(each.subject[5:], each.code, each.message.replace('member of md0: ', ''), each.command)
             for each in found] == [
-        ('sdb', False, f'its error recovery control is off, and the kernel waits 30 s{DROPS}',
+        ('sdb', 'error-recovery-too-long', f'its error recovery control is off, and the kernel waits 30 s{DROPS}',
          'smartctl -l scterc,70,70 /dev/sdb'),
-        ('sdb', False, 'its SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
-        ('sdc', False, f'it has no error recovery control, and the kernel waits 30 s{DROPS}',
+        ('sdb', 'link-slow', 'its SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
+        ('sdc', 'kernel-timeout-too-short', f'it has no error recovery control, and the kernel waits 30 s{DROPS}',
          'echo 180 > /sys/block/sdc/device/timeout'),
-        ('sdd', False, f'it retries a bad sector for up to 60 s, and the kernel waits 30 s{DROPS}',
+        ('sdd', 'error-recovery-too-long', f'it retries a bad sector for up to 60 s, and the kernel waits 30 s{DROPS}',
          'smartctl -l scterc,70,70 /dev/sdd'),
-        ('sdj', None, 'the time that the kernel waits for it is not known', '')]
-    assert summary == Finding('RAID', True, '10 members of redundant arrays examined; not asked for error recovery '
-                                            'control: sdg (USB), sdh (behind a RAID controller), sdi (SCSI)')
+        ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits for it is not known', '')]
+    assert (summary.code, summary.message) == (
+        'raid-examined', '10 members of redundant arrays examined; not asked for error recovery control: sdg (USB), '
+                         'sdh (behind a RAID controller), sdi (SCSI)')
     assert all((server.root / f'drives/{name}/commands').exists() is (name not in ('sdg', 'sdh', 'sdi'))
                for name in MEMBERS)
 
@@ -123,10 +125,12 @@ def program(root: Path, *words: str) -> tuple[str, ...]:
 
 
 def test_only_one_line_of_the_package_has_a_time_limit_and_that_is_advice():
-    lines = [line for path in (ROOT / 'smart_attributes').rglob('*.py') for line in path.read_text().splitlines()
-             if 'scterc,' in line]
+    package = ROOT / 'smart_attributes'
+    lines = [line for path in (*package.rglob('*.py'), package / 'codes.json')
+             for line in path.read_text().splitlines() if 'scterc,' in line]
+    advice = codes.DOCTOR['error-recovery-too-long']
 
-    assert len(lines) == 1 and 'again after each power-on' in lines[0]
+    assert len(lines) == 1 and advice.command in lines[0] and 'again after each power-on' in advice.remedy
 
 
 def test_no_check_asks_and_no_rule_admits_it():
@@ -147,11 +151,11 @@ def test_a_sleeping_and_a_hanging_drive_hide_nothing(server):
     found = {each.subject: each for each in server.examined(drive_timeout=3)}
 
     assert time.monotonic() - before < SOON
-    assert found['/dev/sda'].is_good is False
-    assert found['/dev/sdb'].words == 'member of md0: it is in standby, so it was not asked for error recovery control'
+    assert found['/dev/sda'].state == 'problem'
+    assert found['/dev/sdb'].message.startswith('member of md0: it is in standby, so it was not asked')
     assert not any(command.startswith('ata b0') for command in server.machine.commands(server.root / 'drives/sdb'))
-    assert found['/dev/sdc'].words.endswith('it did not report error recovery control: no answer within 3 s')
-    assert [found[f'/dev/sd{name}'].is_good for name in 'bcd'] == [None] * 3
+    assert found['/dev/sdc'].message.endswith('it did not report error recovery control: no answer within 3 s')
+    assert [found[f'/dev/sd{name}'].code for name in 'bcd'] == ['member-in-standby', *['member-silent'] * 2]
 
 
 @needs_root
@@ -168,7 +172,7 @@ def test_a_drive_that_must_not_be_read_is_not_asked(server):
     *found, summary = server.examined()
 
     assert [each.subject for each in found] == ['/dev/sdw']
-    assert summary.words.endswith(': sdx (excluded), sdy (excluded), sdz (excluded)')
+    assert summary.message.endswith(': sdx (excluded), sdy (excluded), sdz (excluded)')
     assert [call.split()[-1] for call in server.calls()] == ['/dev/sdw']
 
 
@@ -177,7 +181,7 @@ def test_a_machine_without_arrays_asks_no_drive(server):
     server.add('sda', 'hgst-healthy', {}, {})
     sys_tree.array(server.root, 'md0', 'sda1', level='raid0')
 
-    assert [(each.is_good, each.subject) for each in server.examined()] == [(True, 'RAID')]
+    assert [each.code for each in server.examined()] == ['raid-none']
     assert not (server.root / 'calls').exists()
 
 
@@ -190,7 +194,7 @@ def test_an_nvme_member_with_a_slow_link_is_named(server, now, words):
     sys_tree.nvme(server.root, 0, now=now)
     sys_tree.array(server.root, 'md0', 'nvme0n1', level='raid1')
 
-    assert [each.words.partition(': ')[2] for each in server.examined()[:-1]] == words
+    assert [each.message.partition(': ')[2] for each in server.examined()[:-1]] == words
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -201,7 +205,7 @@ def test_another_user_is_sent_to_root(server, monkeypatch):
 
     [found] = server.examined()
 
-    assert (found.is_good, found.command) == (None, 'check_smart_attributes doctor --raid')
+    assert (found.code, found.command) == ('raid-needs-root', 'check_smart_attributes doctor --raid')
 
 
 @needs_root
@@ -212,7 +216,7 @@ def test_a_smartctl_that_others_can_change_is_not_run(server):
 
     [found] = server.examined()
 
-    assert found.is_good is None and 'others can change' in found.words
+    assert found.code == 'raid-not-asked' and 'others can change' in found.message
     assert not (server.root / 'calls').exists()
 
 
@@ -272,7 +276,7 @@ def test_output_that_is_no_report_is_unknown(output):
 
     [found] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer)
 
-    assert found.is_good is None and found.command == 'smartctl /dev/sda'
+    assert found.code == 'member-silent' and found.command == 'smartctl /dev/sda'
 
 
 def test_messages_of_drives_are_cleaned():
@@ -281,7 +285,7 @@ def test_messages_of_drives_are_cleaned():
 
     [found] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer)
 
-    assert found.words.endswith(': no drive')
+    assert found.message.endswith(': no drive')
 
 
 @pytest.mark.parametrize('known, timeout, warns', [

@@ -201,11 +201,11 @@ def _doctor(host: Chroot) -> list[dict[str, str]]:
     document = json.loads(printed) if printed.startswith('{') else {'error': printed}
     words = document.get('error', '')
     named = re.search('run: (.*)', words)
-    return document.get('findings') or [{'words': words, 'good': '', 'command': named[1] if named else ''}]
+    return document.get('findings') or [{'message': words, 'state': 'problem', 'command': named[1] if named else ''}]
 
 
 def _to_do(findings: list[dict[str, str]]) -> list[dict[str, str]]:
-    return [each for each in findings if not each['good']]
+    return [each for each in findings if each['state'] != 'good']
 
 
 def _repair(host: Chroot, command: str) -> None:
@@ -226,7 +226,7 @@ def test_the_printed_commands_repair(installed, breakage, tmp_path):
         if breakage.outside:
             subprocess.run(['sh', '-c', breakage.outside], cwd=host.root, check=True)
         findings = _doctor(host)
-        said = '\n'.join(each['words'] for each in findings)
+        said = '\n'.join(each['message'] for each in findings)
         assert re.search(breakage.words, said), said
         if breakage.name in UNREPAIRED:
             return

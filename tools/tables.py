@@ -138,6 +138,14 @@ def reported() -> list[str]:
             for each in (*codes.FINDINGS, *codes.NOTES)]
 
 
+def examined() -> list[str]:
+    """One row for each code of doctor, with names in capitals where a finding has values."""
+    def named(template: str) -> str:
+        return re.sub(r'\{(\w+)[^}#]*(?:#([^}|]*)[^}]*)?\}',
+                      lambda field: f'N {field[2]}s' if field[2] else field[1].upper(), template) or '-'
+    return [_row_of(name, each.state, named(each.meaning), named(each.remedy)) for name, each in codes.DOCTOR.items()]
+
+
 def refusals() -> list[str]:
     """One row for each reason why a certificate is refused."""
     return [_row_of(each.code, *(words.format(name='NODENAME', ca='--ca') for words in (each.cause, each.remedy)))
@@ -170,7 +178,7 @@ TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
     'doc/explanation/architecture.md': {'drawing': architecture.drawing},
     'doc/how-to/icinga.md': {'variables': icinga.rows},
     'doc/how-to/fleet.md': {'causes': explained, 'certificates': refusals},
-    'doc/reference/output.md': {'codes': reported},
+    'doc/reference/output.md': {'codes': reported, 'doctor': examined},
     'doc/how-to/raid.md': {'controllers': controllers, 'refused': refused},
     'doc/reference/harmful-drives.md': {'logs': logs},
     'doc/how-to/metrics.md': {'metrics': metrics},

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..check import reads
-from ..command_line.options import PROGRAM, Options
+from ..command_line.options import Options
 from ..command_line.parsers import Parser
 from ..errors import SmartError, UsageError
 from ..model import Device
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, found
 from ..reading import addresses, controllers
 from ..reading.block_devices import System, disks_of
 from ..reading.device_types import CONTROLLERS, controller
@@ -20,7 +20,6 @@ from ..wording import plural
 from ..words import clean
 from .daemons import NAMES, Call
 
-SUBJECT = 'unmonitored'
 SHOWN = 12       # disks that are named; the others are counted
 _DEVICES = re.compile(r'\bsmart_(?:attributes_device|drives)\s*=\s*(\[(?:"[^"]*"|[^]"])*\]|"[^"]*")')
 _SCAN = re.compile(r'\bsmart(?:_attributes_scan)?\s*=\s*true\b')
@@ -40,17 +39,17 @@ def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[
 
     None if the checks are not known: all disks would be in it. scan: returns what smartctl --scan lists.
     """
-    found = [disk for disk in disks(controllers.ROOT) if disk.is_drive]
-    if not found or not uses or not all(use.is_known for use in uses):
+    there = [disk for disk in disks(controllers.ROOT) if disk.is_drive]
+    if not there or not uses or not all(use.is_known for use in uses):
         return []
     try:
         devices = [device for use in uses for address in use.addresses for device in addresses.parse(address)]
         devices += scan() if any(use.is_scan for use in uses) else ()
-        wanted = allowed(found, options)
+        wanted = allowed(there, options)
     except SmartError:   # reported with that check, or with the scan
         return []
-    read = {name for device in dict.fromkeys(devices) for name in _reached(device, found)}
-    return finding(unread(wanted, {disk.drive for disk in found if disk.name in read}))
+    read = {name for device in dict.fromkeys(devices) for name in _reached(device, there)}
+    return finding(unread(wanted, {disk.drive for disk in there if disk.name in read}))
 
 
 def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
@@ -132,12 +131,10 @@ def finding(left: Sequence[Disk]) -> list[Finding]:
     if not left:
         return []
     more = f' and {plural(len(left) - SHOWN, "more disk")}' if len(left) > SHOWN else ''
-    words = f'no check found here reads {", ".join(map(_named, left[:SHOWN]))}{more}'
+    named = f'{", ".join(map(_named, left[:SHOWN]))}{more}'
     if any(disk.is_behind_raid for disk in left):
-        return [Finding(SUBJECT, False, words, 'add the drives with -d; root gets their addresses, also behind a '
-                                               'controller, from this', f'{PROGRAM} list')]
-    options = ' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN])
-    return [Finding(SUBJECT, False, words, f'use --scan in the check, or add {options}')]
+        return [found('drives-unmonitored-behind-raid', disks=named)]
+    return [found('drives-unmonitored', disks=named, options=' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN]))]
 
 
 def _named(disk: Disk) -> str:

@@ -14,11 +14,10 @@ from .. import files
 from ..command_line.options import PROGRAM
 from ..constants import HOUR, MINUTE, TIMEOUT
 from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT, Answer, HowRead
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from .start import is_started
 
-TIME_LIMIT, OUTPUT, NRPE = 'time limit', 'output', 'NRPE'
 NRPE_FILES = ('etc/nagios/nrpe.cfg', 'etc/nrpe.cfg', 'usr/local/nagios/etc/nrpe.cfg')
 NAGIOS = ('etc/nagios4/nagios.cfg', 'etc/nagios/nagios.cfg', 'etc/naemon/naemon.cfg', 'etc/icinga/icinga.cfg',
           'usr/local/nagios/etc/nagios.cfg')
@@ -33,7 +32,6 @@ Setting = tuple[str, str, str]  # file, name, value
 NAMES = (PROGRAM, f'{PROGRAM}.pyz')
 MOST_COMMANDS = 20                 # commands that are examined
 _PATIENCE = 10.0          # seconds for one start
-_RESTART = 'then restart NRPE: systemctl restart nagios-nrpe-server'
 _OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell; doctor uses no shell
 
 
@@ -97,20 +95,17 @@ def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
         return short
     if not daemons:
         fits = timeout < USUAL
-        return [Finding(TIME_LIMIT, fits, f'no daemon configuration is readable here; they wait {USUAL:g} s by '
-                        f'default, and the check ends after {timeout:g} s', '' if fits else 'use a smaller -t')]
+        return [found('time-limit-usual' if fits else 'time-limit-too-long', usual=USUAL, seconds=timeout)]
     by_time: dict[float, dict[str, None]] = {}
     for limit in daemons:
         by_time.setdefault(limit.seconds, {})[limit.daemon] = None
     waiting = ', '.join(f'{", ".join(names)}: {seconds:g} s' for seconds, names in sorted(by_time.items()))
-    return [Finding(TIME_LIMIT, True, f'{waiting}; the check ends after {timeout:g} s')]
+    return [found('time-limit-fits', limits=waiting, seconds=timeout)]
 
 
 def _too_short(limit: DaemonLimit, own: float) -> Finding:
-    return Finding(TIME_LIMIT, False, f'{limit.daemon} ends a check after {limit.seconds:g} s ({limit.file}), but the '
-                                   f'check itself would end after {own:g} s, so no drive is reported',
-                   f'set {limit.setting} to {max(USUAL, own + 5):g} there, or run the check with -t '
-                   f'{fitting(limit.seconds):g}')
+    return found('time-limit-too-short', daemon=limit.daemon, limit=limit.seconds, file=limit.file, seconds=own,
+                 setting=limit.setting, longer=max(USUAL, own + 5), fitting=fitting(limit.seconds))
 
 
 def fitting(seconds: float) -> float:
@@ -124,17 +119,13 @@ def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
     printed: size of the output in bytes. is_cut: the check left out text or perfdata.
     """
     if is_cut:
-        return Finding(OUTPUT, False, f'the check omits text or perfdata to stay within {OUTPUT_LIMIT:,} bytes',
-                       'divide the drives among several commands with -d, or use check_smart_attributes metrics')
+        return found('output-left-out', limit=OUTPUT_LIMIT)
     file = next((each.file for each in nrpe_commands(root) if PROGRAM in each.line and '--max-output' not in each.line),
                 '') if printed > KEPT_BEHIND_NRPE else ''
     if file:
-        return Finding(OUTPUT, False, f'{printed:,} bytes, but Nagios 4 keeps only {KEPT_BEHIND_NRPE:,} bytes from '
-                                      f'check_nrpe; the command in {file} has no --max-output',
-                       f'if Nagios runs check_nrpe, add --max-output {BEHIND_NRPE} there; if Icinga 2 does, '
-                       f'add --max-output {OUTPUT_LIMIT}')
-    return Finding(OUTPUT, True, f'{printed:,} bytes; Nagios 4 keeps {KEPT_BEHIND_NRPE:,} bytes from check_nrpe, and '
-                                 f'{OUTPUT_LIMIT:,} otherwise; Icinga 2 keeps {OUTPUT_LIMIT:,}')
+        return found('output-too-long', bytes=printed, kept=KEPT_BEHIND_NRPE, file=file, nagios=BEHIND_NRPE,
+                     icinga=OUTPUT_LIMIT)
+    return found('output-fits', bytes=printed, kept=KEPT_BEHIND_NRPE, limit=OUTPUT_LIMIT)
 
 
 # --- reading ---------------------------------------------------------------------------
@@ -263,10 +254,9 @@ def examine(commands: Sequence[NrpeCommand], program: str, user: str, how: HowRe
     answers = _started(calls, how, min(deadline, time.monotonic() + 3 * _PATIENCE))
     findings = [finding for each, answer in zip(calls, answers) for finding in faults(each, answer, program, user)]
     if len(commands) > MOST_COMMANDS:
-        findings.append(Finding(NRPE, None, f'{len(commands) - MOST_COMMANDS} more commands were not examined'))
+        findings.append(found('nrpe-more-commands', commands=len(commands) - MOST_COMMANDS))
     if calls and not findings:
-        findings.append(Finding(NRPE, True, f'starts as {user} with the configured options: '
-                                               f'{", ".join(each.of.name for each in calls)}'))
+        findings.append(found('nrpe-starts', user=user, commands=', '.join(each.of.name for each in calls)))
     return findings
 
 
@@ -316,30 +306,24 @@ def _why_not(program: str) -> str:
 
 def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterator[Finding]:
     """Yield a finding for each fault of an NRPE command. program: path of this program."""
-    edit = f'${{EDITOR:-vi}} {shlex.quote(call.of.file)}'
+    named = {'name': call.of.name, 'file': call.of.file}
     if not call.program:
-        yield _finding(call, 'unbalanced quotation mark', 'correct it', edit)
+        yield found('nrpe-quotation-mark', **named)
         return
     if any(os.path.basename(word) == 'sudo' for word in call.before):
-        remedy = '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
-        yield _finding(call, 'sudo runs the whole check as root, but only smartctl needs root; the check itself '
-                             'calls sudo for that', 'remove sudo', remedy)
+        command = '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
+        yield found('nrpe-runs-sudo', **named)._replace(command=command)
     is_json = answer is not None and answer.status == 0 and answer.stdout.startswith(b'{')
     if answer is None or is_started(answer) or (is_json and f'"{PROGRAM} '.encode() in answer.stdout):
         return
     path, complaint = answer.command[0], complaint_of(answer)
     if complaint:
-        yield _finding(call, complaint, 'correct it', edit)
+        yield found('nrpe-options-wrong', **named, reason=complaint)
     elif path in call.before:
-        yield _finding(call, f'{user} cannot start {path}: {_ending(answer)}', 'correct the path', edit)
+        yield found('nrpe-wrapper-missing', **named, user=user, path=path, reason=_ending(answer))
     else:
-        yield _finding(call, f'{user} cannot start {path}: {_ending(answer)}', 'write the path of this program',
-                       edit if call.before else _changed(call, _basic(call.program), program))
-
-
-def _finding(call: Call, words: str, cure: str, command: str) -> Finding:
-    return Finding(NRPE, False, f'command[{call.of.name}] in {call.of.file}: {words}', f'{cure} there, {_RESTART}',
-                   command)
+        finding = found('nrpe-path-wrong', **named, user=user, path=path, reason=_ending(answer))
+        yield finding if call.before else finding._replace(command=_changed(call, _basic(call.program), program))
 
 
 def complaint_of(answer: Answer) -> str:

@@ -9,21 +9,19 @@ from itertools import groupby
 
 from ..check import drive_tracking
 from ..check.survey import Survey
+from ..coded import Coded
 from ..command_line.options import PROGRAM
 from ..constants import TIMEOUT
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
 from ..knowledge import drive_logs
 from ..model import BEHIND_NRPE, Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
-from ..output.doctor_findings import Finding, Paste, halves
+from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import controller, is_raid
-from ..wording import plural
 from ..words import clean
 
 SHOWN = 8          # drives that answer and get a line each; if there are more, all share one
 MOST_GONE = 3      # missing drives that get a line each; the rest share one
-_ANSWERED = 'an earlier check read it here, so the drive, cable or controller is failing: check the kernel log'
-KERNEL = 'dmesg -T | tail -50'
 CHECK = 'drives'   # subject of findings about all drives together
 AT_LEAST = 3   # consecutive slots before they are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
@@ -44,8 +42,8 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     # Unread slots, contradicting files, an old sudo rule.
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
-    lines += [Finding(CHECK, False, *halves(sentence)) for sentence in (*faults, *remarks)]
-    gone = [said for _, said in survey.demands if said.code == 'drive-gone']
+    lines += [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)]
+    gone = [sentence for _, sentence in survey.demands if sentence.code == 'drive-gone']
     return [*lines, *_gone(gone), *([] if pairs else [_nobody(*survey.nobody)])]
 
 
@@ -53,13 +51,14 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     """Return the finding for a drive that can be read: the installation works, whatever the drive reports."""
     more = '' if verdict.state is State.OK else f'; a check reports {verdict.state.name}, explain shows why'
     more += ''.join(f'; {note}' for note in verdict.notes if note.code in drive_logs.CODES)
-    return Finding(verdict.device.address, True, f'{_who(verdict.identity, hide_serial)}, {read.seconds:.2g} s{more}')
+    finding = found('drive-answers', verdict.device.address, drive=_who(verdict.identity, hide_serial),
+                    seconds=read.seconds, state=verdict.state.name)
+    return finding._replace(message=finding.message + more)
 
 
 def _all(well: Sequence[tuple[Verdict, Read]]) -> Finding:
     verdict, read = max(well, key=lambda pair: pair[1].seconds)
-    return Finding(CHECK, True, f'{plural(len(well), "drive")} answer, the slowest ({verdict.device.address}) in '
-                                f'{read.seconds:.2g} s; list them: {PROGRAM} list')
+    return found('drives-answer', drives=len(well), address=verdict.device.address, seconds=read.seconds)
 
 
 def _who(identity: Identity, hide_serial: bool) -> str:
@@ -71,18 +70,19 @@ def _silent(verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | No
     """Return the finding for an address that returned no report."""
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
-        return Finding(address, None, 'not read: sudo refused the call, see "sudo rule"')
-    words, advice = halves(verdict.problem)
-    advice = advice or BY_NAME[verdict.code].remedy
+        return found('drive-not-asked', address)
+    finding = said(verdict.code, verdict.problem, address)
+    finding = finding._replace(remedy=finding.remedy or BY_NAME[verdict.code].remedy)
     if isinstance(read.outcome, DriveIsNoDrive):
-        return Finding(address, False, words, advice)
+        return finding
     if verdict.identity.model:
-        return Finding(address, False, f'{_who(verdict.identity, hide_serial)}: {words}', advice)
+        drive = _who(verdict.identity, hide_serial)
+        return finding._replace(message=f'{drive}: {finding.message}', fields={'drive': drive})
     is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
     earlier = drive_tracking.seen(known, address) if known and is_reached else None
     if earlier:
-        return Finding(address, False, f'was {_who(earlier.identity, hide_serial)}: {words}', _ANSWERED, KERNEL)
-    return Finding(address, False, words, advice)
+        return found('drive-failing', address, drive=_who(earlier.identity, hide_serial), reason=finding.message)
+    return finding
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
@@ -90,10 +90,11 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     device = verdict.device
     words, last = halves(verdict.problem)
     if verdict.identity.model and verdict.state is not State.WARNING:
-        return Finding(device.address, True, f'{_who(verdict.identity, hide_serial)}, {words}; {last}')
+        return found('drive-in-standby', device.address, drive=_who(verdict.identity, hide_serial),
+                     reason=f'{words}; {last}')
     why = last or 'never read while awake, so its model and serial number are unknown'
-    return Finding(device.address, False, f'{words}; {why}', 'wake it by reading from it, then run a check',
-                   waking(device, check))
+    return found('drive-standby-too-long', device.address)._replace(message=f'{words}; {why}',
+                                                                    command=waking(device, check))
 
 
 def waking(device: Device, check: Sequence[str]) -> str:
@@ -107,21 +108,21 @@ def waking(device: Device, check: Sequence[str]) -> str:
     return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
 
 
-def _gone(sentences: Sequence[str]) -> list[Finding]:
+def _gone(sentences: Sequence[Coded]) -> list[Finding]:
     """Return a finding for each drive that an earlier check read and that is now missing; at most a few."""
     look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
-    pairs = [halves(sentence) for sentence in sentences[:MOST_GONE]]
-    lines = [Finding(CHECK, False, words, look, f'{PROGRAM} {advice.replace(" retires it", "")}')
-             for words, advice in pairs]
+    lines = [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in sentences[:MOST_GONE]]
+    lines = [line._replace(remedy=look, command=f'{PROGRAM} {line.remedy.replace(" retires it", "")}')
+             for line in lines]
     more = len(sentences) - len(lines)
-    return lines + ([Finding(CHECK, False, f'{plural(more, "more drive")} of earlier checks missing')] if more else [])
+    return lines + ([found('drives-more-gone', drives=more)] if more else [])
 
 
 def _nobody(state: State, sentence: str) -> Finding:
     if state is State.OK:
-        return Finding(CHECK, True, sentence)
-    words, advice = halves(sentence)
-    return Finding(CHECK, False, words, advice or 'name the drives with -d')
+        return found('drives-none')._replace(message=sentence)
+    finding = said('no-drives', sentence, CHECK)
+    return finding._replace(remedy=finding.remedy or 'name the drives with -d')
 
 
 def to_watch(survey: Survey) -> list[Device]:
@@ -149,9 +150,9 @@ def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequenc
     icinga = ['vars.smart = true', f'vars.smart_attributes_device = {listed}',
               *(f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}'
                 for name, value in zip(options[::2], options[1::2]) if name in _VARIABLES)]
-    return [Paste('Icinga, in the Host', '\n'.join(icinga)),
-            Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
-            Paste('NRPE (call it with check_nrpe -t 60)',
+    return [Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
+            Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
+            Paste('nrpe', 'NRPE (call it with check_nrpe -t 60)',
                   f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}')]
 
 

@@ -16,7 +16,7 @@ from ..files import CONFIG
 from ..installation.plan import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from ..model import Device
 from ..output import budget
-from ..output.doctor_findings import Examination, Finding, Paste, halves
+from ..output.doctor_findings import GOOD, PROBLEM, Examination, Finding, Paste, found, said
 from ..reading import machine, processes, smartctl_calls
 from . import coverage, daemons, drives, history_state, installed, raid, smartctl, start, sudo_reports
 from .sudo_reports import PATIENCE, SudoersFacts, facts
@@ -69,19 +69,18 @@ class Examiner:
             for step in self._steps():
                 self._take(step)
         except alarm.TimeIsOver as over:
-            self._findings.append(Finding('the rest', False, f'was not examined: {over}', 'increase -t'))
+            self._findings.append(found('examination-incomplete', reason=str(over)))
         alarm.disarm()  # only the output remains
-        return Examination(f'{socket.gethostname()}, checked as {self._user}', self._findings, self._pastes)
+        return Examination(socket.gethostname(), self._user, self._findings, self._pastes)
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
         """Return the steps to run: no further ones if this user cannot even start the program."""
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
         self._findings += [*self._damage, first]
-        if first.is_good:
+        if first.state == GOOD:
             return lambda: self._missing, self._sudo, self._state, lambda: installed.site_files(self._options), \
                 self._daemons, self._drives, lambda: self._raid
-        self._findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
-                                                        f'program first'))
+        self._findings.append(found('examination-waits', user=self._user))
         return ()
 
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
@@ -89,7 +88,8 @@ class Examiner:
             for finding in step():
                 self._findings.append(finding)  # one by one: an alarm or an error keeps the earlier ones
         except ModuleNotFoundError as error:  # a check that needs the module is UNKNOWN, too
-            self._findings.append(Finding('Python', False, *halves(not_installed(error.name or str(error)))))
+            name = error.name or str(error)
+            self._findings.append(said('module-missing', not_installed(name), module=name))
 
     def _sudo(self) -> Iterator[Finding]:
         """Yield the findings for smartctl and for the sudo rule that lets checks run it."""
@@ -97,7 +97,7 @@ class Examiner:
         yield smartctl.examine(how, self._runner, self._deadline)
         finding = unneeded(how, self._user, self._options.own.user)
         if finding or not os.path.exists(how.smartctl):
-            yield finding or Finding(SUDO_RULE, None, 'cannot be tested until smartctl is installed')
+            yield finding or found('sudo-rule-waits')
             return
         sudo = Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
@@ -137,15 +137,14 @@ class Examiner:
         self._limits = daemons.limits()
         yield from daemons.findings(self._limits, how.timeout)
         if self._unread_nrpe:
-            yield Finding(daemons.NRPE, None, f'{self._unread_nrpe} cannot be read by {self._user}',
-                          'run doctor as root', f'{PROGRAM} doctor --user {self._user}')
+            yield found('nrpe-not-readable', file=self._unread_nrpe, user=self._user)
         yield from daemons.examine(self._nrpe, self._path, self._user, how, self._deadline)
 
     def _drives(self) -> Iterator[Finding]:
         """Yield the findings for the drives and for the size of a check's output, and store the lines to paste."""
         options = self._options
         if not os.path.exists(options.how_read.smartctl):
-            yield Finding(drives.CHECK, None, 'cannot be read until smartctl is installed')
+            yield found('drives-wait-for-smartctl')
             return
         try:
             if self._unfound:
@@ -173,12 +172,11 @@ class Examiner:
         return coverage.examine([*self._checks, *([coverage.Uses(used)] if used else [])], self._options, scan)
 
     def _unread(self, error: SmartError) -> Finding:
-        if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):
-            return Finding(drives.CHECK, None, 'cannot be found, because sudo refuses the scan')
+        if any(finding.subject == SUDO_RULE and finding.state == PROBLEM for finding in self._findings):
+            return found('drives-wait-for-sudo')
         cause = sudo_reports.reason(error.printed, self._user, self._options.how_read.smartctl)
-        if cause:   # sudo -l, which the rule was tested with, does not fail for each of them
-            return Finding(SUDO_RULE, False, cause.words, f'as root: {cause.cure}', cause.command)
-        return Finding(drives.CHECK, False, *halves(str(error)))
+        # sudo -l, which the rule was tested with, does not fail for each of them
+        return cause or said(error.code, str(error), drives.CHECK)
 
     @property
     def _timeout(self) -> float:

@@ -13,13 +13,12 @@ from ..command_line.options import Options
 from ..errors import HistoryUnusable
 from ..history import directory
 from ..history.growth import duration
-from ..output.doctor_findings import Finding, halves
+from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import MOST, Earlier, Waiting
-from ..wording import amount, plural
+from ..wording import amount
 from ..words import clean
-from .start import AS_HIM, group_of, is_person, name_of
+from .start import group_of, is_person, name_of
 
-HISTORY, PROCESSES = 'history', 'processes'
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'   # a directory here survives a restart even if /var/lib does not
 LONG_LOG = 8 << 20   # bytes; a check leaves less than 1 MB
@@ -56,7 +55,7 @@ def history(options: Options, user: str) -> Finding:
     except HistoryUnusable as error:
         is_denied = _is_denied(os.path.join(used, directory.NAME))
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
-        return Finding(HISTORY, False, *halves(str(error)), command)
+        return said('history-files-unusable', str(error), path=used)._replace(command=command)
 
 
 def _is_denied(folder: str) -> bool:
@@ -82,21 +81,15 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '')
 
     owner: the monitoring user.
     """
-    quoted = shlex.quote(mount)
     if 'ro' in options.split(','):
-        return Finding(HISTORY, False, f'{path}: file system {mount} is mounted read-only; increases are not detected',
-                       'check the kernel log for the reason (dmesg -T), then remount it read-write',
-                       f'mount -o remount,rw {quoted} || mount -o remount,bind,rw {quoted}')
+        return found('history-mounted-read-only', path=path, mount=mount)
     if kind not in VOLATILE:
         return None
-    words = f'{path}: file system {mount} is a {kind}, so each restart loses the history'
     if mount == path:
-        return Finding(HISTORY, False, words, 'unmount it and remove it from /etc/fstab', f'umount {quoted}')
+        return found('history-on-a-mounted-tmpfs', path=path, mount=mount, kind=kind)
     disk = f'{ON_DISK}/{state_directory.NAME}'
-    line = shlex.quote(f'{disk} {path} none bind,X-mount.mkdir 0 0')  # Source: mount(8)
-    return Finding(HISTORY, False, words, 'bind-mount a directory on a disk here, now and at each boot',
-                   f'install -d -o {owner} -g "$(id -gn {owner})" -m 0750 {disk} && echo {line} >> /etc/fstab && '
-                   f'mount {shlex.quote(path)}')
+    line = f'{disk} {path} none bind,X-mount.mkdir 0 0'  # Source: mount(8)
+    return found('history-on-a-tmpfs', path=path, mount=mount, kind=kind, owner=owner, disk=disk, line=line)
 
 
 def others(state_dir: str, user: str) -> list[str]:
@@ -114,9 +107,7 @@ def others(state_dir: str, user: str) -> list[str]:
 def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
     """Return a finding for each history that checks of this user do not use. histories: result of others()."""
     used = state_directory.location(state_dir)
-    return [Finding(HISTORY, False, f'there are two histories: checks of {user} use {used}, but {path} is another one',
-                    'move the other one away, unless other checks use it on purpose',
-                    f'mv -n {shlex.quote(path)} {shlex.quote(path)}.unused') for path in histories if path != used]
+    return [found('histories-two', user=user, used=used, path=path) for path in histories if path != used]
 
 
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
@@ -151,20 +142,18 @@ def full(path: str, room: int) -> Finding | None:
     """Return the finding for a disk with too little room for the history, in bytes; None if there is enough."""
     if room >= ROOM:
         return None
-    return Finding(HISTORY, False, f'{path}: only {amount(room, "B")} free on its disk', 'free some space; the largest '
-                   'folders on it come last', f'du -xh "$(stat -c %m {shlex.quote(path)})" | sort -h | tail -20')
+    return found('history-disk-full', path=path, room=room)
 
 
 def usable(stored: HistoryFiles, now: float) -> Finding:
     """Return the finding for a history that can be opened. now: seconds since 1970."""
     if stored.remarks:
-        words, advice = halves(stored.remarks[0])
-        return Finding(HISTORY, stored.is_anew, f'{stored.path}: {words}', advice)
-    place = f'{stored.path}, owner {stored.owner}'
+        code = 'history-remark' if stored.is_anew else 'history-faulty'
+        return said(code, f'{stored.path}: {stored.remarks[0]}', path=stored.path)
     if not stored.written:
-        return Finding(HISTORY, True, f'{place}: empty, the first check starts the history')
+        return found('history-empty', path=stored.path, owner=stored.owner)
     age = duration(max(int(now - stored.written), 0))
-    return Finding(HISTORY, True, f'{place}, {amount(stored.size, "B")}, written {age} ago')
+    return found('history-works', path=stored.path, owner=stored.owner, size=stored.size, age=age)
 
 
 def unusable(error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
@@ -172,17 +161,16 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
 
     is_persons: the user is a person, who probably does not run the checks and must not own the directory.
     """
-    words = f'{error.what}; increases are not detected'
+    reason, path = error.what, error.path
     if is_persons:
-        return Finding(HISTORY, False, words, AS_HIM)
-    if error.is_open and os.path.isdir(error.path):  # its ACL may name users that the mode bits omit
-        return Finding(HISTORY, False, words, 'remove the write permission of others',
-                       f'{"setfacl -b" if _has_list(error.path) else "chmod go-w"} {shlex.quote(error.path)}')
-    if error.path not in ('', place):  # a folder above it is at fault
-        return Finding(HISTORY, False, words, error.remedy)
+        return found('history-examined-by-a-person', reason=reason, path=path or place)
+    if error.is_open and os.path.isdir(path):  # its ACL may name users that the mode bits omit
+        return found('history-open-to-others', reason=reason, path=path,
+                     close='setfacl -b' if _has_list(path) else 'chmod go-w')
+    if path not in ('', place):  # a folder above it is at fault
+        return found('history-folder-unusable', reason=reason, path=path)._replace(remedy=error.remedy)
     aside = f'mv -n {place} {place}.old && ' if os.path.lexists(place) and not os.path.isdir(place) else ''
-    return Finding(HISTORY, False, words, f'give {user} a directory that nobody else can write to',
-                   f'{aside}install -d -o {user} -g {group} -m 0750 {place} && chown -hR {user}: {place}')
+    return found('history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside)
 
 
 def _has_list(path: str) -> bool:
@@ -198,22 +186,18 @@ def processes(options: Options) -> Finding:
     """Return the finding for processes that earlier checks left behind."""
     waiting = Waiting(options.state_dir)
     if waiting.why_not:
-        return Finding(PROCESSES, None, f'of earlier checks are unknown: {waiting.why_not}')
+        return found('processes-unknown', reason=waiting.why_not)
     stuck = list(waiting.held(options.how_read.drive_timeout))
     if waiting.is_crowded and not stuck:
-        return Finding(PROCESSES, False, f'{waiting.path} contains more than {MOST:,} files, only these were examined',
-                       'delete them while no check is running; checks create the ones they need',
-                       f'find {waiting.path} -type f -delete')
+        return found('locks-too-many', path=waiting.path, most=MOST)
     return hanging(stuck)
 
 
 def hanging(stuck: Sequence[tuple[str, Earlier]]) -> Finding:
     """Return the finding for processes that still hang. stuck: address and process of each drive."""
     if not stuck:
-        return Finding(PROCESSES, True, 'no process of an earlier check hangs')
+        return found('processes-none')
     address, earlier = stuck[0]
-    end = f'; kill {earlier.pid}' if earlier.pid else ''
-    return Finding(PROCESSES, False,
-                   f'{plural(len(stuck), "process", "processes")} of earlier checks hang; {clean(address)}: {earlier}',
-                   'a drive or controller hangs: check the kernel log; if kill does not end the process, restart '
-                   'the machine or pull the drive', f'dmesg -T | tail -50{end}')
+    finding = found('processes-hang', processes=len(stuck), address=clean(address), reason=str(earlier),
+                    process=earlier.pid or None)
+    return finding._replace(command=f'{finding.command}; kill {earlier.pid}') if earlier.pid else finding

@@ -16,19 +16,15 @@ from ..files import is_there
 from ..installation import host
 from ..installation.disk import Disk
 from ..installation.plan import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
-from ..output.doctor_findings import Finding, halves
-from ..wording import plural
+from ..output.doctor_findings import Finding, found, halves, said
 from . import daemons
 from .smartctl import installer
 
 ROOT = '/'   # the folder that is taken for /
-START, PLUGIN, COMMAND, DAMAGE = 'start-up', 'plugin', 'CheckCommand', 'program files'
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
-_COSTS = ': a check takes 0.2 s of CPU time instead of 0.05 s'
 _PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RPM
-SITE_FILES = 'site files'
 SHOWN = 3   # mistakes that get a finding each; the rest share one
 
 
@@ -36,9 +32,9 @@ def examine(program: str) -> list[Finding]:
     """Return a finding for each missing part; nothing if all are there. program: path of the running program."""
     disk = Disk(ROOT)
     is_packaged = host.has_package(disk)
-    cure, command = ('install the package again', f'{installer().reinstall} {_PACKAGE}') if is_packaged else (
+    remedy, command = ('install the package again', f'{installer().reinstall} {_PACKAGE}') if is_packaged else (
         'as root, install it', f'{shlex.quote(program)} install --yes')
-    return [Finding(subject, False, words, cure, command) for subject, words in (*_start(), *_missing(disk))]
+    return [finding._replace(remedy=remedy, command=command) for finding in (*_start(), *_missing(disk))]
 
 
 def damage() -> list[Finding]:
@@ -50,17 +46,18 @@ def damage() -> list[Finding]:
     except (SmartError, OSError):   # others can change it, or it cannot be read: the next steps name the path
         return []
     command = files.repair()
-    return [] if is_intact else [Finding(DAMAGE, False, f'{tree} is damaged: its files are not those that were '
-                                         'installed', 'as root, install the program again' if command else
-                                         'install the program again from its single file', command)]
+    if is_intact:
+        return []
+    finding = found('program-damaged', path=tree)._replace(command=command)
+    return [finding if command else finding._replace(remedy='install the program again from its single file')]
 
 
-def _start() -> Iterator[tuple[str, str]]:
+def _start() -> Iterator[Finding]:
     """Yield the reason why each check has to compile the program."""
     if not os.path.isdir(files.PROGRAM):
-        yield START, f'the program is a single file, which Python compiles at each start{_COSTS}'
+        yield found('program-in-one-file')
     elif files.PROGRAM.startswith(SYSTEM_FOLDERS) and not is_compiled():
-        yield START, f'{files.PROGRAM} is not compiled for this Python{_COSTS}'
+        yield found('program-not-compiled', path=files.PROGRAM)
 
 
 def is_compiled() -> bool:
@@ -68,12 +65,12 @@ def is_compiled() -> bool:
     return os.path.exists(importlib.util.cache_from_source(os.path.join(files.PROGRAM, 'main.py')))
 
 
-def _missing(disk: Disk) -> Iterator[tuple[str, str]]:
+def _missing(disk: Disk) -> Iterator[Finding]:
     plugin = f'{host.plugin_folder(disk)}/{PROGRAM}'
     if any(map(os.path.isdir, map(disk.at, PLUGIN_FOLDERS))) and not os.path.lexists(disk.at(plugin)):
-        yield PLUGIN, f'{plugin} is missing: the monitoring daemon looks for the plugin there'
+        yield found('plugin-not-found', path=plugin)
     if host.icinga_folder(disk) and not _has_command(disk):
-        yield COMMAND, f'Icinga 2 is installed here, but {CHECK_COMMAND} is missing'
+        yield found('check-command-missing', file=CHECK_COMMAND)
 
 
 def _has_command(disk: Disk) -> bool:
@@ -98,13 +95,11 @@ def site_files(options: Options) -> list[Finding]:
 def site_findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
     """Return a single finding if all files are valid, else one for each mistake. config: configuration folder."""
     if not files and not mistakes:
-        return [Finding(SITE_FILES, True, f'none in {config}; the shipped limits apply')]
+        return [found('site-files-none', folder=config)]
     if not mistakes:
-        them = 'it' if len(files) == 1 else 'them'
-        return [Finding(SITE_FILES, True, f'{plural(len(files), "local configuration file")}, no error in {them}')]
+        return [found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')]
     more = len(mistakes) - SHOWN
-    rest = [Finding(SITE_FILES, False, plural(more, 'more error'), 'list them all',
-                    f'{PROGRAM} validate {" ".join(files)}')] if more > 0 else []
+    rest = [found('site-files-more-errors', errors=more, files=' '.join(files))] if more > 0 else []
     return [_mistake(sentence, files) for sentence in mistakes[:SHOWN]] + rest
 
 
@@ -112,9 +107,8 @@ def _mistake(sentence: str, files: Sequence[str]) -> Finding:
     words, advice = halves(sentence)
     file = next((path for path in files if os.path.basename(path) in words), '')
     if not file:
-        return Finding(SITE_FILES, False, words, advice)
+        return said('site-options-invalid', sentence)
     if is_there(file) and not os.access(file, os.R_OK):
-        return Finding(SITE_FILES, False, words, 'let every user read it', f'chmod a+r {shlex.quote(file)}')
+        return said('site-file-not-readable', sentence, file=file)
     ending = ' Correct it, then validate it' if advice.endswith('?') else ', then validate it'
-    return Finding(SITE_FILES, False, words, (advice or 'correct it') + ending,
-                   f'${{EDITOR:-vi}} {shlex.quote(file)} && {PROGRAM} validate {shlex.quote(file)}')
+    return said('site-file-invalid', sentence, file=file)._replace(remedy=(advice or 'correct it') + ending)

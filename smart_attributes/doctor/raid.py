@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..command_line.options import PROGRAM, Options
+from ..command_line.options import Options
 from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
-from ..output.doctor_findings import Finding, halves
+from ..output.doctor_findings import Finding, found, said
 from ..reading import controllers, processes, smartctl_calls
 from ..reading.block_devices import System
 from ..reading.block_devices import text_of as file_text
@@ -27,9 +27,7 @@ from ..typed import Json
 from ..wording import plural
 from ..words import clean
 from .coverage import allowed
-from .drives import KERNEL
 
-SUBJECT = 'RAID'
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 LONGEST = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
 FEW_STEPS = 2    # 8 % of healthy disks run one step below their maximum
@@ -48,25 +46,29 @@ def examine(options: Options, deadline: float) -> list[Finding]:
     """Return the findings for all members of redundant arrays. deadline: time.monotonic() value."""
     how, root = options.how_read, controllers.ROOT
     if not os.path.isdir(os.path.join(root, 'sys/block')):
-        return [Finding(SUBJECT, None, 'members of arrays are unknown: this system has no /sys/block')]
+        return [found('raid-unknown')]
     arrays = redundant(groups(system=System(os.path.join(root, 'sys'), os.path.join(root, 'proc'))))
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:
-        return [Finding(SUBJECT, True, 'no drive is a member of a redundant md array, LVM RAID or btrfs')]
+        return [found('raid-none')]
     if os.geteuid() != 0:
-        return [Finding(SUBJECT, None, 'only root can ask drives for error recovery control', 'run it as root',
-                        f'{PROGRAM} doctor --raid')]
+        return [found('raid-needs-root')]
     try:
         smartctl_calls.check_executable(how.smartctl, as_root=True)
         wanted = allowed(members, options)
     except SmartError as error:
-        return [Finding(SUBJECT, None, *halves(str(error)))]
+        return [said('raid-not-asked', str(error))]
     left = {disk.name: reason for disk in members for reason in [why_not(disk, disk in wanted)] if reason}
     answers = _asked([disk for disk in members if disk.bus != 'NVMe' and disk.name not in left], how, deadline)
-    found = [finding._replace(words=f'member of {clean(arrays[disk.name])}: {finding.words}') for disk in members
-             for finding in (*(_answered(disk, answers[disk.name]) if disk.name in answers else ()),
-                             *_pcie(disk, root))]
-    return [*found, summary(len(members), left, bool(found))]
+    findings = [_of_array(finding, clean(arrays[disk.name])) for disk in members
+                for finding in (*(_answered(disk, answers[disk.name]) if disk.name in answers else ()),
+                                *_pcie(disk, root))]
+    return [*findings, summary(len(members), left, bool(findings))]
+
+
+def _of_array(finding: Finding, array: str) -> Finding:
+    """Return the finding for a drive, with the array that the drive is in."""
+    return finding._replace(message=f'member of {array}: {finding.message}', fields={**finding.fields, 'array': array})
 
 
 def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, Answer]:
@@ -143,41 +145,35 @@ def _document(answer: Answer) -> Json:
 
 def recovery(document: Json) -> Recovery | None:
     """Return the time limits in smartctl's JSON; None if the drive was not asked or did not answer."""
-    found = object_of(document, 'ata_sct_erc')
-    if not found:
+    limited = object_of(document, 'ata_sct_erc')
+    if not limited:
         status = integer_at(document, 'smartctl.exit_status')
         is_told = status is not None and not status & 7 and text_of(object_of(document, 'device'), 'protocol') == 'ATA'
         return Recovery(is_supported=False) if is_told else None
-    limits = [integer_at(found, f'{what}.deciseconds') if object_of(found, what).get('enabled') is True else None
+    limits = [integer_at(limited, f'{what}.deciseconds') if object_of(limited, what).get('enabled') is True else None
               for what in ('read', 'write')]
     return Recovery(True, max(limit or 0 for limit in limits) / 10 if all(limits) else None)
 
 
 def _unknown(disk: Disk, answer: Answer, document: Json) -> Finding:
-    said = [clean(text_of(each, 'string'), 200) for each in objects_of(object_of(document, 'smartctl'), 'messages')]
-    if any('exit(2)' in each for each in said):  # "Device is in STANDBY mode, exit(2)"
-        return Finding(f'/dev/{disk.name}', None, 'it is in standby, so it was not asked for error recovery control',
-                       'run this again while it is awake')
-    why = answer.reason or '; '.join(said) or 'smartctl printed no JSON'
-    return Finding(f'/dev/{disk.name}', None, f'it did not report error recovery control: {why}', 'run it by hand',
-                   ' '.join(answer.command))
+    messages = [clean(text_of(each, 'string'), 200) for each in objects_of(object_of(document, 'smartctl'), 'messages')]
+    if any('exit(2)' in each for each in messages):  # "Device is in STANDBY mode, exit(2)"
+        return found('member-in-standby', f'/dev/{disk.name}')
+    why = answer.reason or '; '.join(messages) or 'smartctl printed no JSON'
+    return found('member-silent', f'/dev/{disk.name}', reason=why, call=' '.join(answer.command))
 
 
 def _retries(disk: Disk, known: Recovery) -> Iterator[Finding]:
     """Yield a finding if the kernel gives up before the drive does. The commands are for a person to run."""
     wait = disk.timeout
     if wait is None:
-        yield Finding(f'/dev/{disk.name}', None, 'the time that the kernel waits for it is not known')
+        yield found('kernel-timeout-unknown', f'/dev/{disk.name}')
     elif wait < LONGEST if known.seconds is None else wait <= known.seconds:
         limit = ('it has no error recovery control' if not known.is_supported else
                  'its error recovery control is off' if known.seconds is None else
                  f'it retries a bad sector for up to {known.seconds:g} s')
-        cure = ('limit its retries to 7 s, again after each power-on', f'smartctl -l scterc,70,70 /dev/{disk.name}') \
-            if known.is_supported else \
-            (f'let the kernel wait {LONGEST} s, again after each boot',
-             f'echo {LONGEST} > /sys/block/{disk.name}/device/timeout')
-        yield Finding(f'/dev/{disk.name}', False, f'{limit}, and the kernel waits {wait} s: if a bad sector takes '
-                                                  f'longer, the array drops the drive', *cure)
+        code = 'error-recovery-too-long' if known.is_supported else 'kernel-timeout-too-short'
+        yield found(code, f'/dev/{disk.name}', limit=limit, seconds=wait, disk=disk.name)
 
 
 def _gigabits(speed: Json) -> float:
@@ -186,9 +182,8 @@ def _gigabits(speed: Json) -> float:
     return units * bits / 1e9
 
 
-def _slow(disk: Disk, words: str) -> Finding:
-    return Finding(f'/dev/{disk.name}', False, f'its {words}', 'check slot, cable and backplane, and the kernel log',
-                   KERNEL)
+def _slow(disk: Disk, link: str) -> Finding:
+    return found('link-slow', f'/dev/{disk.name}', link=link)
 
 
 def _pcie(disk: Disk, root: str) -> Iterator[Finding]:
@@ -232,4 +227,4 @@ def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
     names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
     parts = [f'{plural(count, "member")} of redundant arrays examined', '' if is_faulty else 'no problem found',
              f'not asked for error recovery control: {names}' if left else '']
-    return Finding(SUBJECT, True, '; '.join(filter(None, parts)))
+    return found('raid-examined', members=count, summary='; '.join(filter(None, parts)))

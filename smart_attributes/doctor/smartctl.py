@@ -3,18 +3,16 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from typing import NamedTuple
 
 from .. import files, trust
 from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..model import HowRead
-from ..output.doctor_findings import Finding, halves
+from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls
 from ..reading.sudoers import FIRST_WITH_JSON
 
-SUBJECT = 'smartctl'
 REMAINS = '/usr/sbin/smartd'   # where the package is installed, but its smartctl was deleted
 # Paths that distributions and local builds install it to, the usual one first.
 PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
@@ -49,13 +47,12 @@ def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
         return missing(str(error), path, next(filter(os.path.isfile, PLACES), ''))
     version = None
     if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
-        return Finding(SUBJECT, False, f'{path} is not executable', 'make it executable',
-                       f'chmod 0755 {shlex.quote(path)}')
+        return found('smartctl-not-executable', path=path)
     if os.access(path, os.X_OK):
         answer = next(runner.run([(path, *smartctl_calls.VERSION)], 1, how.drive_timeout, deadline))
         version = smartctl_calls.version(answer.stdout)
         if answer.outcome != 'done' and not version:
-            return Finding(SUBJECT, False, f'{path} does not answer: {answer.reason}', *_again(path))
+            return _again(found('smartctl-silent', path=path, reason=answer.reason))
     try:
         fault = '' if how.nosudo and os.geteuid() else trust.fault(path, trust.ROOT)
     except OSError:  # this user may not read the folder; root can
@@ -63,11 +60,11 @@ def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
     return finding(path, version, fault)
 
 
-def _again(path: str) -> tuple[str, str]:
-    """Return the next step and its command for a smartctl that exists but does not work."""
-    if path == SMARTCTL:
-        return 'install smartmontools again', f'{installer().reinstall} smartmontools'
-    return 'look at its output', f'{path} {" ".join(smartctl_calls.VERSION)}'
+def _again(finding: Finding) -> Finding:
+    """Return the finding for a smartctl that does not work, with the command that brings that of the package back."""
+    if finding.fields['path'] != SMARTCTL:
+        return finding
+    return finding._replace(remedy='install smartmontools again', command=f'{installer().reinstall} smartmontools')
 
 
 def missing(sentence: str, path: str, elsewhere: str) -> Finding:
@@ -75,14 +72,12 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
 
     elsewhere: path of an existing smartctl, or ''.
     """
-    words, advice = halves(sentence)
     if elsewhere and elsewhere != path:
-        return Finding(SUBJECT, False, words, f'smartctl is at {elsewhere}: use -p {elsewhere} here and in each check, '
-                                              f'or omit -p if that is the default path')
+        return said('smartctl-elsewhere', sentence, path=path, elsewhere=elsewhere)
     if os.path.lexists(path):
-        return Finding(SUBJECT, False, words, advice)
+        return said('smartctl-not-usable', sentence, path=path)
     command = installer().reinstall if os.path.lexists(REMAINS) else installer().install
-    return Finding(SUBJECT, False, words, 'install smartmontools', f'{command} smartmontools')
+    return said('smartctl-not-installed', sentence, path=path, install=command)
 
 
 def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
@@ -91,14 +86,13 @@ def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
     version: such as (7, 3); () if it printed none, None if this user may not run it. fault: why root must not run it.
     """
     if fault:
-        return Finding(SUBJECT, False, f'{path}: root runs it, but others could change it: {fault}',
-                       'make it writable for root only', f'chown root: {path} && chmod go-w {path}')
+        return found('smartctl-not-trusted', path=path, fault=fault)
     if version is None:
-        return Finding(SUBJECT, True, f'{path}, only root may run it')
+        return found('smartctl-for-root', path=path)
     if not version:
-        return Finding(SUBJECT, False, f'{path} does not identify itself as smartctl', *_again(path))
-    more = ', read as text; 7.0 and later report more' if version < FIRST_WITH_JSON else ''
-    return Finding(SUBJECT, True, f'{path}, version {".".join(map(str, version))}, only root can change it{more}')
+        return _again(found('smartctl-unidentified', path=path))
+    code = 'smartctl-reads-text' if version < FIRST_WITH_JSON else 'smartctl-found'
+    return found(code, path=path, version='.'.join(map(str, version)))
 
 
 def installer() -> Installer:

@@ -13,11 +13,10 @@ from typing import NamedTuple
 from ..command_line.options import PROGRAM, USER
 from ..errors import UsageError
 from ..model import Answer, HowRead
-from ..output.doctor_findings import Finding
+from ..output.doctor_findings import Finding, found
 from ..reading import processes
 
 AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
-SUBJECT = 'program'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python lists for modules
 _NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # Python has no name for it on FreeBSD
@@ -78,7 +77,7 @@ class Barrier(NamedTuple):
     """A path that the program needs and for which this user lacks permission."""
 
     path: str
-    kind: str            # a key of REMEDIES
+    code: str            # of the finding
     mode: int = 0        # permission bits
     owner: str = ''
     whom: str = 'o'      # the user's permission class, as chmod names it: u, g, o
@@ -109,24 +108,25 @@ def _barriers(program: str) -> Iterator[Barrier]:
         for name in (*below, *(name for name in names if not name.endswith('.pyc'))):
             path = os.path.join(folder, name)
             if not os.access(path, os.R_OK | (os.X_OK if name in below else 0)):
-                yield _barrier(path, 'package')
+                yield _barrier(path, 'package-not-readable')
 
 
 def _on_the_way(path: str, needed: int) -> Iterator[Barrier]:
     steps = path.split('/')
     for folder in ('/'.join(steps[:number]) or '/' for number in range(1, len(steps))):
         if os.path.isdir(folder) and not os.access(folder, os.X_OK):
-            yield _barrier(folder, _kind(folder))
+            yield _barrier(folder, _code(folder))
             return
     if os.path.exists(path) and not os.access(path, needed):
         is_noexec = os.statvfs(path).f_flag & _NOEXEC and os.stat(path).st_mode & 0o111
-        yield Barrier(_mount(path), 'noexec') if is_noexec else _barrier(path, _kind(path))
+        yield Barrier(_mount(path), 'mounted-noexec') if is_noexec else _barrier(path, _code(path))
 
 
-def _kind(path: str) -> str:
-    if path in LISTED:
-        return 'listed'
-    return 'package' if path == PACKAGE else 'directory' if os.path.isdir(path) else 'file'
+def _code(path: str) -> str:
+    if path in LISTED:   # Python lists them to find modules
+        return 'directory-not-listed'
+    return 'package-not-readable' if path == PACKAGE else \
+        'directory-closed' if os.path.isdir(path) else 'program-not-executable'
 
 
 def _mount(path: str) -> str:
@@ -136,12 +136,12 @@ def _mount(path: str) -> str:
     return path
 
 
-def _barrier(path: str, kind: str) -> Barrier:
+def _barrier(path: str, code: str) -> Barrier:
     try:
         status = os.stat(path)
     except OSError:   # removed in the meantime
-        return Barrier(path, kind)
-    return Barrier(path, kind, stat.S_IMODE(status.st_mode), name_of(status.st_uid),
+        return Barrier(path, code)
+    return Barrier(path, code, stat.S_IMODE(status.st_mode), name_of(status.st_uid),
                    whom(status.st_uid, status.st_gid, os.geteuid(), {os.getegid(), *os.getgroups()}))
 
 
@@ -157,37 +157,14 @@ def is_started(answer: Answer) -> bool:
     return answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
 
 
-# Kind of barrier -> its message, the remedy, and its command.
-REMEDIES = {
-    'directory': ('it may not enter the directory {path} (mode {mode:04o}, owner {owner})',
-                  'allow it to enter, or install the program in a directory that every user may enter, such as /opt',
-                  'chmod {whom}+x {path}'),
-    # a folder that Python lists to find modules
-    'listed': ('it may not list and enter the directory {path} (mode {mode:04o}, owner {owner})',
-               'allow it', 'chmod {whom}+rx {path}'),
-    'file': ('it may not read and execute {path} (mode {mode:04o}, owner {owner})',
-             'allow it', 'chmod {whom}+rx {path}'),
-    # a file of the package
-    'package': ('it may not read {path} (mode {mode:04o}, owner {owner})',
-                'make the program readable for every user', 'chmod -R a+rX {package}'),
-    # a file system
-    'noexec': ('the file system {path} is mounted with noexec',
-               'mount it with exec (and change /etc/fstab), or install the program elsewhere',
-               'mount -o remount,exec {path}'),
-}
-
-
 def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
     """Return the finding for the start of the program. barrier: path that prevents it; None if unknown."""
     if is_started(answer):
-        return Finding(SUBJECT, True, f'{path} starts as {user}')
+        return found('program-starts', path=path, user=user)
     if barrier:
-        words, cure, remedy = REMEDIES[barrier.kind]
-        return Finding(SUBJECT, False, f'{user} cannot start {path}: {words.format(**barrier._asdict())}', cure,
-                       remedy.format(whom=barrier.whom, path=shlex.quote(barrier.path), package=shlex.quote(PACKAGE)))
+        return found(barrier.code, user=user, path=path, obstacle=barrier.path, mode=f'{barrier.mode:04o}',
+                     owner=barrier.owner, package=PACKAGE, whom=barrier.whom)
     ending = answer.reason or (f'signal {answer.signal}' if answer.status is None else f'exit status {answer.status}')
     printed = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:_SHOWN]
-    # Works with any login shell of that user.
-    by_hand = f'setpriv --reuid={user} --regid="$(id -g {user})" --init-groups {shlex.join(command(path))}'
-    return Finding(SUBJECT, False, f'{user} cannot start {path}: {ending}{": " if printed else ""}{printed}',
-                   f'start it by hand as {user}', by_hand)
+    reason = f'{ending}{": " if printed else ""}{printed}'
+    return found('program-does-not-start', user=user, path=path, reason=reason, call=shlex.join(command(path)))

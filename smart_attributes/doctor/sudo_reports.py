@@ -5,7 +5,6 @@ import grp
 import os
 import pwd
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from .. import files
 from ..constants import SMARTCTL
 from ..errors import UsageError
+from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
@@ -81,50 +81,17 @@ def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
 
 # --- why it refuses ------------------------------------------------------------------------
 
-class Reason(NamedTuple):
-    """Why sudo refuses what a rule allows, and how root can fix it."""
-
-    words: str
-    cure: str
-    command: str = ''
-
-    def of(self, user: str, path: str = '', program: str = SMARTCTL) -> Reason:
-        """Return the reason with the user's name, the path of the faulty file and that of smartctl filled in."""
-        return Reason(self.words.format(user=user, path=path), self.cure.format(user=user, path=path),
-                      self.command.format(user=shlex.quote(user), path=shlex.quote(path), program=program))
-
-
-# Appends a line to SUDOERS, where no later line overrides it; installed only if visudo accepts the whole file.
-_APPENDED = (f"new=$(mktemp) && (cat {SUDOERS}; printf '\\n%s\\n' '%s') >$new && visudo -cf $new && "
-             f'install -m 0440 $new {SUDOERS}')
-_BROKEN = Reason('{path} has a syntax error, so sudo ignores at least that line', 'correct that file',
-                 'visudo -f {path}')
-_MODE = Reason('sudo does not read {path}, because others can write to it', 'correct its mode', 'chmod 0440 {path}')
-_OWNER = Reason('sudo does not read {path}, because it does not belong to root', 'give it to root',
-                'chown root:root {path}')
-# Message of sudo or visudo -> the reason; a group of the pattern is the path. LC_ALL=C.
+# Message of sudo or visudo -> the code of the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
-REASONS: Sequence[tuple[str, Reason]] = (
-    (r'must have a tty', Reason(
-        'sudo requires a terminal (requiretty), but a check has none', 'exempt {user} and smartctl from requiretty',
-        _APPENDED.replace("'%s'", "'Defaults:{user} !requiretty' 'Defaults!{program} !requiretty'"))),
-    (r'account validation failure|[Aa]ccount expired', Reason(
-        'the account {user} is expired or locked for sudo', 'remove the expiry dates; if "chage -l {user}" shows '
-        'none, check /etc/pam.d/sudo and the directory service', 'chage -E -1 -I -1 {user}')),
-    (r'no new privileges', Reason(
-        'this process cannot become root (no new privileges)',
-        'remove NoNewPrivileges from the unit, or the same setting from the container, that doctor runs in')),
-    (r'(/\S+) must be owned by uid 0 and have the setuid bit', Reason(
-        '{path} lacks the setuid bit or does not belong to root', 'correct both',
-        'chown root:root {path} && chmod 4755 {path}')),
-    (r'(/\S+) is (?:world|group) writable', _MODE), (r'(/\S+): bad permissions', _MODE),
-    (r'(/\S+) is owned by [ug]id', _OWNER), (r'(/\S+): wrong owner', _OWNER),
-    (r'(/[^\s:]+):[^\n]*syntax error', _BROKEN))
-_NOT_INCLUDED = Reason(f'{{path}} contains a rule, but {SUDOERS} does not include {FOLDER}', 'include it',
-                       _APPENDED.replace("'%s'", f"'#includedir {FOLDER}'"))
-_ODD_NAME = Reason('sudo ignores {path}: its name must not contain a dot or end with ~', 'rename it')
+REASONS = (
+    (r'must have a tty', 'sudo-needs-terminal'),
+    (r'account validation failure|[Aa]ccount expired', 'account-expired'),
+    (r'no new privileges', 'no-new-privileges'),
+    (r'(/\S+) must be owned by uid 0 and have the setuid bit', 'sudo-setuid-missing'),
+    (r'(/\S+) is (?:world|group) writable', 'sudoers-mode-wrong'), (r'(/\S+): bad permissions', 'sudoers-mode-wrong'),
+    (r'(/\S+) is owned by [ug]id', 'sudoers-owner-wrong'), (r'(/\S+): wrong owner', 'sudoers-owner-wrong'),
+    (r'(/[^\s:]+):[^\n]*syntax error', 'sudoers-syntax-error'))
 _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
-_UNREAD = Reason('{path} contains a rule, but sudo does not read it', 'check the files with visudo', 'visudo -c')
 
 
 class SudoersFacts(NamedTuple):
@@ -135,7 +102,7 @@ class SudoersFacts(NamedTuple):
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
     entries: Sequence[SudoersEntry] = ()    # of this user, including those that require a password
-    winner: Reason | None = None             # the line that denies smartctl after the rule allows it
+    winner: Finding | None = None             # the line that denies smartctl after the rule allows it
     widest: tuple[str, int, str] = ('', 0, '')   # file, number and text of the line that allows all calls
     program: str = SMARTCTL
 
@@ -192,12 +159,12 @@ def _groups(user: str) -> list[str]:
 
 # --- interpretation; pure -----------------------------------------------------------------
 
-def reason(message: str, user: str, program: str = SMARTCTL) -> Reason | None:
-    """Return the reason that a message of sudo or visudo gives; None if it names only the rule as the fault."""
-    for pattern, meaning in REASONS:
+def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
+    """Return the finding for a message of sudo or visudo; None if it names only the rule as the fault."""
+    for pattern, code in REASONS:
         match = re.search(pattern, message)
         if match:
-            return meaning.of(user, match[1] if match.groups() else '', program)
+            return found(code, user=user, path=match[1] if match.groups() else '', program=program)
     return None
 
 
@@ -213,31 +180,27 @@ def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[
                 ('', 0, ''))
 
 
-def winner(command: str, path: str, number: int, text: str, user: str) -> Reason:
-    """Return the reason for a command that overrides the rule, with the line that located() has found for it."""
-    if not path:
-        return Reason(f'a later rule overrides the rule of checks: {command}', 'find that rule and change it',
-                      f'sudo -n -l -U {shlex.quote(user)}')
-    return Reason(f'{path}, line {number}, overrides the rule: "{text}"', 'make that line a comment, if nothing else '
-                  'needs it', f"new=$(mktemp) && sed '{number}s/^/#/' {shlex.quote(path)} >$new && visudo -cf $new && "
-                              f'install -m 0440 $new {shlex.quote(path)}')
+def winner(command: str, path: str, number: int, text: str, user: str) -> Finding:
+    """Return the finding for a command that overrides the rule, with the line that located() has found for it."""
+    if path:
+        return found('sudo-rule-overridden', path=path, line=number, text=text)
+    return found('sudo-rule-overridden-somewhere', rule=command, user=user)
 
 
-def unread(sudoers: SudoersFacts, user: str) -> Reason | None:
+def unread(sudoers: SudoersFacts) -> Finding | None:
     """Return why sudo ignores a rule that exists; None if sudo reads all rules."""
     path = next((path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked), '')
     if not path or not sudoers.is_valid:
         return None
     if not sudoers.is_included:
-        return _NOT_INCLUDED.of(user, path)
+        return found('sudoers-not-included', path=path)
     name = os.path.basename(path)
     if '.' not in name and not name.endswith('~'):
-        return _UNREAD.of(user, path)
-    better = os.path.join(FOLDER, name.rstrip('~').replace('.', '-'))
-    return _ODD_NAME.of(user, path)._replace(command=f'mv -n {shlex.quote(path)} {shlex.quote(better)}')
+        return found('sudoers-not-read', path=path)
+    return found('sudoers-name-ignored', path=path, better=os.path.join(FOLDER, name.rstrip('~').replace('.', '-')))
 
 
-def why(message: str, sudoers: SudoersFacts, user: str) -> Reason | None:
+def why(message: str, sudoers: SudoersFacts, user: str) -> Finding | None:
     """Return why sudo refuses, other than a missing or wrong rule; None if unknown. message: output of sudo."""
     return reason(message, user, sudoers.program) or reason(
-        '' if sudoers.is_valid else sudoers.checked, user) or sudoers.winner or unread(sudoers, user)
+        '' if sudoers.is_valid else sudoers.checked, user) or sudoers.winner or unread(sudoers)

@@ -11,10 +11,9 @@ from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..installation.plan import RULE
 from ..model import Answer, Device, HowRead
-from ..output.doctor_findings import Finding, halves
+from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
-from ..wording import plural
 from . import sudo_reports
 from .smartctl import installer
 from .start import AS_HIM, is_person
@@ -97,14 +96,12 @@ class Sudo:
 def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
     """Return the finding if checks do not use sudo, else None. named: the user given with --user, or ''."""
     if how.nosudo:
-        return Finding(SUBJECT, True, 'not needed: --nosudo')
+        return found('sudo-not-used')
     if os.geteuid() != 0:
         return None
     if named:
-        return Finding(SUBJECT, True, f'not needed: {user} reads drives without it')
-    return Finding(SUBJECT, None, 'not tested: root needs no rule, and checks usually run as another user',
-                   'run doctor for the monitoring user (--user root, if checks run as root)',
-                   f'{PROGRAM} doctor --user {USER}')
+        return found('sudo-not-needed', user=user)
+    return found('sudo-rule-not-tested')
 
 
 def examine_rule(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments], devices: Sequence[Device],
@@ -113,7 +110,7 @@ def examine_rule(sudo: Sudo, options: Options, user: str, needed: Sequence[Argum
     try:
         answers = _answers(sudo, options, user, needed, devices, files)
     except UsageError as error:  # sudo is not installed
-        return [Finding(SUBJECT, False, *halves(str(error)), command=f'{installer().install} sudo')]
+        return [said('sudo-not-installed', str(error), install=installer().install)]
     complaint = None if answers.refused else sudo_reports.reason(answers.message, user)
     return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
 
@@ -161,69 +158,58 @@ def _as_root(options: Options, user: str) -> str:
 
 def finding(answers: SudoAnswers) -> Finding:
     """Return the finding: the first reason to renew the rule, or the calls that it allows."""
-    user, message = answers.user, _quoted(answers.message)
+    user = answers.user
     if answers.late:
-        return Finding(SUBJECT, False, f'is unknown: sudo did not answer ({answers.late})',
-                       'find out why sudo is slow: often a directory service or name server does not answer',
-                       f'sudo -l -U {shlex.quote(user)}')
+        return found('sudo-silent', reason=answers.late, user=user)
     reason = sudo_reports.why(answers.message, answers.files, user) if answers.refused else answers.files.winner
     if reason:
         return _because(reason, answers, SUBJECT)
     if answers.is_alone and answers.refused and not answers.paths and not answers.is_person:
-        return Finding(SUBJECT, False, f'is missing, or sudo does not read its file{message}',
-                       'only root can see which; run doctor as root', answers.as_root)
-    for words in _faults(answers):
-        return Finding(SUBJECT, False, words + message, _whose(answers) + 'as root, install the rule of '
-                       'this version', answers.command)
+        return _because(found('sudo-rule-not-seen', as_root=answers.as_root), answers, SUBJECT)
+    for fault in _faults(answers):
+        return _because(fault, answers, SUBJECT)
     if answers.admits_more:
-        return Finding(SUBJECT, False, f'lets {user} call smartctl with any arguments, such as -s off',
-                       *_too_much(answers))
-    version = 'of this version, ' if answers.entries and answers.is_general else ''
-    return Finding(SUBJECT, True, f'{version}allows the {plural(len(answers.needed), "call")} that checks make here, '
-                                  f'but not smartctl -s off')
+        return _too_much(answers)
+    is_current = answers.entries and answers.is_general
+    return found('sudo-rule-current' if is_current else 'sudo-rule-sufficient', calls=len(answers.needed))
 
 
-def _too_much(answers: SudoAnswers) -> tuple[str, str]:
-    """Return the next step and its command for a rule that allows more than checks call."""
+def _too_much(answers: SudoAnswers) -> Finding:
+    """Return the finding for a rule that allows more than checks call."""
     path, number, _ = answers.files.widest
     if not path or path in answers.command.split():   # the command replaces that file
-        return (f'find that rule (sudo -l -U {answers.user}) and, as root, replace it with this one', answers.command)
-    return (f'as root, restrict line {number} of {path}, or delete it; if no rule for smartctl is left, doctor prints '
-            f'it next', f'visudo -f {shlex.quote(path)}')
+        return found('sudo-rule-too-wide', user=answers.user, install=answers.command)
+    return found('sudo-line-too-wide', user=answers.user, file=path, line=number)
 
 
-def _because(reason: sudo_reports.Reason, answers: SudoAnswers, subject: str) -> Finding:
-    return Finding(subject, False, reason.words + _quoted(answers.message),
-                   _whose(answers) + f'as root: {reason.cure}', reason.command)
+def _because(reason: Finding, answers: SudoAnswers, subject: str) -> Finding:
+    """Return a finding with sudo's own message, which is not changed.
+
+    A note keeps admins from installing the rule for their own account by mistake.
+    """
+    printed = f'; sudo reports: {answers.message}' if answers.message else ''
+    whose = f'{AS_HIM}; if that is {answers.user}, ' if answers.is_person else ''
+    return reason._replace(subject=subject, message=reason.message + printed, remedy=whose + reason.remedy,
+                           fields={**reason.fields, 'printed': answers.message})
 
 
-def _quoted(message: str) -> str:
-    """Return sudo's own message, unchanged, as the end of a sentence."""
-    return f'; sudo reports: {message}' if message else ''
-
-
-def _whose(answers: SudoAnswers) -> str:
-    """Return the note that keeps admins from installing the rule for their own account by mistake."""
-    return f'{AS_HIM}; if that is {answers.user}, ' if answers.is_person else ''
-
-
-def _faults(answers: SudoAnswers) -> Iterator[str]:
-    executable, refused = answers.executable, answers.refused
+def _faults(answers: SudoAnswers) -> Iterator[Finding]:
+    executable, refused, install = answers.executable, answers.refused, answers.command
     ours = [entry for entry in answers.entries if entry.of(executable)]
     others = [path for path in answers.paths if path != executable]
     if refused and not ours:
-        yield (f'is for {others[0]}, but checks call {executable}' if others else
-               f'is missing: sudo does not let {answers.user} run {executable}')
+        yield found('sudo-rule-for-other-path', other=others[0], path=executable, install=install) if others else \
+            found('sudo-rule-absent', user=answers.user, path=executable, install=install)
     if ours and all(entry.needs_password for entry in ours):
-        yield 'asks for a password, which a check cannot enter: it lacks NOPASSWD'
+        yield found('sudo-rule-asks-password', install=install)
     if refused:
-        calls = plural(len(answers.needed), 'call')
-        yield f'refuses {len(refused)} of {calls}, such as smartctl {" ".join(refused[0])}'
+        yield found('sudo-rule-refuses', refused=len(refused), calls=len(answers.needed), call=' '.join(refused[0]),
+                    install=install)
     timeout = answers.rule.timeout
     if any(entry.timeout is not None and entry.timeout < timeout for entry in ours):
-        yield (f'ends smartctl after {min(entry.timeout or 0 for entry in ours)} s, before the check itself would '
-               f'(it needs TIMEOUT={timeout})')
+        yield found('sudo-rule-ends-early', seconds=min(entry.timeout or 0 for entry in ours), needed=timeout,
+                    install=install)
     # A literal rule has a line for each drive, which is sufficient.
     has_expressions = any(words.startswith('^') for words in answers.arguments)
     if has_expressions and not (answers.admits_more or answers.is_general) and answers.knows_expressions:
-        yield 'is from another version: it allows the calls for the present drives, but not all calls of this version'
+        yield found('sudo-rule-of-other-version', install=install)

@@ -22,6 +22,20 @@ class Code(NamedTuple):
     remedy: str
 
 
+class Finding(NamedTuple):
+    """A finding of doctor: its usual subject, its state, and the templates of its sentences and of its command.
+
+    {field} is a value, {field!q} is quoted for the shell, {field:#drive} is "1 drive" or "2 drives", and {field:bytes}
+    has a unit.
+    """
+
+    subject: str
+    state: str
+    meaning: str
+    remedy: str = ''
+    command: str = ''
+
+
 def _group(name: str) -> tuple[Code, ...]:
     return tuple(Code(code, entry.get('state', ''), entry['meaning'], entry.get('remedy', ''))
                  for code, entry in _DATA[name].items())
@@ -36,3 +50,5 @@ CAUSES = _group('fleet_causes')       # why a fleet lacks drives of a host; only
 FLEET_NOTES = _group('fleet_notes')   # what a fleet report says besides its drives
 BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES,
                                                             *FLEET_NOTES)}
+# Findings of doctor about an installation.
+DOCTOR: Mapping[str, Finding] = {name: Finding(**{'subject': '', **entry}) for name, entry in _DATA['doctor'].items()}

@@ -1,16 +1,21 @@
-"""Results of an installation check as text or JSON; each line reports that all is well, or the next step."""
+"""Results of an installation check as text or JSON: each line reports that all is well, or the next step."""
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import string
 import textwrap
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from ..constants import DOCUMENT
+from ..wording import amount, plural
 from ..words import sentence, visible
+from . import codes
 
-GOOD, TO_DO, LATER = 'good', 'TO DO', '-'
+VERSION = 2   # of the JSON document; the document of a doctor that fails has it, too
+GOOD, PROBLEM, UNCHECKED = 'good', 'problem', 'unchecked'
+_HEADS = {GOOD: 'good', PROBLEM: 'TO DO', UNCHECKED: '-'}
 NARROWEST, WIDEST = 80, 110   # limits of the column at which text is wrapped
 _WORDS = 600                  # characters of a sentence
 _INDENT = 9                   # column where subjects begin; the next step is printed below
@@ -19,31 +24,69 @@ _INDENT = 9                   # column where subjects begin; the next step is pr
 class Finding(NamedTuple):
     """The result of one check of the installation."""
 
+    code: str                    # a name in codes.json
     subject: str                 # "sudo rule", "/dev/sda"
-    is_good: bool | None      # None: could not be checked, because of another finding
-    words: str
-    cure: str = ''               # next step, a sentence; '' if all is well
+    state: str                   # GOOD, PROBLEM, or UNCHECKED because of another finding
+    message: str
+    remedy: str = ''             # next step, a sentence; '' if all is well
     command: str = ''            # command for the next step, ready to paste
+    fields: Mapping[str, Any] = {}   # the values in the sentences
 
 
 class Paste(NamedTuple):
     """A line to paste into a configuration file."""
 
-    place: str                   # "NRPE, /etc/nagios/nrpe_local.cfg"
+    daemon: str                  # "icinga", "nagios" or "nrpe"
+    place: str                   # "NRPE (call it with check_nrpe -t 60)"
     text: str
 
 
 class Examination(NamedTuple):
     """All results of an installation check."""
 
-    title: str
+    host: str
+    user: str                    # the user that it was examined as
     findings: Sequence[Finding]
     pastes: Sequence[Paste] = ()
 
     @property
     def is_good(self) -> bool:
         """Return whether the installation needs no action."""
-        return all(finding.is_good for finding in self.findings)
+        return all(finding.state == GOOD for finding in self.findings)
+
+
+class _Template(string.Formatter):
+    """The templates of codes.json."""
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        """Return a value quoted for the shell with the conversion q."""
+        return shlex.quote(str(value)) if conversion == 'q' else super().convert_field(value, conversion)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return a number with its unit for "bytes", and with a noun for "#noun" or "#noun|nouns"."""
+        if format_spec.startswith('#'):
+            return plural(value, *format_spec[1:].split('|'))
+        return amount(value, 'B') if format_spec == 'bytes' else str(super().format_field(value, format_spec))
+
+
+def found(code: str, subject: str = '', **fields: Any) -> Finding:
+    """Return the finding with this code. subject: replaces the usual one. fields: the values in its sentences."""
+    entry = codes.DOCTOR[code]
+    message, remedy, command = (_Template().vformat(text, (), fields)
+                                for text in (entry.meaning, entry.remedy, entry.command))
+    return Finding(code, subject or entry.subject, entry.state, message, remedy, command, fields)
+
+
+def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
+    """Return the finding whose message, and next step if it has one, are in the sentence of an error or a note.
+
+    code: a name in any group of codes.json.
+    """
+    message, remedy = halves(sentence)
+    if code not in codes.DOCTOR:
+        return Finding(code, subject, PROBLEM, message, remedy, fields=fields)
+    usual = found(code, subject, **fields)
+    return usual._replace(message=message, remedy=usual.remedy or remedy)
 
 
 def halves(sentence: str) -> tuple[str, str]:
@@ -56,17 +99,16 @@ def as_text(examination: Examination) -> str:
     """Return the results as text for a terminal."""
     width = min(max(shutil.get_terminal_size((NARROWEST, 24)).columns, NARROWEST), WIDEST) - 1
     subjects = max((len(finding.subject) for finding in examination.findings), default=0)
-    lines = [visible(examination.title)]
+    lines = [visible(f'{examination.host}, checked as {examination.user}')]
     for finding in examination.findings:
         lines += _lines(finding, min(subjects, 24), width)
     return '\n'.join([*lines, '', _summary(examination), *_pasted(examination.pastes)])
 
 
 def _lines(finding: Finding, subjects: int, width: int) -> Iterator[str]:
-    status = LATER if finding.is_good is None else GOOD if finding.is_good else TO_DO
-    yield from _wrapped(f'{status:<7}{visible(finding.subject):<{subjects}}  ', finding.words, width)
-    if finding.cure:
-        yield from _wrapped(f'{"":<{_INDENT - 2}}-> ', finding.cure + (':' if finding.command else ''), width)
+    yield from _wrapped(f'{_HEADS[finding.state]:<7}{visible(finding.subject):<{subjects}}  ', finding.message, width)
+    if finding.remedy:
+        yield from _wrapped(f'{"":<{_INDENT - 2}}-> ', finding.remedy + (':' if finding.command else ''), width)
     if finding.command:
         yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'  # never wrapped, so that it can be pasted
 
@@ -79,8 +121,8 @@ def _wrapped(head: str, words: str, width: int) -> list[str]:
 def _summary(examination: Examination) -> str:
     if examination.is_good:
         return 'No problems found.'
-    to_do = sum(finding.is_good is False for finding in examination.findings)
-    later = sum(finding.is_good is None for finding in examination.findings)
+    to_do = sum(finding.state == PROBLEM for finding in examination.findings)
+    later = sum(finding.state == UNCHECKED for finding in examination.findings)
     parts = [f'{to_do} to do'] * bool(to_do) + [f'{later} could not be checked yet'] * bool(later)
     return f'{", ".join(parts)}: start at the top, then run this again.'
 
@@ -94,9 +136,9 @@ def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
 
 
 def as_json(examination: Examination) -> str:
-    """Return the results as JSON; "good" is null for anything that could not be checked."""
-    return json.dumps({'version': DOCUMENT, 'good': examination.is_good, 'title': examination.title,
-                       'findings': [{'subject': each.subject, 'good': each.is_good, 'words': each.words,
-                                     'cure': each.cure or None, 'command': each.command or None}
-                                    for each in examination.findings],
+    """Return the results as JSON."""
+    return json.dumps({'version': VERSION, 'good': examination.is_good, 'host': examination.host,
+                       'user': examination.user,
+                       'findings': [{**finding._asdict(), 'remedy': finding.remedy or None,
+                                     'command': finding.command or None} for finding in examination.findings],
                        'paste': [paste._asdict() for paste in examination.pastes]}, indent=1)
