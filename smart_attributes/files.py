@@ -94,9 +94,10 @@ def replace(text: str | Sequence[str], path: str, mode: int = _MODE, test: Calla
     text: of the file, or its parts. mode: permission bits; by default, all users can read it. test: gets the path of
     the new file before it replaces the old one; what it raises keeps the old one.
     """
-    from tempfile import mkstemp  # expensive, and no check writes such a file
     folder, name = os.path.split(os.path.abspath(path))
-    descriptor, temporary = mkstemp(dir=folder, prefix=f'.{name}')
+    # Not by tempfile: a check may write as the owner of its directory, who may be unable to load that module.
+    temporary = os.path.join(folder, f'.{name}{os.urandom(8).hex()}')
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
             for part in [text] if isinstance(text, str) else text:

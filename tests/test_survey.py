@@ -40,7 +40,8 @@ def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     given, rules = options(*words), judge(*words)
     judging = verdicts.Verdicts(rules, given, Runner())
     drives = inventory.inventory(answers, given, judging.history)
-    return survey.described(messages.Run(given, rules, judging.history, answers, drives, judging.of(drives)))
+    found = judging.of(drives)
+    return survey.described(messages.Run(given, judging.judge, judging.history, answers, drives, found))
 
 
 class Listener:

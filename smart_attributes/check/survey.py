@@ -61,7 +61,8 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
     verdicts = Verdicts(judge, options, runner, meanwhile, is_for_a_person)
     answered = reads.finish(started, options, runner, deadline, verdicts, watch)
     drives = verdicts.completed(inventory.inventory(answered, options, verdicts.history), deadline)
-    run = messages.Run(options, judge, verdicts.history, answered, drives, verdicts.of(drives))
+    found = verdicts.of(drives)
+    run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, found)
     try:
         return described(run)
     except alarm.TimeIsOver:  # all drives are judged: only the messages are left

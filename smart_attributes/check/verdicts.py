@@ -56,7 +56,7 @@ class Verdicts:
     def __init__(self, judge: Judge, options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple,
                  is_for_a_person: bool = False) -> None:
         """Judge nothing yet. meanwhile: called while drives are being read. is_for_a_person: as for survey()."""
-        self._judge, self._options, self._runner, self._meanwhile = judge, options, runner, meanwhile
+        self.judge, self._options, self._runner, self._meanwhile = judge, options, runner, meanwhile
         self._is_for_a_person = is_for_a_person
         self._logs: FurtherLogs | None = None
         self.history = Remembered()
@@ -68,7 +68,7 @@ class Verdicts:
     def begin(self, devices: Sequence[Device]) -> None:
         """Open the history, and prepare to judge the drives that it expects at these addresses."""
         self.history = remembered(self._options)
-        self._judge.prepare(self.history.expect(devices))
+        self.judge.prepare(self.history.expect(devices))
         self._meanwhile()
 
     def hear(self, read: Read) -> None:
@@ -83,7 +83,7 @@ class Verdicts:
             past = self.history.likely_past(read.outcome.identity)
             if self._is_asked(read, past, past is not None and self.history.is_written):
                 return
-            if not self._judge.old and self._options.naming.label == 'device':
+            if not self.judge.old and self._options.naming.label == 'device':
                 self.on(read, past)
 
     def take(self, answer: Answer) -> None:
@@ -95,7 +95,7 @@ class Verdicts:
         """Return whether a further log of a drive is read, which is started here."""
         if self._logs is None and self._may_have_logs(read):
             from . import further_logs
-            self._logs = further_logs.of_run(self._judge, self._options, self._runner, self._is_for_a_person)
+            self._logs = further_logs.of_run(self.judge, self._options, self._runner, self._is_for_a_person)
         return self._logs is not None and self._logs.ask(read, past, is_stored)
 
     def _may_have_logs(self, read: Read) -> bool:
@@ -103,7 +103,7 @@ class Verdicts:
         report = read.outcome
         if not isinstance(report, Report) or read.device.is_recorded:
             return False
-        spec = self._judge.database.identify(report.identity, [row.id for row in report.attributes])
+        spec = self.judge.database.identify(report.identity, [row.id for row in report.attributes])
         is_wanted = spec.log is not None and self._options.judging.vendor_logs is not None
         return is_wanted or (spec.keeps_farm and self._is_for_a_person)
 
@@ -119,8 +119,8 @@ class Verdicts:
 
     def of(self, drives: Inventory) -> tuple[Verdict, ...]:
         """Return the verdict on each drive; if the time limit passes, those not judged until then are UNKNOWN."""
-        old = self._judge.old
-        self._judge = self._judge._replace(old=old and old.addressed([read.device for read in drives.reads]))
+        old = self.judge.old
+        self.judge = self.judge._replace(old=old and old.addressed([read.device for read in drives.reads]))
         try:
             return self._all(drives)
         except alarm.TimeIsOver as over:
@@ -141,10 +141,10 @@ class Verdicts:
         formed = self.formed.get(read.device)
         why = reason(formed, past)
         if why and self._late:
-            return _unreadable(read, DriveError(f'was read but not evaluated: {self._late}', 'not-judged'), self._judge)
+            return _unreadable(read, DriveError(f'was read but not evaluated: {self._late}', 'not-judged'), self.judge)
         if formed is None or why:
             reasons = (*(formed.reasons if formed else ()), why)
-            formed = self.formed[read.device] = Formed(verdict(read, self._judge, past), past, reasons)
+            formed = self.formed[read.device] = Formed(verdict(read, self.judge, past), past, reasons)
         return formed.verdict
 
     def _described(self, verdict: Verdict, read: Read, drives: Inventory) -> Verdict:

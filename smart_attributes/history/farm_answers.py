@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile  # noqa: F401  for files.replace(): the owner of the directory may be unable to load it
 from contextlib import suppress
 
 from .. import files
