@@ -298,7 +298,7 @@ class Group(NamedTuple):
     # "md", "lvm", "luks", "btrfs", "zfs", "multipath", "ceph", "bcache", "drbd", "swap", "partition", "hardware" (a
     # volume of a RAID controller), or "dm" for any other target of the device mapper
     kind: str
-    level: str                    # a name in redundancy.levels: "raid1", "raidz2", "single"; '' if it is not known
+    level: str                    # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
     slots: int = 0                # number of places for members
     layout: int = 0               # of md raid10, as /sys/block/mdN/md/layout has it
     members: tuple[Member, ...] = ()

@@ -173,20 +173,18 @@ def bench_groups(folder: Path) -> None:
     code = f"""
 import sys, time
 sys.path[:] = [{str(ROOT)!r}, *sys.path, {sysconfig.get_path('purelib')!r}]
-from types import SimpleNamespace
 from smart_attributes.check import survey
 from smart_attributes.commands import check
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import plugin
-class Result(SimpleNamespace):
-    def _replace(self, **more): return self
 verdicts = [Verdict(Device('/dev/' + name, name=name), Identity('ATA', 'X'), State(2 * (name < 'sdc')),
             problem='hangs', code='timeout')
             for name in {names!r}]
 begin = time.perf_counter()
-from smart_attributes.commands import dependence
-from smart_attributes.reading.block_devices import System
-dependence.with_groups(Result(verdicts=verdicts), True, System(*{list(machine.system)!r}))
+from smart_attributes.output.advice import drives
+from smart_attributes.reading.system import System
+from smart_attributes.redundancy import dependence
+dependence.examined(tuple(verdicts), lambda placed: drives(placed, begin), True, (), System(*{list(machine.system)!r}))
 print(time.perf_counter() - begin)
 """
     command = [bench_program.python()[0], '-IS', '-c', code]

@@ -5,7 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
-from smart_attributes.reading.block_devices import System
+from smart_attributes.reading.system import System
 
 
 class Machine:

@@ -16,9 +16,10 @@ from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, Replacement, State, Verdict
-from smart_attributes.output import advice, forecast_dates, json_document, replacements, table_cells
+from smart_attributes.output import advice, forecast_dates, json_document, table_cells
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin_lines import Line
+from smart_attributes.redundancy import replacement
 
 NOW = 1_795_348_800  # 2026-11-22
 HEALTHY = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1'), State.OK)
@@ -101,8 +102,8 @@ def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
     mirror = Group('md0', 'md0', 'md', 'raid1', 2, members=tuple(
         Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))))
     halves = [drive(name, FAILED)._replace(place=Place(disks=(name,))) for name in ('sda', 'sdb')]
-    found = replacements.of_machine(halves, [mirror], NOW)
-    shown = json_document.document(replacements.with_replacements(halves, found), (), False, NOW)
+    found = replacement.machine([mirror], advice.drives(halves, NOW))
+    shown = json_document.document(replacement.with_replacements(halves, found), (), False, NOW)
 
     assert [each['to_do'] for each in shown['drives']] == [advice.COPY, advice.LATER]
     assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == ['now'] * 2

@@ -12,11 +12,10 @@ from conftest import run
 from test_severity import FAILED, drive, found
 
 from smart_attributes.check.survey import Survey
-from smart_attributes.commands import dependence
 from smart_attributes.knowledge import severity
 from smart_attributes.model import Device, State, Verdict
-from smart_attributes.output import advice, explain, json_document, metrics, plugin, plugin_lines, replacements
-from smart_attributes.reading import zpool
+from smart_attributes.output import advice, explain, json_document, metrics, plugin, plugin_lines
+from smart_attributes.redundancy import dependence, replacement, zpool
 from smart_attributes.redundancy.replacement import Drive, order
 from smart_attributes.redundancy.survival import Stack
 
@@ -37,8 +36,10 @@ def machine(tmp_path) -> Machine:
 def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Survey:
     """Return a survey of these verdicts with the groups of a machine."""
     empty: Any = None
-    before = Survey(tuple(verdicts), (), (), (), empty, (State.UNKNOWN, 'no drives'))
-    return dependence.with_groups(before, system=machine.system, **more)
+    found = dependence.examined(tuple(verdicts), lambda placed: advice.drives(placed, NOW), system=machine.system,
+                                **more)
+    return Survey(found.verdicts, (), (), found.notes, empty, (State.UNKNOWN, 'no drives'), machine=found.machine,
+                  remarks=found.remarks)
 
 
 def raid5(machine: Machine, states: dict[str, str] = RAID5, **more: str) -> None:
@@ -59,7 +60,7 @@ def test_a_failing_member_of_a_healthy_array_is_next(machine):
     assert labels(survey) == {'sdb': ('next', 'replace-next')}
     assert advice.advice(failing, NOW).action == advice.REPLACE
     assert [each.said for each in failing.depends] == ['md0 (raid5, /srv), tolerates no further loss']
-    assert survey.machine and replacements.lines(survey.machine) == [f'  next  sdb  {REBUILT}']
+    assert survey.machine and replacement.lines(survey.machine) == [f'  next  sdb  {REBUILT}']
 
 
 def test_the_last_good_copies_of_a_degraded_array_stay(machine):
@@ -87,7 +88,7 @@ def test_a_machine_without_a_drive_to_replace_has_no_lines(machine):
     raid5(machine)
     survey = surveyed(machine, [drive('sda', HEALTHY)])
 
-    assert survey.machine and replacements.lines(survey.machine) == []
+    assert survey.machine and replacement.lines(survey.machine) == []
 
 
 def test_a_rebuild_is_waited_for(machine):
@@ -256,7 +257,7 @@ def test_the_document_has_groups_and_the_order(machine):
     raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
     survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED)])
     assert survey.machine
-    told = replacements.document(survey.machine, survey.verdicts)
+    told = replacement.document(survey.machine, survey.verdicts)
     of_sdb = next(each for each in json_document.document(survey.verdicts, (), False, NOW)['drives']
                   if each['name'] == 'sdb')
 

@@ -13,9 +13,10 @@ import pytest
 
 from smart_attributes.coded import NOTHING
 from smart_attributes.model import Group, Member
-from smart_attributes.reading import dmsetup, system_command
-from smart_attributes.reading.block_devices import System
-from smart_attributes.reading.dmsetup import Status
+from smart_attributes.reading import system
+from smart_attributes.reading.system import System
+from smart_attributes.redundancy import device_mapper as dmsetup
+from smart_attributes.redundancy.device_mapper import Status
 
 RESYNC = 'a resync is running, and dm-raid does not report which members are complete'
 DIFFERENT = 'dmsetup and /sys report different members'
@@ -111,7 +112,7 @@ def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path):
 
 
 def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatch):
-    monkeypatch.setattr(system_command, 'output', lambda command: ('', 'dmsetup status: exit status 1'))
+    monkeypatch.setattr(system, 'output', lambda command: ('', 'dmsetup status: exit status 1'))
     known = (volume(image(0)),)
 
     found, notes = dmsetup.completed(known, dmsetup.ask)
@@ -123,7 +124,7 @@ def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatc
 
 def test_an_answer_is_what_the_command_prints_without_a_note(monkeypatch):
     printed = {dmsetup.COMMAND: '0 9 raid'}
-    monkeypatch.setattr(system_command, 'output', lambda command: (printed[command], ''))
+    monkeypatch.setattr(system, 'output', lambda command: (printed[command], ''))
 
     assert dmsetup.ask() == ('0 9 raid', NOTHING)
 

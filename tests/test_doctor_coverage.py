@@ -11,7 +11,7 @@ from smart_attributes.doctor import coverage, daemons
 from smart_attributes.doctor.coverage import Uses
 from smart_attributes.errors import SmartError
 from smart_attributes.reading import addresses, controllers, smartctl_calls
-from smart_attributes.reading.hardware import disks
+from smart_attributes.reading.system import disks
 
 NONE = Options(data=DataFiles('/nonexistent'))
 

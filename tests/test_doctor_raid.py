@@ -21,8 +21,8 @@ from smart_attributes.model import Answer, Group, HowRead, Member
 from smart_attributes.output import codes
 from smart_attributes.output.doctor_findings import Finding
 from smart_attributes.reading import controllers, smartctl_calls, sudoers
-from smart_attributes.reading.device_mapper import NO_STATUS
-from smart_attributes.reading.hardware import Disk
+from smart_attributes.reading.system import Disk
+from smart_attributes.redundancy.device_mapper import NO_STATUS
 
 needs_root = pytest.mark.skipif(bool(why_not()) or not abilities.IS_ROOT, reason=why_not() or 'only root may ask')
 MEMBERS = {  # drive -> description, what it has, what /sys has

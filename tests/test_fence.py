@@ -9,7 +9,6 @@ from conftest import ROOT
 
 from smart_attributes import main
 from smart_attributes.check import history_access, judging
-from smart_attributes.commands import dependence
 from smart_attributes.model import Verdict
 from smart_attributes.output import (
     checkmk,
@@ -23,6 +22,7 @@ from smart_attributes.output import (
     table_cells,
 )
 from smart_attributes.reading import text_report
+from smart_attributes.redundancy import dependence
 
 FAILED, OTHER = 'hgst-failed', 'intel-s3500-healthy'
 LINE = 'inside check_smart_attributes; please report this with the output of: smartctl --json -x'

@@ -17,10 +17,11 @@ from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
 from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Group, Identity, Member, Place, Replacement, State, Verdict
-from smart_attributes.output import advice, json_document, plugin_lines, replacements
-from smart_attributes.output.group_risk import OF_CODE, Risk
+from smart_attributes.output import advice, json_document, plugin_lines
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin_lines import Line
+from smart_attributes.redundancy import replacement
+from smart_attributes.redundancy.replacement import OF_CODE, Risk
 
 NOW = time.time()
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
@@ -42,9 +43,9 @@ def made(**facts: Any) -> dict[str, Any]:
     """Return the document of a machine with a degraded raid5, a healthy mirror and a partition."""
     verdicts = [Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}'),
                         State.OK, place=Place(disks=(name,))) for name in ('sda', 'sdb', 'sdc', 'sdd')]
-    found = replacements.of_machine(verdicts, GROUPS, NOW)
-    document = json_document.document(replacements.with_replacements(verdicts, found), (), False, NOW)
-    of_groups = replacements.document(found, verdicts)
+    found = replacement.machine(GROUPS, advice.drives(verdicts, NOW))
+    document = json_document.document(replacement.with_replacements(verdicts, found), (), False, NOW)
+    of_groups = replacement.document(found, verdicts)
     return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
 
 

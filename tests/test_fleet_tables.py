@@ -14,8 +14,8 @@ from smart_attributes.fleet.services import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import advice
-from smart_attributes.output.group_risk import Risk
 from smart_attributes.output.packed_document import Packer
+from smart_attributes.redundancy.replacement import Risk
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 NOW = 1_795_348_800  # 2026-11-22, 12:00

@@ -8,8 +8,7 @@ import pytest
 
 from smart_attributes.model import Group, Member
 from smart_attributes.output import codes, page_groups
-from smart_attributes.output.group_risk import AT_RISK, OF_CODE, Risk, risk
-from smart_attributes.redundancy.replacement import LABELS, Drive, order
+from smart_attributes.redundancy.replacement import AT_RISK, LABELS, OF_CODE, Drive, Risk, order, risk
 from smart_attributes.redundancy.survival import Stack
 
 

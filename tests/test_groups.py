@@ -8,10 +8,10 @@ import pytest
 from block_tree import Machine, errors
 
 from smart_attributes.model import Device, Member
-from smart_attributes.reading.block_devices import System, text_of
-from smart_attributes.reading.device_mapper import volume_name
-from smart_attributes.reading.groups import DEPTH, disks_of, groups
-from smart_attributes.reading.md_arrays import _progress
+from smart_attributes.reading.system import System, disks_of, text_of
+from smart_attributes.redundancy.arrays import _progress
+from smart_attributes.redundancy.device_mapper import volume_name
+from smart_attributes.redundancy.groups import DEPTH, groups
 
 UUID = '6e1961f1-5918-4ecc-a22f-948897b409f7'
 LV = 'LVM-' + 'a' * 64

@@ -22,8 +22,9 @@ from smart_attributes.model import (
     State,
     Verdict,
 )
-from smart_attributes.output import json_document, replacements
+from smart_attributes.output import advice, json_document
 from smart_attributes.output.statements import finding
+from smart_attributes.redundancy import replacement
 
 NOW = 1_795_348_800  # 2026-11-22
 SDA = Verdict(Device('/dev/sda', 'sat', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5', 7200), State.OK)
@@ -175,8 +176,8 @@ MIRROR = Group('md0', 'md0', 'md', 'raid1', 2, 0, (
 def of_groups(*groups, verdict=SDA):
     """Return the document of a machine with one drive and its groups."""
     placed = verdict._replace(place=Place(disks=('sda',)))
-    found = replacements.of_machine([placed], groups, NOW)
-    return {**made(*replacements.with_replacements([placed], found)), **replacements.document(found, [placed])}
+    found = replacement.machine(groups, advice.drives([placed], NOW))
+    return {**made(*replacement.with_replacements([placed], found)), **replacement.document(found, [placed])}
 
 
 def test_the_groups_of_a_machine_have_their_members_and_drives():

@@ -6,8 +6,7 @@ import os
 import pytest
 
 from smart_attributes.model import Device, Place
-from smart_attributes.reading.block_devices import System
-from smart_attributes.reading.location import place
+from smart_attributes.reading.system import System, place
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from types import MappingProxyType
 import pytest
 
 from smart_attributes.model import Group, Member
-from smart_attributes.redundancy import levels, sentences
+from smart_attributes.redundancy import sentences
+from smart_attributes.redundancy import survival as levels
 from smart_attributes.redundancy.replacement import BUSY, COPY, LAST, NEXT, WAIT, Drive, Step, machine, order
 from smart_attributes.redundancy.survival import Stack
 

@@ -9,7 +9,7 @@ from smart_attributes.fleet import replacement_order
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.replacement_order import AtRisk, ReplacementOrder
 from smart_attributes.output import advice
-from smart_attributes.output.group_risk import OF_CODE, Risk
+from smart_attributes.redundancy.replacement import OF_CODE, Risk
 
 
 def drive(host: str, name: str = 'sda', code: str = '', state: str = 'CRITICAL', action: str = advice.REPLACE,

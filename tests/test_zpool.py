@@ -17,8 +17,9 @@ from conftest import ROOT, SOON
 
 from smart_attributes.coded import NOTHING
 from smart_attributes.model import Group, Member
-from smart_attributes.reading import system_command, zpool, zpool_status
-from smart_attributes.reading.block_devices import System
+from smart_attributes.reading import system
+from smart_attributes.reading.system import System
+from smart_attributes.redundancy import zpool, zpool_status
 
 SAMPLES = {path.name: path.read_text() for path in sorted((ROOT / 'tests' / 'pools').iterdir())}
 LETTERS = {'in_sync': 'A', 'rebuilding': 'r', 'spare': 's', 'faulty': 'F', 'missing': '-', 'unknown': '?'}
@@ -319,7 +320,7 @@ def program(folder: Path, script: str) -> str:
 def test_zpool_is_run_with_paths_and_its_output_is_read(tmp_path):
     folder = program(tmp_path, 'echo "$@"; echo noise >&2')
 
-    assert system_command.output(zpool.COMMAND, folder) == ('status -P\n', '')
+    assert system.output(zpool.COMMAND, folder) == ('status -P\n', '')
 
 
 @pytest.mark.parametrize('script, reason', [
@@ -331,14 +332,14 @@ def test_zpool_is_run_with_paths_and_its_output_is_read(tmp_path):
 def test_without_an_answer_there_is_a_reason(tmp_path, script, reason):
     begun = time.monotonic()
 
-    text, why = system_command.output(zpool.COMMAND, program(tmp_path, script), 0.3)
+    text, why = system.output(zpool.COMMAND, program(tmp_path, script), 0.3)
 
     assert (text, why.startswith(reason.replace(' /dev/zfs :', ' /dev/zfs:'))) == ('', True), why
     assert time.monotonic() - begun < SOON
 
 
 def test_a_missing_program_is_a_reason(tmp_path):
-    assert system_command.output(('zpool',), str(tmp_path)) == ('', f'zpool was not found in {tmp_path}')
+    assert system.output(('zpool',), str(tmp_path)) == ('', f'zpool was not found in {tmp_path}')
 
 
 def test_pools_that_zpool_reports_replace_those_that_are_known_by_name(tmp_path):
@@ -379,7 +380,7 @@ def test_a_spare_of_a_replacement_is_as_incomplete_as_that():
 
 
 def test_without_an_answer_pools_stay_unknown_and_there_is_one_note(monkeypatch):
-    monkeypatch.setattr(system_command, 'output', lambda command: ('', 'zpool was not found in /sbin'))
+    monkeypatch.setattr(system, 'output', lambda command: ('', 'zpool was not found in /sbin'))
     known = (Group('zfs tank', 'tank', 'zfs', '', unknown='why'),)
 
     found, notes = zpool.completed(known, zpool.ask)

@@ -1,6 +1,9 @@
 """check: print the verdicts as a plugin of a monitoring daemon."""
 from __future__ import annotations
 
+import time
+from contextlib import suppress
+
 from .. import alarm
 from ..check import fence
 from ..check.survey import Survey, survey
@@ -11,7 +14,7 @@ from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TypeVar
 
     from ..model import Verdict
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 
 def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
-    result = _with_groups(survey(options, runner, _load_plugin))
+    result = survey(options, runner, _load_plugin)
+    if any(verdict.state for verdict in result.verdicts):  # without an alert, no group is read
+        with suppress(alarm.TimeIsOver):  # all drives are judged: this only adds to it
+            result = with_groups(result, only_alerting=True)
 
     def show(found: Survey) -> Outcome:
         return rendered(found, options, options.own)
@@ -35,15 +41,17 @@ def run(options: Options, runner: Runner) -> int:
     return int(outcome.state)
 
 
-def _with_groups(result: Survey) -> Survey:
-    """Return the result with what depends on the drives that alert; without an alert nothing is read."""
-    if not any(verdict.state for verdict in result.verdicts):
-        return result
-    from .dependence import with_groups
-    try:
-        return with_groups(result, only_alerting=True)
-    except alarm.TimeIsOver:  # all drives are judged: this only adds to it
-        return result
+def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = ()) -> Survey:
+    """Return a survey whose verdicts say what depends on each drive, and whether it may be replaced.
+
+    only_alerting: read only the groups on drives that alert. asked: the programs to ask, "zpool" or "dmsetup".
+    """
+    from ..output.advice import drives
+    from ..redundancy.dependence import examined
+    now = time.time()
+    found = examined(result.verdicts, lambda verdicts: drives(verdicts, now), only_alerting, asked)
+    return result._replace(verdicts=found.verdicts, machine=found.machine, notes=(*result.notes, *found.notes),
+                           remarks=(*result.remarks, *found.remarks))
 
 
 def shown(found: Survey, show: Callable[[Survey], T]) -> tuple[T, Survey]:

@@ -13,8 +13,7 @@ from ..model import State, worst
 from ..output.statements import problem
 from ..reading.processes import Runner
 from ..words import coded, sentence
-from .check import rendered, shown, whole
-from .dependence import with_groups
+from .check import rendered, shown, whole, with_groups
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -9,10 +9,10 @@ from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
 from ..output.terminal import ProgressLine
 from ..reading import by_id
-from ..reading.location import place
 from ..reading.processes import Runner
+from ..reading.system import place
 from ..words import sentence
-from .dependence import with_groups
+from .check import with_groups
 
 
 def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:

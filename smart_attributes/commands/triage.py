@@ -50,11 +50,12 @@ def _texts(forms: Mapping[Callable[[Json], str], str | None], found: Survey,
 
 def _print_table(found: Survey, options: Options) -> Survey:
     """Print the table and what follows it; return what it shows."""
-    from ..output import replacements, table_cells, triage_table
+    from ..output import table_cells, triage_table
+    from ..redundancy import replacement
     rows, found = shown(found, lambda each: table_cells.rows(each.verdicts, options.naming.hide_serial, time.time()))
     triage_table.print_table(rows, found.failures, found.faults, found.demands)
     if found.machine and found.machine.steps:
-        print('replace in this order:', *replacements.lines(found.machine), sep='\n')
+        print('replace in this order:', *replacement.lines(found.machine), sep='\n')
     person.print_remarks(found)
     for verdict in found.verdicts if options.verbose else ():
         for note in verdict.notes:
@@ -83,10 +84,11 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 
 
 def _document(found: Survey, options: Options) -> MutableJson:
-    from ..output import json_document, replacements
+    from ..output import json_document
+    from ..redundancy import replacement
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
-    of_groups = replacements.document(found.machine, found.verdicts) if found.machine else {}
+    of_groups = replacement.document(found.machine, found.verdicts) if found.machine else {}
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
                                      found.demands, found.remarks, found.lately),
             **of_groups, **of_this_host, 'made': int(now)}

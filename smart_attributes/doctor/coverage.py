@@ -13,9 +13,8 @@ from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding, found
 from ..reading import addresses, controllers
-from ..reading.block_devices import System, disks_of
 from ..reading.device_types import CONTROLLERS, controller
-from ..reading.hardware import Disk, disks, partitioned
+from ..reading.system import Disk, System, disks, disks_of, partitioned
 from ..wording import plural
 from ..words import clean
 from .daemons import NAMES, Call

@@ -15,14 +15,13 @@ from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding, found, said
 from ..reading import controllers, processes, smartctl_calls
-from ..reading.block_devices import System
-from ..reading.block_devices import text_of as file_text
 from ..reading.content import as_text, loaded
-from ..reading.device_mapper import NO_STATUS
-from ..reading.groups import groups
-from ..reading.hardware import Disk, disks
 from ..reading.json_values import fraction_of, integer_at, object_of, objects_of, text_of
-from ..redundancy import levels
+from ..reading.system import Disk, System, disks
+from ..reading.system import text_of as file_text
+from ..redundancy.device_mapper import NO_STATUS
+from ..redundancy.groups import groups
+from ..redundancy.survival import BY_SLOT, TOLERANCE
 from ..typed import Json
 from ..wording import plural
 from ..words import clean
@@ -94,7 +93,7 @@ def redundant(groups: Sequence[Group]) -> dict[str, str]:
 
 def _is_redundant(group: Group) -> bool:
     """Return whether copies exist while all members work. LVM RAID counts, although /sys does not have its level."""
-    return bool(levels.TOLERANCE.get(group.level)) or group.level == levels.BY_SLOT or group.unknown == NO_STATUS
+    return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS
 
 
 def _below(group: Group, by_id: Mapping[str, Group], seen: set[str]) -> Iterator[str]:

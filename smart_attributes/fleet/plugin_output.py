@@ -20,11 +20,10 @@ from ..output import perfdata
 from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, in_its_groups, is_due, of_alarms, of_problem
 from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.forecast_dates import day
-from ..output.group_risk import OF_CODE
 from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
-from ..redundancy.replacement import STRICTEST
+from ..redundancy.replacement import OF_CODE, STRICTEST
 from ..typed import TYPE_CHECKING, Json
 from ..wording import SPEAKS_FOR_ITSELF, since
 from ..words import visible

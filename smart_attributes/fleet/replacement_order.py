@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..output.advice import COPY, KEEP, LATER, NOTHING, REJOIN, REPLACE, in_its_groups
-from ..output.group_risk import AT_RISK, OF_CODE, Risk, risk
 from ..redundancy import replacement
-from ..redundancy.replacement import LABELS, NEXT
+from ..redundancy.replacement import AT_RISK, LABELS, NEXT, OF_CODE, Risk, risk
 from ..typed import Json
 from .plugin_output import FleetDrive
 from .untrusted import dicts_of, state_of, text_of, texts_of, whole_of

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from .. import files, trust
 from ..errors import SmartError
-from ..reading import system_command
+from ..reading import system
 from ..state_directory import NAME
 from ..typed import TYPE_CHECKING
 from ..words import clean, visible
@@ -206,9 +206,9 @@ def _own(item: Item, at: str) -> None:
     os.chmod(at, item.mode)
 
 
-def _accept(item: Item, path: str, seconds: float = system_command.TIME_LIMIT) -> None:
+def _accept(item: Item, path: str, seconds: float = system.TIME_LIMIT) -> None:
     """Raise SmartError if the test of an item refuses it."""
-    _, why = system_command.output((*item.test, path), time_limit=seconds) if item.test else ('', '')
+    _, why = system.output((*item.test, path), time_limit=seconds) if item.test else ('', '')
     if why:
         raise SmartError(f'{visible(item.path)} is not written: {clean(why, 300)}', 'install-refused')
 

@@ -11,7 +11,7 @@ import zipfile
 
 from .. import files, trust
 from ..errors import SmartError, UsageError
-from ..reading import smartctl_calls, sudoers, system_command
+from ..reading import smartctl_calls, sudoers, system
 from ..state_directory import PACKAGE as STATE
 from ..typed import TYPE_CHECKING
 from . import plan
@@ -137,7 +137,7 @@ def _version(path: str) -> str:
             return ''
     except OSError:
         return ''
-    return system_command.output((path, *_PROBE))[0].strip()
+    return system.output((path, *_PROBE))[0].strip()
 
 
 def plugin_folder(disk: Disk) -> str:

@@ -1,7 +1,9 @@
 """The recommended action for a drive, such as ordering a replacement or checking a cable. Pure."""
 from __future__ import annotations
 
+from ..knowledge import severity
 from ..model import State
+from ..redundancy.replacement import Drive
 from ..typed import TYPE_CHECKING, NamedTuple
 from .forecast_dates import day, lasting, order_by
 from .statements import findings
@@ -52,6 +54,20 @@ def advice(verdict: Verdict, now: float) -> Advice:
         action = in_its_groups(action, verdict.replacement.label)
         why = '; '.join(part for part in (why, verdict.replacement.why) if part)
     return Advice(action, why, due(action, [forecast.left for forecast in verdict.forecasts.values()], now))
+
+
+def drives(verdicts: Iterable[Verdict], now: float) -> list[Drive]:
+    """Return the drives that have disks, the most severe first, with what their verdicts mean for the groups on them.
+
+    now: seconds since 1970.
+    """
+    return [_drive(verdict, now) for verdict in sorted(verdicts, key=severity.of_verdict) if verdict.place.disks]
+
+
+def _drive(verdict: Verdict, now: float) -> Drive:
+    is_unread = bool(verdict.problem) and verdict.state is not State.OK
+    return Drive(verdict.device.name, frozenset(verdict.place.disks), verdict.state is State.CRITICAL or is_unread,
+                 advice(verdict, now).action in (REPLACE, ORDER))
 
 
 def in_its_groups(action: str, label: str) -> str:

@@ -13,10 +13,10 @@ from ..coded import Coded
 from ..constants import DOCUMENT
 from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
+from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
 from ..words import clean, sentence
-from . import replacements
 from .advice import advice
 from .statements import finding, kind
 
@@ -75,7 +75,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'findings': _findings(verdict), **todo.due._asdict()}
     seen = verdict.last_seen
     told = {'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
-            'depends': replacements.depends(verdict), 'replacement': _replacement(verdict.replacement),
+            'depends': replacement.depends(verdict), 'replacement': _replacement(verdict.replacement),
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
             'forecasts': _forecasts(verdict.forecasts), 'past': _past(verdict.past)}

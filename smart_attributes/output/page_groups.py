@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..redundancy import sentences
+from ..redundancy.replacement import Risk, risk
 from ..typed import Json
 from ..wording import listed, plural
-from .group_risk import Risk, risk
 
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
 MEMBERS, EMPTY, DRIVES = 64, 3, 6  # members of a group that are drawn, empty slots of them, and drives of a member

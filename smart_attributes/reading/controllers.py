@@ -7,8 +7,8 @@ import re
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Read, Report
 from ..typed import TYPE_CHECKING
-from .block_devices import names_in, text_of
 from .device_types import base, controller, is_raid
+from .system import names_in, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -1,25 +1,33 @@
-"""In which order to replace drives, so that no data is lost. Pure.
+"""In which order to replace drives, so that no data is lost, and how close groups of drives are to losing it. Pure.
 
 The order follows from the state of all groups of the machine and from the verdicts on all their drives.
 """
 from __future__ import annotations
 
+from enum import IntEnum
+
 from ..coded import Coded
+from ..model import Dependence, Replacement
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import levels, sentences
-from .survival import IN_SYNC, Stack
+from ..words import clean, sentence
+from . import sentences
+from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from ..model import Group
+    from ..model import Group, Verdict
+    from ..typed import Json
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
+TEXT = 500  # characters
 LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)     # in the order to act on them
 STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # the one that counts if the groups on a drive lead to several
 # Activities during which the members of a group do not all hold their part of the data.
 BUSY = ('recover', 'resync', 'reshape', 'replace')
+IN_ORDER = ('in_sync', 'spare')        # states of members that are as they should be
+FAILING = ('CRITICAL', 'UNKNOWN')      # states of drives that count as lost
 
 
 class Drive(NamedTuple):
@@ -104,7 +112,7 @@ class _Machine(NamedTuple):
         for group in self.stack.of(drive.disks):
             chain = self.stack.between(drive.disks, group)
             if (self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False
-                    and any(map(levels.is_redundant, chain))):
+                    and any(map(is_redundant, chain))):
                 return self._step(drive, *self._needed(drive, chain))
         return None
 
@@ -118,10 +126,10 @@ class _Machine(NamedTuple):
             return LAST, sentences.incomplete(group)
         survives = self.stack.survives(group, drive.disks)
         if survives is None:
-            return COPY, sentences.unknown(next((each for each in chain if levels.stripes(each) is None), group))
+            return COPY, sentences.unknown(next((each for each in chain if stripes(each) is None), group))
         if survives:
             return self._of_redundant(drive, group, chain, before)
-        if any(map(levels.is_redundant, chain)):
+        if any(map(is_redundant, chain)):
             return self._needed(drive, chain)
         return COPY, sentences.no_redundancy(group, [member.name for member in chain[0].members
                                                      if self.stack.is_on(member, drive.disks)])
@@ -158,7 +166,7 @@ class _Machine(NamedTuple):
             drive.disks, *(step.drive.disks for step in before if step.label == NEXT))
         weak = self._weakest(chain, lost)
         first = next((step.drive for step in before if step.label in (NEXT, COPY) and any(
-            each.id in step.groups for each in chain if levels.is_redundant(each))), None)
+            each.id in step.groups for each in chain if is_redundant(each))), None)
         if first:
             left = self.stack.tolerates(weak, frozenset()) if drive.is_failing and first.is_failing else None
             return WAIT, sentences.other_first(weak, first.name, left)
@@ -169,7 +177,7 @@ class _Machine(NamedTuple):
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
         """Return the group that tolerates the fewest further losses, among those with redundancy."""
         left = {group.id: self.stack.tolerates(group, lost) for group in chain}
-        redundant = [each for each in chain if levels.is_redundant(each)] or chain
+        redundant = [each for each in chain if is_redundant(each)] or chain
         return min(redundant, key=lambda each: left[each.id] or 0)
 
 
@@ -188,3 +196,113 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
         for member in group.members)) for group in stack.groups.values()]
     return Machine(tuple(sorted(found, key=lambda each: (each.tolerates is None, each.tolerates or 0))),
                    order(stack, drives))
+
+
+# --- in the outputs ---------------------------------------------------------------------------------------
+
+def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> tuple[Verdict, ...]:
+    """Return the verdicts with what depends on each drive, and whether it may be replaced."""
+    steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
+    return tuple(verdict._replace(depends=tuple(_depends(verdict.device.name, found.groups)),
+                                  replacement=steps.get(verdict.device.name)) for verdict in verdicts)
+
+
+def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
+    for group, tolerates, drives in groups:
+        for member, below in zip(group.members, drives):
+            if name in below:
+                yield Dependence(group, member.name, member.state, tolerates, sentences.tolerance(group, tolerates))
+
+
+def lines(found: Machine) -> list[str]:
+    """Return the order of replacement as lines of text: the label, the drive and the reason."""
+    width = max((len(step.label) for step in found.steps), default=0)
+    return [f'  {step.label:{width}}  {step.drive.name}  {sentence(step.why, TEXT)}' for step in found.steps]
+
+
+def document(found: Machine, verdicts: Sequence[Verdict]) -> Json:
+    """Return the groups, each with its members and their drives, and the order of replacement."""
+    states = {verdict.device.name: verdict.state.name for verdict in verdicts}
+    return {'groups': [_group(each, states) for each in found.groups], 'replace_order': list(map(_step, found.steps))}
+
+
+def _group(found: Membership, states: Json) -> Json:
+    group = found.group
+    return {
+        'id': clean(group.id, limit=TEXT), 'name': clean(group.name, limit=TEXT), 'kind': group.kind,
+        'level': group.level or None, 'used_as': [clean(use, limit=TEXT) for use in group.used_as],
+        'tolerates': found.tolerates, 'activity': group.activity or None, 'progress': group.progress,
+        'missing': group.missing, 'unknown': sentence(group.unknown, TEXT) or None,
+        'text': sentence(sentences.tolerance(group, found.tolerates), TEXT),
+        'members': [{'name': clean(member.name, limit=TEXT) or None, 'state': member.state, 'slot': member.slot,
+                     'detail': clean(member.detail, limit=TEXT) or None,
+                     'drives': [{'name': name, 'state': states.get(name)} for name in drives]}
+                    for member, drives in zip(group.members, found.drives)]}
+
+
+def _step(step: Step) -> Json:
+    return {'name': step.drive.name, 'label': step.label, 'code': step.why.code, 'why': sentence(step.why, TEXT),
+            'disks': sorted(step.drive.disks), 'groups': list(step.groups)}
+
+
+def depends(verdict: Verdict) -> list[Json]:
+    """Return what depends on a drive: the groups that it is a member of."""
+    return [{'group': clean(each.group.id, limit=TEXT), 'name': clean(each.group.name, limit=TEXT),
+             'kind': each.group.kind, 'level': each.group.level or None,
+             'used_as': [clean(use, limit=TEXT) for use in each.group.used_as], 'tolerates': each.tolerates,
+             'member': clean(each.member, limit=TEXT), 'member_state': each.state, 'text': sentence(each.said, TEXT)}
+            for each in verdict.depends]
+
+
+# --- how close a group is to losing data ------------------------------------------------------------------
+
+class Risk(IntEnum):
+    """The state of a group, the most urgent first."""
+
+    BEYOND = 0     # it has lost, or is about to lose, more members than it tolerates
+    LAST = 1       # it is redundant and tolerates no further loss
+    UNSURE = 2     # a drive in it fails, and its redundancy is not known
+    DEGRADED = 3   # it still tolerates a loss, but a member is not in order
+    UNKNOWN = 4    # its redundancy is not known, and all its drives are in order
+    REDUNDANT = 5
+    PLAIN = 6      # it has no redundancy, and its data can be read
+
+
+AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
+# Code of a reason (codes.REDUNDANCY) -> the label of the replacement that it is for, and the risk of the group.
+OF_CODE: Mapping[str, tuple[str, Risk]] = {
+    'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED), 'only-swap': (NEXT, Risk.PLAIN),
+    'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
+    'redundancy-doubtful': (UNKNOWN, Risk.UNSURE), 'members-not-checked': (UNKNOWN, Risk.UNSURE),
+    'redundancy-unknown': (COPY, Risk.UNSURE), 'use-unknown': (COPY, Risk.UNKNOWN),
+    'last-good-copy': (LAST, Risk.LAST), 'group-incomplete': (LAST, Risk.BEYOND),
+    'group-rebuilding': (WAIT, Risk.LAST), 'second-failing-member': (WAIT, Risk.DEGRADED),
+    'other-drive-first': (WAIT, Risk.DEGRADED)}
+
+
+def risk(group: Json) -> Risk:
+    """Return the risk of a group. group: its object in the JSON document."""
+    tolerates = group['tolerates']
+    if tolerates is None:
+        return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
+    if tolerates < 0:
+        return Risk.BEYOND
+    if not _is_redundant(group):
+        return Risk.PLAIN
+    if tolerates == 0:
+        return Risk.LAST
+    return Risk.DEGRADED if _is_degraded(group) else Risk.REDUNDANT
+
+
+def _is_redundant(group: Json) -> bool:
+    """Return whether a group can lose a member when all its members are in sync; a level of one member cannot."""
+    return TOLERANCE.get(group['level'] or '', 1) != 0 and len(group['members']) + group['missing'] > 1
+
+
+def _has_failing_drive(group: Json) -> bool:
+    return any(drive['state'] in FAILING for member in group['members'] for drive in member['drives'])
+
+
+def _is_degraded(group: Json) -> bool:
+    return (group['missing'] > 0 or group['activity'] in BUSY or _has_failing_drive(group)
+            or any(member['state'] not in IN_ORDER for member in group['members']))

@@ -5,7 +5,7 @@ from ..coded import Coded
 from ..typed import TYPE_CHECKING
 from ..wording import listed, plural
 from ..words import argument, clean, sentence
-from .levels import TOLERANCE
+from .survival import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

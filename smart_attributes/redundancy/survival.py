@@ -1,11 +1,11 @@
 """Whether data survives the loss of disks, through all groups that are built on each other. Pure.
 
 The answer has three values: True, False, and None where the redundancy of a group is not known.
+Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles); zpoolconcepts(7) (vdevs).
 """
 from __future__ import annotations
 
-from ..typed import TYPE_CHECKING
-from . import levels
+from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +14,69 @@ if TYPE_CHECKING:
     from ..model import Group, Member
 
 IN_SYNC = 'in_sync'
+ALL_BUT_ONE = -1   # every member is a full copy
+# Level -> members that it can lose, whichever they are. Copies of btrfs are on any two of its devices, unlike those of
+# md raid10, so the profile "raid10" of btrfs can lose one.
+TOLERANCE: Mapping[str, int] = {
+    'single': 0, 'linear': 0, 'raid0': 0, 'dup': 0,
+    'raid1': ALL_BUT_ONE, 'mirror': ALL_BUT_ONE, 'raid4': 1, 'raid5': 1, 'raid6': 2,
+    'btrfs-raid1': 1, 'btrfs-raid10': 1, 'raid10-unknown-layout': 1, 'raid1c3': 2, 'raid1c4': 3,
+    'btrfs-raid5': 1, 'btrfs-raid6': 2,
+    'raidz1': 1, 'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
+BY_SLOT = 'raid10'   # of md: the slot determines which members hold copies of each other
+
+
+class Stripe(NamedTuple):
+    """Slots of which some may be lost at the same time."""
+
+    slots: frozenset[int]
+    tolerance: int
+
+
+def stripes(group: Group) -> tuple[Stripe, ...] | None:
+    """Return how many slots of a group may be lost, or None if that is not known."""
+    if group.unknown or group.slots < 1:
+        return None
+    if group.level == BY_SLOT:
+        return _raid10(group.slots, group.layout)
+    tolerance = TOLERANCE.get(group.level)
+    if tolerance is None:
+        return None
+    return (Stripe(frozenset(range(group.slots)), group.slots - 1 if tolerance == ALL_BUT_ONE else tolerance),)
+
+
+def is_redundant(group: Group) -> bool:
+    """Return whether a group can lose a member when all its members are in sync."""
+    return all(stripe.tolerance > 0 for stripe in stripes(group) or [Stripe(frozenset(), 0)])
+
+
+def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
+    """Return the slots that hold the same data, for each chunk of the first stripes.
+
+    layout: bits 0 to 7 near copies, 8 to 15 far copies, 16 offset (copies in the next stripe instead of far away, on
+    the same slots as far copies), 17 and 18 how far copies are grouped.
+    """
+    near, far, grouping = layout & 255, layout >> 8 & 255, layout >> 17
+    size = {0: slots, 1: slots // (far or 1), 2: far * near}.get(grouping, 0)
+    if not (1 < near * far <= slots and size > 0 and layout >> 19 == 0):
+        return None
+    found = {frozenset(_copies(chunk * near, slots, near, far, size)) for chunk in range(slots)}
+    return tuple(Stripe(each, len(each) - 1) for each in sorted(found, key=sorted))
+
+
+def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
+    """Return the slots of a chunk's copies. size: slots of a set; the last set also takes the slots left over."""
+    last = (slots // size - 1) * size
+    found = set()
+    for place in range(first, first + near):
+        slot = place % slots
+        found.add(slot)
+        for _ in range(far - 1):
+            start, after = slot // size * size, slot + near
+            slot = ((after - last) % (size + slots % size) + last if slots % size and after > last
+                    else start + after % size)
+            found.add(slot)
+    return frozenset(found)
 
 
 class Stack:
@@ -55,7 +118,7 @@ class Stack:
         """Yield why the data on these disks may not be on other members, with the group, from them up to *group*."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
-            for member in each.members if levels.is_redundant(each) else ():
+            for member in each.members if is_redundant(each) else ():
                 if not self.is_on(member, disks):
                     yield from ((each, f'{member.name} {doubt}') for doubt in member.doubts)
                     yield from self._doubts_below(member)
@@ -87,10 +150,10 @@ class Stack:
         if name in above:  # a loop, which no system builds
             return None
         members = [self._member(member, lost, above | {name}) for member in group.members]
-        stripes = levels.stripes(group)
-        if stripes is None:
+        found = stripes(group)
+        if found is None:
             return True if all(members) else None
-        return _all(_stripe(stripe, group, members) for stripe in stripes)
+        return _all(_stripe(stripe, group, members) for stripe in found)
 
     def _member(self, member: Member, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
         """Return whether a member holds its part of the data."""
@@ -100,11 +163,11 @@ class Stack:
 
     def tolerates(self, group: Group, lost: AbstractSet[str]) -> int | None:
         """Return how many further members may fail, whichever they are; negative if too many are lost already."""
-        stripes = levels.stripes(group)
-        if stripes is None:
+        found = stripes(group)
+        if found is None:
             return None
         members = [self._member(member, lost, frozenset((group.id,))) for member in group.members]
-        return min(_left(stripe, group, members) for stripe in stripes)
+        return min(_left(stripe, group, members) for stripe in found)
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
@@ -113,14 +176,14 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def _stripe(stripe: levels.Stripe, group: Group, members: Sequence[bool | None]) -> bool | None:
+def _stripe(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> bool | None:
     if _left(stripe, group, members) >= 0:
         return True
     hopeful = [True if each is None else each for each in members]
     return None if _left(stripe, group, hopeful) >= 0 else False
 
 
-def _left(stripe: levels.Stripe, group: Group, members: Sequence[bool | None]) -> int:
+def _left(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> int:
     """Return how many more slots of a stripe may be lost. Members of unknown state count as lost."""
     good = {member.slot for member, is_good in zip(group.members, members) if is_good}
     return stripe.tolerance - len(stripe.slots - good) - group.missing

@@ -10,17 +10,18 @@ import os
 import re
 
 from ..model import Group
+from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING
 from ..words import clean
-from . import btrfs, device_mapper, md_arrays
-from .block_devices import LINUX, MEMBERS, NAME, listed, names_in, text_of, udev_values, uses
-from .block_devices import disks_of as disks_of  # noqa: PLC0414 (an export)
+from . import arrays, device_mapper
+from .block_devices import MEMBERS, NAME, listed, udev_values, uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
-    from .block_devices import Devices, System
+    from ..reading.system import System
+    from .block_devices import Devices
 
 ARRAYS, VOLUMES = 256, 1024  # that are read in full; of others only the members
 DEPTH = 16                   # layers of groups
@@ -48,20 +49,20 @@ def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[
 
 def _found(devices: Devices) -> Iterator[Group]:
     """Yield all groups of the machine. devices: all block devices, nothing known of their use."""
-    sys, arrays = devices.system.sys, _arrays(devices)
+    sys, of_md = devices.system.sys, _arrays(devices)
     every = device_mapper.volumes(_volumes(devices), devices.system)
-    others = {name: slaves for name in _in_order(devices.names - {*arrays, *every})
+    others = {name: slaves for name in _in_order(devices.names - {*of_md, *every})
               for slaves in [names_in(f'{sys}/block/{name}/slaves')] if slaves}
     devices = devices._replace(
         inside=device_mapper.inner(every), used=uses(devices.system, {each.name: name for name, each in every.items()}),
         titles={name: device_mapper.title(volume) or name for name, volume in every.items()})
-    systems = btrfs.file_systems(devices)
-    taken = {each for group in systems for each in btrfs.members_of(group.id, devices)}
+    systems = arrays.file_systems(devices)
+    taken = {each for group in systems for each in arrays.btrfs_members(group.id, devices)}
     devices = devices._replace(used={name: points for name, points in devices.used.items() if name not in taken})
-    taken.update(each for name in arrays for each in md_arrays.members_of(name, devices))
+    taken.update(each for name in of_md for each in arrays.md_members(name, devices))
     taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
                  for each in slaves)
-    found = [*(group for group in (md_arrays.array(name, devices) for name in arrays) if group),
+    found = [*(group for group in (arrays.array(name, devices) for name in of_md) if group),
              *(device_mapper.group(name, every, devices) for name in every if name not in devices.inside),
              *(_other(name, slaves, devices) for name, slaves in others.items()), *systems]
     yield from found

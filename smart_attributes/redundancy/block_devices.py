@@ -1,40 +1,27 @@
-"""Describe block devices by /sys and /proc: what each lies on, where it is mounted, and the text of small files.
+"""Describe block devices by /sys and /proc: what each lies on, and where it is mounted.
 
-Every user may read all of this. No device is opened, and data that cannot be read counts as absent.
 Sources: Linux, Documentation/ABI/stable/sysfs-block and filesystems/proc.rst (mountinfo).
 """
 from __future__ import annotations
 
 import os
 import re
-import stat
 
 from ..model import Member
+from ..reading.system import names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..model import Device
+    from ..reading.system import System
 
-FILE = 1 << 16            # bytes of a small file that are read
 _TABLE = 1 << 22          # of mountinfo: a host of containers has thousands of mounts
 NAME = 200                # characters of a name that somebody has chosen
 MEMBERS = 1024            # of one group
 _POINTS = 8               # mount points of one device
 _FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
 _is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds to that of its disk: sda1, md0p1
-
-
-class System(NamedTuple):
-    """The folders in which Linux describes the system; tests use other ones."""
-
-    sys: str = '/sys'
-    proc: str = '/proc'
-    udev: str = '/run/udev/data'
-
-
-LINUX = System()
 
 
 class Devices(NamedTuple):
@@ -65,20 +52,6 @@ def listed(system: System) -> Devices:
     parts = {part: name for name in names if not name.startswith('dm-')
              for part in names_in(f'{system.sys}/block/{name}') if part.startswith(name) and _is_part(part[len(name):])}
     return Devices(system, frozenset(names), parts)
-
-
-def disks_of(device: Device, system: System = LINUX) -> list[str]:
-    """Return the kernel's names of a drive's disks; an NVMe controller has one for each namespace, a report none."""
-    name = os.path.basename(os.path.realpath(device.path))
-    if device.is_recorded:
-        return []
-    if os.path.isdir(f'{system.sys}/block/{name}'):
-        return [name]
-    if name.startswith('sg'):
-        return names_in(f'{system.sys}/class/scsi_generic/{name}/device/block')
-    # A namespace behind two controllers is named nvme0n1, although both reach it; nvme0c0n1 is a path, not a disk.
-    return sorted({re.sub('c[0-9]+', '', each) for each in names_in(f'{system.sys}/class/nvme/{name}')
-                   if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)})
 
 
 # --- mounts and swap --------------------------------------------------------------------------------------
@@ -123,40 +96,6 @@ def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
 
 def _unescaped(text: str) -> str:
     return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
-
-
-# --- small files ------------------------------------------------------------------------------------------
-
-def names_in(folder: str) -> list[str]:
-    """Return the sorted names in a folder; none if it cannot be read."""
-    try:
-        return sorted(os.listdir(folder))
-    except (OSError, ValueError):
-        return []
-
-
-def text_of(path: str, limit: int = FILE) -> str:
-    """Return the text of a small file without surrounding whitespace, or '' if it cannot be read.
-
-    Only a regular file is read, and no link to a device is followed, so no device and no pipe can delay the caller.
-    """
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            content = _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else b''
-        finally:
-            os.close(file)
-    except (OSError, ValueError):
-        return ''
-    return content.decode(errors='replace').strip()
-
-
-def _content(file: int, limit: int) -> bytes:
-    content = more = os.read(file, limit)
-    while more and limit > FILE and len(content) < limit:  # /proc returns a long file page by page
-        more = os.read(file, limit - len(content))
-        content += more
-    return content
 
 
 def number_of(text: str) -> int | None:

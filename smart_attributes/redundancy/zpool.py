@@ -9,16 +9,17 @@ import re
 
 from ..coded import Coded
 from ..model import Group, Member
+from ..reading import system as linux
+from ..reading.system import LINUX
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument, clean
-from . import system_command, zpool_status
-from .block_devices import LINUX
+from . import zpool_status
 from .zpool_status import Pool, Scan, Vdev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from .block_devices import System
+    from ..reading.system import System
 
     DisksOf = Callable[[str], tuple[str, ...]]
 
@@ -87,7 +88,7 @@ def _joined(before: Group, group: Group) -> Group:
 
 def ask() -> tuple[str, Coded]:
     """Return the output of zpool status, or '' and the reason for its absence."""
-    text, why = system_command.output(COMMAND)
+    text, why = linux.output(COMMAND)
     return text, Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}' if why else '')
 
 

@@ -1,6 +1,8 @@
-"""Read the arrays of Linux' md driver from /sys/block/mdN/md.
+"""Read the arrays of Linux' md driver from /sys/block/mdN/md, and mounted btrfs file systems from /sys/fs/btrfs.
 
-Source: Linux, Documentation/admin-guide/md.rst, and state_show, slot_show and array_state_show in drivers/md/md.c.
+For btrfs, /sys does not have the number of each device, so errors and missing devices are counted but not named.
+Sources: Linux, Documentation/admin-guide/md.rst; state_show, slot_show and array_state_show in drivers/md/md.c;
+fs/btrfs/sysfs.c (devinfo since 5.6, error_stats since 5.14).
 """
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ import os
 import re
 
 from ..model import Group, Member
+from ..reading.system import names_in, text_of
 from ..typed import TYPE_CHECKING
-from ..words import clean
-from .block_devices import MEMBERS, NAME, names_in, number_of, text_of
+from ..words import argument, clean
+from .block_devices import MEMBERS, NAME, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from .block_devices import Devices
 
@@ -47,7 +50,7 @@ def array(name: str, devices: Devices) -> Group | None:
     md = f'{devices.system.sys}/block/{name}/md'
     text = {key: text_of(f'{md}/{key}') for key in
             ('level', 'raid_disks', 'layout', 'array_state', 'sync_action', 'sync_completed', 'metadata_version')}
-    folders = [f'{md}/dev-{each}' for each in members_of(name, devices)]
+    folders = [f'{md}/dev-{each}' for each in md_members(name, devices)]
     if not folders or re.match('external:(?!/)', text['metadata_version']):
         return None
     action = text['sync_action']
@@ -71,7 +74,7 @@ def _doubts(table: Sequence[tuple[str, str, str, str]], folder: str, array: str)
                  if not re.fullmatch(form, text_of(f'{folder}/{file}'), re.DOTALL))
 
 
-def members_of(name: str, devices: Devices) -> list[str]:
+def md_members(name: str, devices: Devices) -> list[str]:
     """Return the kernel's names of an array's devices."""
     return [each[4:] for each in names_in(f'{devices.system.sys}/block/{name}/md') if each.startswith('dev-')][:MEMBERS]
 
@@ -123,3 +126,73 @@ def _progress(completed: str) -> float | None:
     if not (done.isdecimal() and whole.isdecimal()) or len(completed) > _WORD or not int(whole):
         return None
     return min(100 * int(done) / int(whole), 100.0)
+
+
+# --- btrfs ------------------------------------------------------------------------------------------------
+
+# Profile -> its level, weakest first. RAID1 and RAID10 of btrfs lose data with any second device.
+PROFILES = {'raid0': 'raid0', 'single': 'single', 'dup': 'dup', 'raid5': 'btrfs-raid5', 'raid1': 'btrfs-raid1',
+            'raid10': 'btrfs-raid10', 'raid6': 'btrfs-raid6', 'raid1c3': 'raid1c3', 'raid1c4': 'raid1c4'}
+_SPACES = ('data', 'metadata', 'system', 'mixed')
+_ERRORS = re.compile('_errs 0*[1-9]')
+_DOUBT = ('btrfs has counted errors of its devices; run: btrfs scrub start -B {0}, and if it corrects all of them: '
+          'btrfs device stats -z {0}')
+_FILE_SYSTEMS = 256
+
+
+def file_systems(devices: Devices) -> list[Group]:
+    """Return each mounted btrfs file system, named by its label, else by a mount point, else by its UUID."""
+    every = [each for each in names_in(f'{devices.system.sys}/fs/btrfs') if re.fullmatch('[0-9a-f-]{36}', each)]
+    return [_file_system(uuid, devices) for uuid in every[:_FILE_SYSTEMS]]
+
+
+def btrfs_members(group: str, devices: Devices) -> list[str]:
+    """Return the kernel's names of the devices of a file system. group: its id, "btrfs UUID"."""
+    return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')[:MEMBERS]
+
+
+def _file_system(uuid: str, devices: Devices) -> Group:
+    folder = f'{devices.system.sys}/fs/btrfs/{uuid}'
+    names = btrfs_members(f'btrfs {uuid}', devices)
+    entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MEMBERS]]
+    targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
+    gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
+    is_doubtful = any(_ERRORS.search(text_of(f'{each}/error_stats')) for each in entries)
+    # The target of a replacement counts like the others, since nobody knows which device it is.
+    members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
+    members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
+    level, unknown = _btrfs_level(_profiles(folder), bool(entries) and all(map(_has_counters, entries)))
+    used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
+    name = text_of(f'{folder}/label')[:NAME] or (used[0] if used else uuid)
+    doubts = (_DOUBT.format(argument(used[0] if used else '', 'MOUNTPOINT')),) if is_doubtful else ()
+    # A device that was pulled out is already counted as a member.
+    missing = max(gone - sum(member.state == 'missing' for member in members), 0)
+    return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',
+                 None, used, missing, unknown, doubts)
+
+
+def _has_counters(entry: str) -> bool:
+    return text_of(f'{entry}/error_stats').startswith('write_errs ')
+
+
+def _profiles(folder: str) -> set[str]:
+    """Return the profiles that hold data or metadata: several during a conversion. An empty one is left from mkfs."""
+    return {profile for space, profile in _listed(folder)
+            if text_of(f'{folder}/allocation/{space}/{profile}/used_bytes') != '0'}
+
+
+def _listed(folder: str) -> Iterator[tuple[str, str]]:
+    for space in _SPACES:
+        for name in names_in(f'{folder}/allocation/{space}'):
+            if name in PROFILES or names_in(f'{folder}/allocation/{space}/{name}'):  # else it is a file
+                yield space, name
+
+
+def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
+    """Return the weakest level, or '' and why it is not known. has_states: /sys has the states of all devices."""
+    unheard = sorted(profiles - set(PROFILES))
+    if unheard:
+        return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'
+    if not has_states or not profiles:
+        return '', f'{"the states of its devices" if profiles else "its profiles"} could not be read from /sys'
+    return next(level for profile, level in PROFILES.items() if profile in profiles), ''

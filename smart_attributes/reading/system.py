@@ -1,0 +1,201 @@
+"""What Linux reports about the machine: its disks, their bays, small files of /sys and /proc, and output of commands.
+
+Every user may read these files. No device is opened, and data that cannot be read counts as absent.
+Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enclosure.
+"""
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+
+from ..model import Device, Place
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import clean
+from .device_types import CONTROLLERS, base, controller
+from .processes import Runner
+from .smartctl_calls import ENVIRONMENT
+from .virtual_devices import not_a_drive, virtual_disk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE = 1 << 16    # bytes of a small file that are read
+TIME_LIMIT = 5.0  # seconds that a command may take
+_SHOWN = 200      # characters of an error message
+_FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
+# All other names are of partitions, volumes, optical drives, virtual disks, memory cards or memory.
+_DISKS = re.compile(r'[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}')
+_RAID_DRIVERS = frozenset(driver for kind in CONTROLLERS.values() for driver in kind.drivers)
+
+
+class System(NamedTuple):
+    """The folders in which Linux describes the system; tests use other ones."""
+
+    sys: str = '/sys'
+    proc: str = '/proc'
+    udev: str = '/run/udev/data'
+
+
+LINUX = System()
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the sorted names in a folder; none if it cannot be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except (OSError, ValueError):
+        return []
+
+
+def text_of(path: str, limit: int = FILE) -> str:
+    """Return the text of a small file without surrounding whitespace, or '' if it cannot be read.
+
+    Only a regular file is read, and no link to a device is followed, so no device and no pipe can delay the caller.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            content = _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else b''
+        finally:
+            os.close(file)
+    except (OSError, ValueError):
+        return ''
+    return content.decode(errors='replace').strip()
+
+
+def _content(file: int, limit: int) -> bytes:
+    content = more = os.read(file, limit)
+    while more and limit > FILE and len(content) < limit:  # /proc returns a long file page by page
+        more = os.read(file, limit - len(content))
+        content += more
+    return content
+
+
+# --- disks ------------------------------------------------------------------------------------------------
+
+def disks_of(device: Device, system: System = LINUX) -> list[str]:
+    """Return the kernel's names of a drive's disks; an NVMe controller has one for each namespace, a report none."""
+    name = os.path.basename(os.path.realpath(device.path))
+    if device.is_recorded:
+        return []
+    if os.path.isdir(f'{system.sys}/block/{name}'):
+        return [name]
+    if name.startswith('sg'):
+        return names_in(f'{system.sys}/class/scsi_generic/{name}/device/block')
+    # A namespace behind two controllers is named nvme0n1, although both reach it; nvme0c0n1 is a path, not a disk.
+    return sorted({re.sub('c[0-9]+', '', each) for each in names_in(f'{system.sys}/class/nvme/{name}')
+                   if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)})
+
+
+class Disk(NamedTuple):
+    """A disk as the kernel knows it. Texts are as the drive or the controller reports them."""
+
+    name: str                     # "sda", "nvme0n1"
+    drive: str                    # the same for all namespaces and paths of one drive
+    bus: str                      # "ATA", "SCSI", "NVMe" or "USB"
+    model: str = ''               # ATA: its first 16 characters
+    host: int | None = None       # SCSI host
+    driver: str = ''              # of that host: "ahci"
+    timeout: int | None = None    # seconds that the kernel waits for a command
+    is_drive: bool = True         # not a volume, virtual disk, network disk or removable medium
+
+    @property
+    def is_behind_raid(self) -> bool:
+        """Return whether a RAID controller is between the kernel and the drive, or its volume."""
+        return self.driver in _RAID_DRIVERS
+
+
+def disks(root: str) -> list[Disk]:
+    """Return the disks of this machine. root: the directory to use as /. Unreadable entries count as absent."""
+    return list(_disks(os.path.join(root, 'sys')))
+
+
+def _disks(sys: str) -> Iterator[Disk]:
+    for name in names_in(f'{sys}/block'):
+        folder = f'{sys}/block/{name}'
+        device = os.path.realpath(f'{folder}/device')
+        if _DISKS.fullmatch(name) and os.path.isdir(device):
+            made = _nvme(name, device) if name.startswith('nvme') else _scsi(name, device, sys)
+            is_gone = text_of(f'{folder}/removable') == '1' or text_of(f'{folder}/size') == '0'
+            yield made._replace(is_drive=made.is_drive and not is_gone)
+
+
+def _nvme(name: str, device: str) -> Disk:
+    model, is_remote = text_of(f'{device}/model'), text_of(f'{device}/transport') not in ('', 'pcie')
+    return Disk(name, name.rpartition('n')[0], 'NVMe', model, is_drive=not (is_remote or virtual_disk(model)))
+
+
+def _scsi(name: str, device: str, sys: str) -> Disk:
+    unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))  # host:channel:target:unit
+    vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
+    full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
+    bus = 'USB' if re.search('/usb[0-9]+/', device) else 'ATA' if vendor == 'ATA' else 'SCSI'
+    driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
+    timeout = text_of(f'{device}/timeout')
+    is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # bridges invent names
+    found = Disk(name, wwid if is_unique else name, bus, full, int(unit[1]) if unit else None, driver,
+                 int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None)
+    transport = 'iscsi' if driver.startswith('iscsi') else ''
+    is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])
+    return found._replace(is_drive=found.is_behind_raid or not is_foreign)
+
+
+def partitioned(name: str, root: str) -> str:
+    """Return the disk of a partition, such as "sda" for "sda1"; any other name unchanged."""
+    place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
+    return os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
+
+
+# --- bays -------------------------------------------------------------------------------------------------
+
+def place(device: Device, system: System = LINUX) -> Place:
+    """Return the location of a drive, or an empty Place if it is not known. Never raises."""
+    kind = controller(device.type)
+    if kind and kind.bay:
+        return Place(bay=kind.bay.format(*re.findall('[0-9]+', base(device).partition(',')[2])))
+    names = disks_of(device, system)
+    return Place(*_bay(names[0], system)) if names else Place()
+
+
+def _bay(disk: str, system: System) -> tuple[str, str]:
+    """Return the bay of a disk, and the file that switches its locate LED on."""
+    device = f'{system.sys}/block/{disk}/device'
+    for name in names_in(device):
+        if name.startswith('enclosure_device:'):
+            component = f'{device}/{name}'
+            number = text_of(f'{component}/slot') or name.partition(':')[2].strip()
+            locate = os.path.realpath(f'{component}/locate')
+            return f'slot {number}', locate if os.path.exists(locate) else ''
+    # PCI lists the slot of an NVMe drive under its bus address without the function.
+    addresses = re.findall('[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device))
+    slots = {text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
+             for slot in names_in(f'{system.sys}/bus/pci/slots')}
+    return next((f'slot {slots[address]}' for address in reversed(addresses) if address in slots), ''), ''
+
+
+# --- commands ---------------------------------------------------------------------------------------------
+
+def output(command: tuple[str, ...], folders: str = _FOLDERS,
+           time_limit: float = TIME_LIMIT) -> tuple[str, str]:
+    """Return the output of a command and '', or '' and the reason for its absence, as a clause.
+
+    A person has asked for it, such as `zpool status`. Never in a check: such a command can block in the kernel, where
+    no signal ends it.
+    folders: where the program may be, separated by colons. A process that cannot be ended is left to the kernel.
+    """
+    candidates = (os.path.join(folder, command[0]) for folder in folders.split(':'))
+    path = next((path for path in candidates if os.access(path, os.X_OK)), '')
+    if not path:
+        return '', f'{command[0]} was not found in {folders}'
+    runner = Runner()
+    try:
+        answer, = runner.run([(path, *command[1:])], 1, time_limit, time.monotonic() + time_limit + 1)
+    finally:
+        runner.close()
+    if answer.outcome == 'done' and answer.status == 0:
+        return answer.stdout.decode('utf-8', 'replace'), ''
+    said = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
+    why = answer.reason or (f'exit status {answer.status}' if answer.signal is None else f'signal {answer.signal}')
+    return '', f'{" ".join(command)}: {why}{f": {said}" if said else ""}'
