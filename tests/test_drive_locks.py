@@ -582,14 +582,14 @@ def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expe
         kind, _, path = address.rpartition('@')
         path = path if path.startswith('/') else f'{nodes}/{path}'
         for executable in (['/usr/sbin/smartctl'], ['/usr/bin/sudo', '-n', '/usr/sbin/smartctl'], ['/opt/smartctl']):
-            names |= {drive_locks.drive_name((*executable, *read_arguments(path, kind, skip, is_json)))
-                      for skip in ((), ('selftest',)) for is_json in (True, False)}
+            names |= {drive_locks.drive_name((*executable, *read_arguments(path, kind, skip)))
+                      for skip in ((), ('selftest',))}
 
     assert names == {expected}
 
 
 @pytest.mark.parametrize('command, expected', [
-    (('/usr/sbin/smartctl', *smartctl_calls.SCAN), 'scan'), (('/usr/sbin/smartctl', *smartctl_calls.SCAN_TEXT), 'scan'),
+    (('/usr/sbin/smartctl', *smartctl_calls.SCAN), 'scan'),
     (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda')), '!nowhere!sda'),
     (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'sat')), '!nowhere!sda'),
     (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'megaraid,6')), 'megaraid,6@!nowhere!sda')])

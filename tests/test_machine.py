@@ -11,17 +11,18 @@ from smart_attributes.errors import DriveError, SmartError, UsageError
 from smart_attributes.model import Answer, Device, HowRead, Report
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.machine import OLD_RULE, DeviceList, Plan, find, named, read_all
-from smart_attributes.reading.smartctl_calls import SCAN, SCAN_TEXT, read_arguments
+from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 HOW = HowRead(smartctl='/x', nosudo=True, jobs=3, drive_timeout=7)
 END = 1234.5
 SUDO = ('/usr/bin/sudo', '-n')
 GOOD = {'stdout': drive('intel-worn'), 'status': 0}
-TOO_OLD = {'stdout': b'=======> UNRECOGNIZED OPTION: json', 'status': 1}
+TOO_OLD = {'stdout': b'=======> UNRECOGNIZED OPTION: json=c', 'status': 1}
 REFUSED = {'stderr': b'sudo: a password is required', 'status': 1}
 ABSENT = {'stdout': b'/dev/bus/0 [megaraid_disk_06]: Device 6 does not exist', 'status': 2}
 SCANNED = (b'{"smartctl": {"argv": ["smartctl", "--scan"], "exit_status": 0}, "devices": ['
            b'{"name": "/dev/sdb", "type": "scsi"}, {"name": "/dev/zram0", "type": "scsi"}]}')
+SCANNED_WITH_FAILURE = SCANNED.replace(b'"scsi"}, ', b'"scsi", "open_error": "x"}, ')
 FORMER = ((('--json=c',), ('error',)), (('--json=c',), ()))
 
 
@@ -74,24 +75,22 @@ def test_a_scan_adds_its_drives_to_the_named_ones(monkeypatch, words, is_scan, e
 
 
 def test_a_scan_that_left_out_what_may_be_a_drive_is_not_whole():
-    answers = Answers({'stdout': b'# /dev/sdb -d scsi # x', 'status': 0})
+    answers = Answers({'stdout': SCANNED_WITH_FAILURE, 'status': 0})
 
     assert not find(DeviceList(()), True, HOW, answers, END).is_whole
 
 
 @pytest.mark.parametrize('answers, commands', [
-    ([GOOD], [SCAN]), ([TOO_OLD, TOO_OLD, GOOD], [SCAN, ('--json', '--scan'), SCAN_TEXT]),
-    ([REFUSED, GOOD], [SCAN, ('--json', '--scan')]),
-    ([REFUSED, REFUSED, GOOD], [SCAN, ('--json', '--scan'), SCAN_TEXT])])
-def test_a_scan_is_tried_in_all_words_that_sudo_and_smartctl_may_know(monkeypatch, tmp_path, answers, commands):
+    ([GOOD], [SCAN]), ([REFUSED, GOOD], [SCAN, ('--json', '--scan')])])
+def test_a_scan_is_tried_in_all_words_that_sudo_may_know(monkeypatch, tmp_path, answers, commands):
     (tmp_path / 'sudo').touch(0o755)
     monkeypatch.setenv('PATH', str(tmp_path))
     monkeypatch.setattr(os, 'geteuid', lambda: 1000)
     monkeypatch.setattr(smartctl_calls, 'FORMER', ((('--json',), ()),))
-    scan = {'stdout': b'/dev/sda -d sat\n\xff'}
+    scan = {'stdout': SCANNED}
     runner = Answers(*({**each, **scan} if each is GOOD else each for each in answers))
 
-    assert addresses(find(DeviceList(()), True, HOW._replace(nosudo=False), runner, END)) == [('/dev/sda', 'sda')]
+    assert addresses(find(DeviceList(()), True, HOW._replace(nosudo=False), runner, END)) == [('/dev/sdb', 'sdb')]
     assert [call[0] for call in runner.calls] == [[(f'{tmp_path}/sudo', '-n', '/x', *each)] for each in commands]
 
 
@@ -128,22 +127,28 @@ def test_a_drive_gives_its_report_and_how_it_was_read():
     assert first.transcript == f'{" ".join(command)}\n{drive("intel-worn").decode()}\na\ufffd complaint'
 
 
-def test_a_smartctl_without_json_is_asked_for_text():
-    text = b'smartctl 6.6 2017 r1\nDevice Model: ACME\n'
-    runner = Answers(TOO_OLD, {'stdout': text, 'status': 4, 'stderr': b'x\xff'})
+OLD = ('cannot be read: this smartctl is older than 7.0 and does not support JSON; install a newer smartmontools')
+
+
+def test_a_smartctl_without_json_is_asked_once():
+    runner = Answers(TOO_OLD)
     [read] = read_all([asked(SDA)], HOW, runner, END)
 
-    assert runner.calls[1] == ([tuple(word for word in asked(SDA).command if word != '--json=c')], 3, 7, END)
-    assert read.identity.model == 'ACME' and read.remark == ''
-    assert len(list(read_all([asked(SDA), asked(SDA._replace(name='other'))], HOW, Answers(TOO_OLD, GOOD), END))) == 2
+    assert (read.outcome.code, str(read.outcome), len(runner.calls)) == ('smartctl-too-old', OLD, 1)
+
+
+def test_a_scan_by_a_smartctl_without_json_has_one_sentence():
+    """Naming the drives would not help."""
+    with pytest.raises(SmartError) as caught:
+        find(DeviceList(()), True, HOW, Answers(TOO_OLD), END)
+
+    assert (caught.value.code, str(caught.value)) == ('smartctl-too-old', f'smartctl --scan: {OLD}')
 
 
 @pytest.mark.parametrize('answers, logs, remark, is_read', [
     ([REFUSED, GOOD], ['error'], OLD_RULE, True), ([REFUSED, REFUSED, GOOD], [], OLD_RULE, True),
     ([REFUSED, REFUSED, REFUSED], [], '', False), ([GOOD], ['error', 'selftest', 'devstat', 'ssd'], '', True),
-    ([{**GOOD, **REFUSED, 'status': 0}], ['error', 'selftest', 'devstat', 'ssd'], '', True),
-    ([REFUSED, TOO_OLD, REFUSED], ['error'], '', False),
-    ([REFUSED, TOO_OLD, GOOD], ['error'], OLD_RULE, True), ([TOO_OLD, REFUSED, GOOD], ['error'], OLD_RULE, True)])
+    ([{**GOOD, **REFUSED, 'status': 0}], ['error', 'selftest', 'devstat', 'ssd'], '', True)])
 def test_a_sudo_that_admits_only_former_words_is_asked_with_those(monkeypatch, answers, logs, remark, is_read):
     monkeypatch.setattr(smartctl_calls, 'FORMER', FORMER)
     runner = Answers(*answers)
@@ -151,7 +156,6 @@ def test_a_sudo_that_admits_only_former_words_is_asked_with_those(monkeypatch, a
     last = runner.calls[-1][0][0]
 
     assert [word for before, word in zip(last, last[1:]) if before == '-l'] == logs
-    assert ('--json=c' in last) is (TOO_OLD not in answers)
     assert (read.remark, isinstance(read.outcome, Report), len(runner.calls)) == (remark, is_read, len(answers))
 
 
@@ -170,9 +174,9 @@ def test_a_drive_behind_raid_that_does_not_answer_through_sat_is_asked_without(d
 
 def test_drives_that_are_asked_again_keep_nobody_waiting():
     plans = [asked(RAID), asked(SDA), asked(SAT)]
-    reads = list(read_all(plans, HOW, Answers(ABSENT, TOO_OLD, GOOD, GOOD, GOOD), END))
+    reads = list(read_all(plans, HOW, Answers(ABSENT, GOOD, GOOD, GOOD), END))
 
-    assert [read.device.address for read in reads] == ['sat@/dev/sda', '/dev/sda', 'megaraid,6@/dev/bus/0']
+    assert [read.device.address for read in reads] == ['/dev/sda', 'sat@/dev/sda', 'megaraid,6@/dev/bus/0']
 
 
 BY_HAND = ' '.join(asked(SDA).command)
@@ -199,12 +203,11 @@ def test_a_process_without_an_answer_is_a_reason(answer, code, words):
     assert (read.outcome.code, str(read.outcome)) == (code, words)
 
 
-@pytest.mark.parametrize('first', [[], [TOO_OLD]], ids=['json', 'text'])
 @pytest.mark.parametrize('answer, code', [
     ({'status': 2, 'stderr': b'sudo: sorry, you must have a tty\xff'}, 'sudo-blocked'), ({'status': 0}, 'report-empty'),
     ({'status': 3}, 'smartctl-failed')])
-def test_the_words_and_the_status_of_smartctl_are_the_reason_where_there_is_no_report(first, answer, code):
-    [read] = read_all([asked(SDA)], HOW, Answers(*first, answer), END)
+def test_the_words_and_the_status_of_smartctl_are_the_reason_where_there_is_no_report(answer, code):
+    [read] = read_all([asked(SDA)], HOW, Answers(answer), END)
 
     assert isinstance(read.outcome, DriveError) and read.outcome.code == code
 

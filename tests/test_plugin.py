@@ -646,16 +646,15 @@ def test_all_perfdata_shows_every_reading_once(fake):
     assert 'sda_power_cycles' in everything
 
 
-def test_a_smartctl_without_json_is_read_as_text(fake):
-    """smartctl before 7.0 refuses --json; the same drive is then asked for text."""
+def test_a_smartctl_without_json_has_its_next_step(fake):
+    """smartctl before 7.0 refuses --json; no supported system has it."""
     refusal = '=======> UNRECOGNIZED OPTION: json=c\n\nUse smartctl -h to get a usage summary\n'
     fake.answers(read_arguments('/dev/sda'), refusal, 1)
-    fake.answers(read_arguments('/dev/sda', json=False), drive('seagate-sas-healthy'))
 
     result = check(fake, '-d', '/dev/sda')
 
-    assert result.code == 0
-    assert 'SEAGATE ST4000NM0023' in result.line_of('sda')
+    assert result.code == 3
+    assert '[smartctl-too-old] cannot be read: this smartctl is older than 7.0' in result.line_of('sda')
 
 
 def test_versions_are_told(fake):

@@ -514,38 +514,17 @@ def without_json(machine) -> str:
     return str(wrapper)
 
 
-@pytest.mark.libraries
-@pytest.mark.parametrize(('address', 'drive', 'name'), [
-    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/sda', 'wd-hdd-failing', 'sda'),
-    ('/dev/nvme0', 'nvme-warning-spare', 'nvme0'),
-    ('/dev/sdb', 'sas-predicted-failure', 'sdb'), ('/dev/sdb', 'sas-grown-defects', 'sdb'),
-    ('/dev/sdb', 'sas-ssd-worn-out', 'sdb'),
-    ('megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
-    ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0')])
-def test_a_smartctl_that_refuses_json_is_understood_as_text(machine, without_json, address, drive, name):
-    """The same state, words and numbers from text as from JSON."""
-    machine.add(address, drive)
-
-    result = check(machine, '-d', address, smartctl=without_json)
-
-    text_line, code, numbers = told(result)
-    json_line, *rest = expected(drive, name)
-    assert text_line.replace('=', ' ') == json_line.replace('=', ' ')
-    assert [code, numbers] == rest
-
-
-def test_an_old_smartctl_scans_in_text(machine, without_json):
-    """And empty slots, denied nodes and sleepers keep their sentences."""
+@pytest.mark.parametrize('address', [['-d', '/dev/sda'], []], ids=['named', 'scan'])
+def test_a_smartctl_that_refuses_json_is_unknown_with_the_next_step(machine, without_json, address):
+    """No supported system has one."""
     machine.add('/dev/sda', 'samsung-healthy')
-    machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
-    machine.add('/dev/sdc', 'intel-worn', denied=True)
-    machine.add('megaraid,3@/dev/bus/0', 'sas-hp-healthy')
 
-    result = check(machine, smartctl=without_json)
+    result = check(machine, *address, smartctl=without_json)
 
-    assert result.first_line.endswith('; 4 drives: 1 unknown, 3 ok')
-    assert 'is in standby (STANDBY), not woken' in result.line_of('sdb')
-    assert 'Permission denied' in result.line_of('sdc')
+    assert result.code == 3
+    assert '[smartctl-too-old]' in result.text
+    assert 'is older than 7.0 and does not support JSON; install a newer smartmontools' in result.text
+    assert 'name the drives with -d' not in result.text
 
 
 # --- sudo ----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from fake_smartctl import FakeSmartctl
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import smartctl_calls
-from smart_attributes.reading.smartctl_calls import check_executable, is_too_old, prefix, read_arguments, version
+from smart_attributes.reading.smartctl_calls import check_executable, prefix, read_arguments, version
 
 needs_root = abilities.other_user
 needs_setpriv = abilities.needs('setpriv')
@@ -42,22 +42,16 @@ def test_a_log_that_can_harm_a_drive_is_left_out():
     assert ' '.join(arguments).count(LOGS.replace('-l selftest ', '')) == 1
 
 
-def test_the_text_form_differs_by_nothing_but_json():
-    """smartctl before 7.0 knows no --json, and all the other words since 5.42."""
-    assert read_arguments('/dev/sda', json=False) == read_arguments('/dev/sda')[1:]
-
-
 @needs_smartctl
 @pytest.mark.parametrize('arguments', [
-    read_arguments('/dev/null'), read_arguments('/dev/null', json=False), read_arguments('/dev/null', 'scsi'),
-    smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT, smartctl_calls.VERSION,
+    read_arguments('/dev/null'), read_arguments('/dev/null', 'scsi'), smartctl_calls.SCAN, smartctl_calls.VERSION,
 ], ids=' '.join)
 def test_the_real_smartctl_understands_every_word(arguments):
     """A mistyped word would end each check with smartctl's usage text."""
     printed = subprocess.run([SMARTCTL, *arguments], capture_output=True, timeout=20).stdout
 
     assert b'UNRECOGNIZED' not in printed and b'INVALID ARGUMENT' not in printed
-    assert version(printed) >= (5, 42) or arguments == smartctl_calls.SCAN_TEXT
+    assert version(printed) >= (7, 0)
 
 
 @needs_root
@@ -200,26 +194,6 @@ def test_the_version_is_told_from_whatever_was_printed(stdout, expected):
     assert version(stdout) == expected
 
 
-_USAGE = b'''smartctl 6.5 2016-05-07 r4318 [x86_64-linux-3.10.0] (local build)
-Copyright (C) 2002-16, Bruce Allen, Christian Franke, www.smartmontools.org
-
-=======> UNRECOGNIZED OPTION: json=c
-
-Use smartctl -h to get a usage summary
-'''
-
-
-@pytest.mark.parametrize('stdout, expected', [
-    pytest.param(_USAGE, True, id='6.5'),
-    pytest.param(_USAGE.replace(b'json=c', b'frobnicate'), False, id='another-option'),
-    pytest.param(b'{"smartctl":{"messages":[{"string":"=======> UNRECOGNIZED OPTION: jsonx"}]}}', False, id='json'),
-    pytest.param(b'', False, id='nothing'),
-])
-def test_a_smartctl_without_json_is_known_by_its_refusal(stdout, expected):
-    """Then the same question is asked again for text."""
-    assert is_too_old(stdout) is expected
-
-
 # Rules of earlier versions
 
 OLD = (('--json=c',), ('error', 'selftest'))  # as if "-l devstat -l ssd" had come later
@@ -300,15 +274,15 @@ def test_a_log_that_harms_a_drive_is_in_no_former_words_either(ruled):
     assert 'is missing' in ruled('-l error -l selftest')('selftest')['problem']
 
 
-def test_former_words_keep_sudo_type_path_and_text_form(monkeypatch):
+def test_former_words_keep_sudo_type_and_path(monkeypatch):
     """Only the logs differ."""
     monkeypatch.setattr(smartctl_calls, 'FORMER',
                         (OLD, (('--json',), ('error',)), (smartctl_calls.JSON, smartctl_calls.LOGS)))
-    text = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/bus/0', 'megaraid,6', json=False))
+    command = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/bus/0', 'megaraid,6'))
 
-    assert [' '.join(line) for line in smartctl_calls.former(text)] == [
-        '/usr/bin/sudo -n /x --nocheck=standby -i -H -A -l error -l selftest -d megaraid,6 /dev/bus/0',
-        '/usr/bin/sudo -n /x --nocheck=standby -i -H -A -l error -d megaraid,6 /dev/bus/0']
+    assert [' '.join(line) for line in smartctl_calls.former(command)] == [
+        '/usr/bin/sudo -n /x --json=c --nocheck=standby -i -H -A -l error -l selftest -d megaraid,6 /dev/bus/0',
+        '/usr/bin/sudo -n /x --json --nocheck=standby -i -H -A -l error -d megaraid,6 /dev/bus/0']
     assert [' '.join(line) for line in smartctl_calls.former(('/x', *smartctl_calls.SCAN))] == ['/x --json --scan']
 
 

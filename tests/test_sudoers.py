@@ -58,6 +58,8 @@ REFUSED = {
     'everything-there-is': '-x /dev/sda',
     'everything-there-is-as-json': '--json=c -a /dev/sda',
     'wake-it-up': '--json=c -i -H -A /dev/sda',
+    'text': '--nocheck=standby -i -H -A /dev/sda',
+    'a-scan-in-text': '--scan',
     'another-log': f'{READ} -l scttempsts /dev/sda',
     'write-a-log': f'{READ} -l gplog,0x80,0+1 /dev/sda',
     'logs-in-another-order': '--json=c --nocheck=standby -i -H -A -l selftest -l error /dev/sda',
@@ -127,15 +129,13 @@ def test_every_type_has_an_address_here():
     assert {entry.name for entry in device_types.TYPES} - tried == set()
 
 
-@pytest.mark.parametrize('as_json', [True, False], ids=['json', 'text'])
-def test_every_command_line_is_admitted(as_json):
+def test_every_command_line_is_admitted():
     """Any log may be skipped, the type left out: whatever commands.py can make."""
     expressions = list(sudoers.all_expressions(ON_REQUEST))
-    lines = [smartctl_calls.read_arguments(device.path, device.type, skip, as_json)
+    lines = [smartctl_calls.read_arguments(device.path, device.type, skip)
              for text in ADDRESSES for device in addresses.parse(text) for skip in subsets()]
 
-    assert [line for line in (*lines, smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT)
-            if not sudoers.admits(expressions, line)] == []
+    assert [line for line in (*lines, smartctl_calls.SCAN) if not sudoers.admits(expressions, line)] == []
 
 
 def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
@@ -147,8 +147,7 @@ def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
     admitted = [line for line in (mutation(chance) for _ in range(20000)) if sudoers.admits(expressions, line)]
 
     assert len(admitted) > 500
-    assert [line for line in admitted if line not in (smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT)
-            and not is_ours(line)] == []
+    assert [line for line in admitted if line != smartctl_calls.SCAN and not is_ours(line)] == []
 
 
 @pytest.mark.parametrize('more', ['-s on', '-t long', '-s', '0', '/dev/sdb', '-d test', '--set=standby,now', '/../mem',
@@ -204,7 +203,7 @@ def is_ours(line: tuple[str, ...]) -> bool:
     except UsageError as error:
         return 'this number of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
     skip = [log for log in smartctl_calls.LOGS if log not in words]
-    made = smartctl_calls.read_arguments(device.path, device.type, skip, words[0] == '--json=c')
+    made = smartctl_calls.read_arguments(device.path, device.type, skip)
     return [without_zeros(word) for word in words] == [without_zeros(word) for word in made]
 
 
@@ -290,14 +289,6 @@ def test_a_sudo_that_can_leave_its_log_alone_is_told_to(roots_smartctl, tmp_path
                   env=stand_in_sudo(tmp_path / 'bin', f'Sudo version {said}')).text
 
     assert ('!log_allowed, !pam_session' in printed) is is_quiet
-
-
-def test_a_smartctl_without_json_gets_the_lines_of_text(roots_smartctl, tmp_path):
-    """What is not called is not admitted."""
-    roots_smartctl.answers('--version', 'smartctl 6.6 2017-11-05 r4594')
-    printed = run('sudoers', '--literal', '-p', roots_smartctl.path, '-d', '/dev/sda').text
-
-    assert lines_of(printed) == [f'{roots_smartctl.path} {LITERAL.partition(" ")[2]} /dev/sda']
 
 
 def test_a_log_that_is_not_read_is_not_in_a_literal_line(roots_smartctl, tmp_path):
@@ -516,16 +507,14 @@ def test_two_rules_for_one_user_get_along(sudo, tmp_path):
     assert 'sudoers' not in done.stderr
 
 
-@pytest.mark.parametrize('arguments', [smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT], ids=['json', 'text'])
-def test_sudo_admits_the_scan(sudo, arguments):
+def test_sudo_admits_the_scan(sudo):
     """Without -d it comes first."""
-    assert sudo.admits(*arguments)
+    assert sudo.admits(*smartctl_calls.SCAN)
 
 
-def test_sudo_admits_text_and_skipped_logs(sudo):
-    """Before smartctl 7.0, and for drives that a log harms."""
-    lines = [smartctl_calls.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets()
-             for as_json in (True, False)]
+def test_sudo_admits_skipped_logs(sudo):
+    """For drives that a log harms."""
+    lines = [smartctl_calls.read_arguments('/dev/sda', 'sat', skip) for skip in subsets()]
 
     assert [line for line in lines if not sudo.admits(*line)] == []
 

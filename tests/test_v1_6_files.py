@@ -380,11 +380,21 @@ def test_bug_5_slots_of_two_controllers_stay_two_drives(fake, tmp_path):
     assert set(old_values(result)) == {f'sd{letter}_megaraid_6_Media_Wearout_Indicator' for letter in 'ab'}
 
 
+def sas_drive(passed=True, written_wrongly=0):
+    """Return smartctl's JSON of a SAS drive."""
+    counters = {'gigabytes_processed': '201375.402', 'total_uncorrected_errors': 0}
+    return json.dumps({
+        'smartctl': {'version': [7, 3], 'argv': ['smartctl', '--json=c'], 'exit_status': 0},
+        'device': {'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}, 'scsi_model_name': 'SEAGATE ST4000NM0023',
+        'smart_support': {'available': True, 'enabled': True}, 'smart_status': {'passed': passed},
+        'temperature': {'current': 30}, 'scsi_grown_defect_list': 0,
+        'scsi_error_counter_log': {'read': counters, 'write': {**counters,
+                                                               'total_uncorrected_errors': written_wrongly}}})
+
+
 def test_bug_6_sas_write_counters_have_numbers_of_their_own(fake, tmp_path):
     """Uncorrected writes were counted as reads and never met their limit."""
-    text = drive('seagate-sas-healthy').replace(b'61827.118           0', b'61827.118           5')
-    fake.answers(read_arguments('/dev/sda'), 'UNRECOGNIZED OPTION: json=c\n', 1)
-    fake.answers(read_arguments('/dev/sda', json=False), text)
+    fake.answers(read_arguments('/dev/sda'), sas_drive(written_wrongly=5))
     old = database(tmp_path / 'db.json', Generic_SAS=entry({'14': ['2', '3']}, ['6', '7', '14'], items=LOG))
 
     result = check(fake, '-d', '/dev/sda', '-dbj', old)
@@ -397,10 +407,7 @@ def test_bug_6_sas_write_counters_have_numbers_of_their_own(fake, tmp_path):
 
 def test_bug_7_the_health_of_sas_drives_is_read(fake, tmp_path):
     """Only the words of ATA were known; a failing SAS drive was OK."""
-    text = drive('seagate-sas-healthy').replace(b'Health Status: OK',
-                                                b'Health Status: FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d]')
-    fake.answers(read_arguments('/dev/sda'), 'UNRECOGNIZED OPTION: json=c\n', 1)
-    fake.answers(read_arguments('/dev/sda', json=False), text)
+    fake.answers(read_arguments('/dev/sda'), sas_drive(passed=False))
     old = database(tmp_path / 'db.json', Generic_SAS=entry({}, [1025], items={1025: 'VALUE'}))
 
     result = check(fake, '-d', '/dev/sda', '-dbj', old)

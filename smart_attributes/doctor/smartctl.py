@@ -11,8 +11,8 @@ from ..errors import UsageError
 from ..model import HowRead
 from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls
-from ..reading.sudoers import FIRST_WITH_JSON
 
+FIRST_WITH_JSON = (7, 0)
 REMAINS = '/usr/sbin/smartd'   # where the package is installed, but its smartctl was deleted
 # Paths that distributions and local builds install it to, the usual one first.
 PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
@@ -91,8 +91,10 @@ def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
         return found('smartctl-for-root', path=path)
     if not version:
         return _again(found('smartctl-unidentified', path=path))
-    code = 'smartctl-reads-text' if version < FIRST_WITH_JSON else 'smartctl-found'
-    return found(code, path=path, version='.'.join(map(str, version)))
+    number = '.'.join(map(str, version))
+    if version < FIRST_WITH_JSON:
+        return found('smartctl-without-json', path=path, version=number, install=installer().install)
+    return found('smartctl-found', path=path, version=number)
 
 
 def installer() -> Installer:

@@ -67,17 +67,19 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     from . import scans  # not needed by a check with -d
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
     first = (*prefix, *smartctl_calls.SCAN)
-    for command in (first, *smartctl_calls.former(first), (*prefix, *smartctl_calls.SCAN_TEXT)):
+    for command in (first, *smartctl_calls.former(first)):
         answer = next(runner.run([command], 1, how.drive_timeout, deadline))
-        if not (smartctl_calls.is_too_old(answer.stdout) or _is_refused(answer)):
+        if not _is_refused(answer):
             break
     if answer.outcome == 'done' and answer.status == 0:
         return scans.from_scan(answer.stdout.decode('utf-8', 'replace'))
     from .failure_reasons import diagnose
     reason = (diagnose((), answer.status, _text_of(answer)) or answer.reason
               or f'failed with exit status {answer.status}')
-    error = SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand',
-                       getattr(reason, 'code', 'scan-failed'))
+    code = getattr(reason, 'code', 'scan-failed')
+    # A smartctl that is too old reads no drive that is named either.
+    step = '' if code == 'smartctl-too-old' else '; name the drives with -d, or run it by hand'
+    error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
     raise error
 
@@ -130,10 +132,7 @@ def _read(plan: Plan, answer: Answer) -> Read:
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
-    """Return a plan to retry if smartctl is too old for JSON or sudo allows only calls of earlier versions, or None."""
-    if smartctl_calls.is_too_old(answer.stdout):
-        return plan._replace(command=tuple(word for word in answer.command if word not in smartctl_calls.JSON),
-                             former=None if plan.former is None else ())
+    """Return a plan to retry if sudo allows only calls of earlier versions, or None."""
     if not _is_refused(answer):
         return None
     former = smartctl_calls.former(plan.command) if plan.former is None else plan.former
@@ -176,12 +175,8 @@ def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> 
 
 
 def _report(answer: Answer) -> Report:
-    error_text = answer.stderr.decode('utf-8', 'replace')
-    if smartctl_calls.JSON[0] in answer.command:
-        from . import json_report
-        return json_report.parse(answer.stdout, answer.status, error_text)
-    from . import text_report
-    return text_report.parse_report(answer.stdout, answer.status, error_text, answer.command)
+    from . import json_report
+    return json_report.parse(answer.stdout, answer.status, answer.stderr.decode('utf-8', 'replace'))
 
 
 def _unread(answer: Answer) -> DriveError:

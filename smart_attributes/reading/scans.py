@@ -21,20 +21,15 @@ class Scan(NamedTuple):
     is_whole: bool = True     # no possible drive was left out
 
 
-# "# " precedes devices that --scan-open could not open. Information or appended options follow the type.
-_SCAN_LINE = r'(?P<failed># )?(?P<path>\S+) -d (?P<type>\S+)(?: (?P<rest>.*))?'
-
-
 def from_scan(text: str) -> Scan:
-    """Return the drives in the output of smartctl --scan or --scan-open, JSON or text.
+    """Return the drives in the JSON of smartctl --scan or --scan-open.
 
     Raises SmartError if the text is not the output of a scan.
     """
-    entries = _json_entries(text) if text.lstrip().startswith('{') else _text_entries(text)
     devices: list[Device] = []
     refused: list[Coded] = []
     is_whole = True
-    for path, kind, failure in entries:
+    for path, kind, failure in _entries(text):
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
@@ -61,23 +56,8 @@ def _as_needed(kind: str, path: str) -> str:
     return '' if kind == 'nvme' and path.startswith('/dev/nvme') else kind
 
 
-def _text_entries(text: str) -> list[tuple[str, str, str]]:
-    """Return path, type and failure of each line. Source: smartctl.cpp, scan_devices()."""
-    entries = []
-    for line in text.splitlines():
-        entry = re.fullmatch(_SCAN_LINE, line.strip())
-        if entry:
-            _, _, failure = (entry['rest'] or '').partition('open failed: ')
-            failure = (failure or 'it cannot be opened') if entry['failed'] else ''
-            entries.append((entry['path'], entry['type'], failure))
-    if text.strip() and not entries:
-        raise SmartError('smartctl --scan printed no list of devices; run it by hand to see its output',
-                         'scan-failed')
-    return entries
-
-
-def _json_entries(text: str) -> list[tuple[str, str, str]]:
-    """Return path, type and failure of each device of a JSON scan."""
+def _entries(text: str) -> list[tuple[str, str, str]]:
+    """Return path, type and failure of each device."""
     import json
     try:
         scan = json.loads(text)
@@ -89,5 +69,5 @@ def _json_entries(text: str) -> list[tuple[str, str, str]]:
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    raise SmartError('smartctl --scan printed JSON that is not a list of devices; run it by hand to see its output',
+    raise SmartError('smartctl --scan printed no list of devices; run it by hand to see its output',
                      'scan-failed')

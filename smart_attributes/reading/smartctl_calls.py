@@ -31,7 +31,6 @@ JSON = ('--json=c',)
 FORMER: tuple[tuple[Command, Command], ...] = ()
 FARM = (*JSON, '-l', 'farm')  # not in a check, and not in the sudoers rule
 SCAN = (*JSON, '--scan')
-SCAN_TEXT = ('--scan',)
 VERSION = ('--version',)
 # Pages of vendors that are read from the NVMe models whose database entry names one. The man page warns that others may
 # have side effects. "u" adds the dump to the JSON, which has no key for it.
@@ -39,12 +38,12 @@ PAGES = ('0xC0', '0xCA', '0xD0', '0xE1')
 _PAGE = ('--json=cu', '-l')
 
 
-def read_arguments(path: str, device_type: str = '', skip: Collection[str] = (), json: bool = True) -> Command:
-    """Return the arguments that read one drive, as JSON or (before smartctl 7.0) as text.
+def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ()) -> Command:
+    """Return the arguments that read one drive.
 
     skip: members of LOGS that can harm this drive when read, such as {"selftest"}.
     """
-    return _arguments(JSON if json else (), [log for log in LOGS if log not in skip],
+    return _arguments(JSON, [log for log in LOGS if log not in skip],
                       (*(['-d', device_type] if device_type else []), path))
 
 
@@ -71,8 +70,8 @@ def is_ours(arguments: Command) -> bool:
     """Return whether a check calls smartctl with these arguments, current or from FORMER."""
     if arguments[:2] == _PAGE:
         return len(arguments) == 4 and any(arguments == page_arguments(page, arguments[3]) for page in PAGES)
-    json, (logs, address) = JSON if arguments[:1] == JSON else (), _logs_and_address(arguments)
-    today = (*json, '--scan') if '--scan' in arguments else _arguments(json, logs, address)
+    logs, address = _logs_and_address(arguments)
+    today = SCAN if '--scan' in arguments else _arguments(JSON, logs, address)
     return arguments in (today, (*FARM, *address)) or ('', *arguments) in former(('', *today))
 
 
@@ -84,9 +83,8 @@ def former(command: Command) -> list[Command]:
     skipped = set(LOGS) - set(logs)
     lines = []
     for json, former_logs in FORMER:
-        words = json if arguments[:1] == JSON else ()
-        lines.append((*head, *words, '--scan') if '--scan' in arguments else
-                     (*head, *_arguments(words, [log for log in former_logs if log not in skipped], address)))
+        lines.append((*head, *json, '--scan') if '--scan' in arguments else
+                     (*head, *_arguments(json, [log for log in former_logs if log not in skipped], address)))
     return [line for line in dict.fromkeys(lines) if line != command]
 
 
@@ -159,14 +157,6 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
         return 'this user may not execute it; check its mode, or give the path of smartctl with -p'
     foreign = trust.fault(path, trust.ROOT) if as_root else ''  # another user could have replaced the program
     return f'root does not run a program that others can change: {foreign}; use {SMARTCTL}' if foreign else ''
-
-
-def is_too_old(stdout: bytes) -> bool:
-    """Return whether this smartctl, before 7.0, does not know --json; then ask for text.
-
-    Source: smartctl.cpp, parse_options(): it names the unknown option; exit status 1.
-    """
-    return not stdout.lstrip().startswith(b'{') and b'UNRECOGNIZED OPTION: json' in stdout
 
 
 def version(stdout: bytes) -> tuple[int, ...]:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 FIRST_WITH_EXPRESSIONS = (1, 9, 10)  # sudo(8), release notes of 1.9.10
 FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
-FIRST_WITH_JSON = (7, 0)             # smartctl
 SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
 
 # Paths of drives and controllers below /dev. All others are left out, above all folders that any user can write to
@@ -139,8 +138,7 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
 
     requested: names of types that ask with vendor commands; without it, none of these.
     """
-    for scan in (smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT):
-        yield ' '.join(map(literally, scan))
+    yield ' '.join(map(literally, smartctl_calls.SCAN))
     admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]
     usual = f'({"|".join(PATHS)})'
     tunnel = device_types.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
@@ -153,13 +151,11 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
 
 
 def _read_expression(types: str, nodes: str) -> str:
-    """Return the expression for all results of read_arguments(), in which any log, JSON and type are optional."""
+    """Return the expression for all results of read_arguments(), in which any log and the type are optional."""
     parts = []
     words = iter(smartctl_calls.read_arguments(_PATH, _TYPE))
     for word in words:
-        if word in smartctl_calls.JSON:
-            parts.append(f'({literally(word)} )?')
-        elif word == '-l':
+        if word == '-l':
             parts.append(f'({word} {literally(next(words))} )?')
         elif word == '-d':
             parts.append(f'({word} {types} )?')
@@ -190,14 +186,11 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     devices, plans = drives()
     if not plans:
         raise SmartError('no drives found; name them with -d, or run this as root on the machine that has them')
-    smartctl = smartctl_calls.version(_output(how, runner, (how.smartctl, *smartctl_calls.VERSION)))
-    has_json = not smartctl or smartctl >= FIRST_WITH_JSON  # a smartctl that does not run counts as new
     if devices.is_scan:
-        yield smartctl_calls.SCAN if has_json else smartctl_calls.SCAN_TEXT
+        yield smartctl_calls.SCAN
     for each in plans:
-        arguments = each.command[each.command.index(how.smartctl) + 1:]
-        yield arguments if has_json else tuple(word for word in arguments if word not in smartctl_calls.JSON)
-        controller = nvme_log.controller(each.device) if has_json else ''
+        yield each.command[each.command.index(how.smartctl) + 1:]
+        controller = nvme_log.controller(each.device)
         yield from (smartctl_calls.page_arguments(page, controller) for page in smartctl_calls.PAGES if controller)
 
 

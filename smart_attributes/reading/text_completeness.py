@@ -9,7 +9,7 @@ from ..model import Report
 from ..words import clean
 from .completeness import sentences
 from .pysmart import classic
-from .report_sections import NO_ERROR_LOG, NO_STATISTICS, arguments_of, missing
+from .report_sections import NO_ERROR_LOG, NO_STATISTICS, missing
 from .text_lines import LONGEST_LINE, is_row
 
 _LINE = 60                # characters of a damaged line that are shown
@@ -64,10 +64,8 @@ def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Col
     return tuple(sentences([f'"{clean(line, _LINE)}"' for line in damaged], lost))
 
 
-def likely_arguments(text: str, fields: Mapping[str, str], protocol: str, command: Sequence[str]) -> frozenset[str]:
-    """Return smartctl's arguments; if the command is not known, those implied by the lines of a text, and -A."""
-    if command:
-        return arguments_of(command)
+def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> frozenset[str]:
+    """Return the arguments of smartctl that the lines of a text imply, and -A."""
     if not any(label in fields for label in _OF_ALL.get(protocol, ())):
         return frozenset(('-A',))
     return frozenset(('-A', '-a', '-x') if protocol == 'ATA' and _LONG_ATA.search(text) else ('-A', '-a'))

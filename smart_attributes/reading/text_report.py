@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..errors import DriveError
 from ..model import ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
@@ -35,20 +35,18 @@ _NVME_WARNINGS = (('available spare', 1), ('temperature', 2), ('NVM subsystem re
 _ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
 
-def parse_report(data: bytes, exit_status: int | None = None, error_text: str = '',
-                 command: Sequence[str] = ()) -> Report:
-    """Return the Report of a recorded or fresh output, JSON or text.
+def parse_report(data: bytes) -> Report:
+    """Return the Report of a recorded output, JSON or text.
 
-    exit_status, error_text, command: those of the process, if known.
     Raises DriveError (or a subclass) if this is not a report, or if the drive cannot be judged.
     """
     text = as_text(data)
     if looks_like_json(text):
-        return parse_json(text, exit_status, error_text)
-    return parse(text, exit_status, error_text, command)
+        return parse_json(text)
+    return parse(text)
 
 
-def parse(text: str, exit_status: int | None = None, error_text: str = '', command: Sequence[str] = ()) -> Report:
+def parse(text: str) -> Report:
     """Return the Report of smartctl's text.
 
     Raises DriveError (or a subclass) if the drive cannot be judged, or if pySMART is not installed.
@@ -60,9 +58,9 @@ def parse(text: str, exit_status: int | None = None, error_text: str = '', comma
     # Lines before the banner come from a shell or a script.
     lines = lines_by_kind(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()
-    report = _with_farm(_report(lines, exit_status), log)._replace(exit_status=exit_status, version=version)
-    arguments = text_completeness.likely_arguments(text, lines.fields, report.identity.protocol, command)
-    problem = _problem(lines, report, f'{text}\n{error_text}', arguments)
+    report = _with_farm(_report(lines), log)._replace(version=version)
+    arguments = text_completeness.likely_arguments(text, lines.fields, report.identity.protocol)
+    problem = _problem(lines, report, text, arguments)
     if problem:
         raise problem.of(report.identity)
     return report._replace(gaps=text_completeness.of_text(text, lines.fields, report, arguments))
@@ -74,10 +72,10 @@ def _with_farm(report: Report, log: Farm | None) -> Report:
                            ) if log else report
 
 
-def _report(lines: Lines, exit_status: int | None) -> Report:
+def _report(lines: Lines) -> Report:
     """Return the content of *lines*, even if the drive cannot be judged from it."""
     protocol = _protocol(lines)
-    passed, words = report_common.with_exit_status(*_smart_status(lines.fields), exit_status)
+    passed, words = _smart_status(lines.fields)
     rows = pysmart.attributes(lines.rows)
     return Report(
         identity=_identity(lines.fields, protocol)._replace(spins=report_common.has_spindle(rows)),
@@ -95,16 +93,15 @@ def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]
         report, fields.get('device type', ''), fields.get('transport protocol', ''),
         # Printed twice: "Available - device has SMART capability.", then "Enabled" or "Disabled".
         is_disabled=lines.last.get('smart support is') == 'Disabled',
-        # A check always requests attributes.
-        is_asked=report.exit_status is not None or '-a' in arguments)
+        is_asked='-a' in arguments)
     if problem or report_common.has_smart_data(report):
         return problem
     if not report.version and not any(label.startswith('=== start of ') for label in fields):
-        return no_report(text, report.exit_status)
+        return no_report(text)
     complaint = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text),
                           re.MULTILINE | re.IGNORECASE)
-    return diagnose((), report.exit_status, text) or without_data(Remains(
-        report.exit_status or 0, bool(report.identity.model), complaint=complaint[0] if complaint else ''))
+    return diagnose((), output_text=text) or without_data(Remains(
+        is_identified=bool(report.identity.model), complaint=complaint[0] if complaint else ''))
 
 
 def _protocol(lines: Lines) -> str:
