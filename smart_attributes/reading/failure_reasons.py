@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
-from ..model import Report
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS
@@ -162,15 +161,6 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     (r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', 'report-without-data',
      _RECORD.format('smartctl only opened the drive')))
 
-# Complaints of smartctl in a report that can still be judged.
-_COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
-              r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
-
-# Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
-_FEW = 4  # a truncated report holds some of its fourteen counts
-_NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
-
-
 def diagnose(messages: Sequence[str], exit_status: int | None = None, output_text: str = '') -> DriveError | None:
     """Return why a drive cannot be judged, or None if the messages give no known reason.
 
@@ -276,27 +266,8 @@ def smart_disabled() -> DriveError:
     return DriveError(_DISABLED, 'smart-disabled')
 
 
-def is_complaint(line: str) -> bool:
-    """Return whether a line of a report is a complaint of smartctl: a checksum, a refused log."""
-    return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
-
-
-def emptiness(report: Report, is_asked: bool) -> DriveError | None:
-    """Return an error if the data read are meaningless, otherwise None.
-
-    is_asked: whether attributes were requested. A recording of only the health status holds nothing else.
-    A bridge or a failing drive may answer with blocks of zeros, with a correct checksum, and also report "passed".
-    """
-    if report.smart_status is False or any(test.passed is False for test in report.self_tests):
-        return None
-    counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
-    if len(counts) > _FEW and not any(counts):
-        return DriveError('returns a health log with only zeros: from a bridge, a RAID volume, or firmware that makes '
-                          'it up; check the drives behind it, or exclude it with --ignore', 'smart-data-empty')
-    if not is_asked or report.identity.protocol != 'ATA' or any(
-            entry.number for entry in report.statistics.values()) or any(
-            row.value or row.raw.strip('0x') for row in report.attributes):
-        return None
+def without_attributes() -> DriveError:
+    """Return the error for a drive that says "passed" but reports no attributes."""
     return _error('smart-data-empty', 'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs '
                   f'{_A_TYPE} hides them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
                   '--ignore')

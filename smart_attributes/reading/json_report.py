@@ -12,7 +12,6 @@ from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statis
 from ..typed import TYPE_CHECKING, Json
 from . import completeness, farm, report_common, report_sections
 from .content import as_text, json_start, loaded
-from .failure_reasons import Remains, diagnose, is_complaint, no_report, without_data
 from .json_values import (
     byte_of,
     fraction_of,
@@ -47,6 +46,7 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
     text = as_text(report) if isinstance(report, bytes) else report
     start = json_start(text)
     if start < 0:
+        from .failure_reasons import no_report
         raise no_report(f'{text}\n{error_text}', exit_status)
     data = loaded(text, start)
     if not (isinstance(data, dict) and (
@@ -101,6 +101,7 @@ def _problem(data: Json, report: Report, other_text: str, arguments: Collection[
         is_asked=not report_sections.TABLE.isdisjoint(arguments))
     if problem or report_common.has_smart_data(report):
         return problem
+    from .failure_reasons import Remains, diagnose, without_data
     cause = diagnose([text for _, text in _messages(smartctl)], report.exit_status,
                      '\n'.join([*_output(smartctl), other_text]))
     return cause or without_data(Remains(
@@ -167,7 +168,7 @@ def _complaints(smartctl: Json) -> tuple[str, ...]:
     messages = _messages(smartctl)
     return (*(text for severity, text in messages if severity != 'information'),
             *(line for line in map(str.strip, _output(smartctl))
-              if is_complaint(line) and line not in {text for _, text in messages}))
+              if report_common.is_complaint(line) and line not in {text for _, text in messages}))
 
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:

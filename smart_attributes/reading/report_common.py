@@ -7,8 +7,6 @@ from ..coded import Coded
 from ..errors import DriveError
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
 from ..typed import TYPE_CHECKING, NamedTuple
-from .failure_reasons import emptiness, smart_disabled
-from .virtual_devices import not_a_drive, virtual_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,6 +59,13 @@ _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
 # Start_Stop_Count and Spin_Retry_Count: both in the tables of 98 % of 18,433 hard disks, of no solid state drive of
 # 14,403 (linuxhw/EnterpriseDrive).
 _SPINDLE = frozenset((4, 10))
+# Complaints of smartctl in a report that can still be judged.
+_COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
+              r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
+_LONGEST_LINE = 300   # characters of a line that are searched
+# Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
+_FEW = 4  # a truncated report holds some of its fourteen counts
+_NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
 _FAILED = 8                # bit of smartctl's exit status
 _TEMPERATURES = frozenset(('temperature', 'drive_trip'))
@@ -76,11 +81,15 @@ def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, 
     """
     problem = _exclusion(report, kind, transport)
     if problem is None and is_disabled and report.smart_status is not False:
+        from .failure_reasons import smart_disabled
         return smart_disabled()
     if problem or not has_smart_data(report):
         return problem
     problem = emptiness(report, is_asked)
-    return problem and (virtual_disk(report.identity.model) or problem)
+    if problem:
+        from .virtual_devices import virtual_disk
+        return virtual_disk(report.identity.model) or problem
+    return None
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
@@ -88,12 +97,33 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
-    identity = report.identity
-    if identity.protocol != 'SCSI':
-        return None if has_smart_data(report) else virtual_disk(identity.model)
-    if report.smart_status is False or set(report.scsi) - _TEMPERATURES or report.farm:
+    identity, is_scsi = report.identity, report.identity.protocol == 'SCSI'
+    is_bare = report.smart_status is not False and not set(report.scsi) - _TEMPERATURES and not report.farm
+    if not is_bare if is_scsi else has_smart_data(report):
         return None
-    return virtual_disk(identity.model) or not_a_drive(identity.model, kind, transport, identity.wwn)
+    from .virtual_devices import not_a_drive, virtual_disk
+    found = virtual_disk(identity.model)
+    return found or not_a_drive(identity.model, kind, transport, identity.wwn) if is_scsi else found
+
+
+def emptiness(report: Report, is_asked: bool) -> DriveError | None:
+    """Return an error if the data read are meaningless, otherwise None.
+
+    is_asked: whether attributes were requested. A recording of only the health status holds nothing else.
+    A bridge or a failing drive may answer with blocks of zeros, with a correct checksum, and also report "passed".
+    """
+    if report.smart_status is False or any(test.passed is False for test in report.self_tests):
+        return None
+    counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
+    if len(counts) > _FEW and not any(counts):
+        return DriveError('returns a health log with only zeros: from a bridge, a RAID volume, or firmware that makes '
+                          'it up; check the drives behind it, or exclude it with --ignore', 'smart-data-empty')
+    if not is_asked or report.identity.protocol != 'ATA' or any(
+            entry.number for entry in report.statistics.values()) or any(
+            row.value or row.raw.strip('0x') for row in report.attributes):
+        return None
+    from .failure_reasons import without_attributes  # healthy drives need none of these sentences
+    return without_attributes()
 
 
 def has_smart_data(report: Report) -> bool:
@@ -104,6 +134,11 @@ def has_smart_data(report: Report) -> bool:
     return bool(report.smart_status is not None or report.attributes or report.statistics or report.self_tests
                 or report.error_count is not None or set(report.scsi) - _TEMPERATURES or set(report.nvme) - _THRESHOLDS
                 or report.farm)
+
+
+def is_complaint(line: str) -> bool:
+    """Return whether a line of a report is a complaint of smartctl: a checksum, a refused log."""
+    return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
 
 
 def has_spindle(attributes: Iterable[AttributeRow]) -> bool:

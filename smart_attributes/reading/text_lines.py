@@ -5,8 +5,8 @@ import re
 
 from ..errors import NotAReport
 from ..typed import NamedTuple
-from .failure_reasons import is_complaint
 from .pysmart import classic
+from .report_common import is_complaint
 
 LONGEST_LINE = 400        # no line of a report by smartctl is longer
 _MOST_LINES = 3000        # a report has less than half of this; matching each line takes time
