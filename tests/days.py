@@ -29,8 +29,8 @@ from smart_attributes.history import smartd_log
 smartd_log.FOLDER = {logs!r}
 from smart_attributes.history import commits
 commits.BOOT_ID = {boot!r} or commits.BOOT_ID
-from smart_attributes.reading import by_id
-by_id.SLOTS = {slots!r}
+from smart_attributes.reading import names
+names.SLOTS = {slots!r}
 from smart_attributes.main import main
 main()
 """

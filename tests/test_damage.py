@@ -20,7 +20,7 @@ def test_a_drive_that_looks_better_in_silence_is_told(monkeypatch, capsys):
     """Who finds nothing must be able to find something: here the reading says nothing of its gaps."""
     monkeypatch.setattr('smart_attributes.reading.json_report.completeness.of_json',
                         lambda data, report, arguments: ())
-    monkeypatch.setattr('smart_attributes.reading.text_report.text_completeness.of_text', lambda *report: ())
+    monkeypatch.setattr('smart_attributes.reading.text_report.of_text', lambda *report: ())
 
     assert main(200, SEED) == 1
     assert 'and nothing is said to be missing' in capsys.readouterr().out

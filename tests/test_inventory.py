@@ -9,7 +9,7 @@ import sys_tree
 from smart_attributes.check.inventory import counted, missing, nobody
 from smart_attributes.errors import ControllerElsewhere, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached
 from smart_attributes.model import Device, Identity, Read, Report, State
-from smart_attributes.reading import by_id, controllers
+from smart_attributes.reading import controllers, names
 
 
 def disk(name: str, serial: str, wwn: str = '') -> Read:
@@ -63,16 +63,16 @@ def test_a_drive_that_answers_as_another_type_is_noted():
         'sda does not answer as scsi@/dev/sda, only as /dev/sda; use that address',)
 
 
-@pytest.mark.parametrize('label, names', [
+@pytest.mark.parametrize('label, wanted', [
     ('device', ['sda', 'sdb']), ('serial', ['a1', 'b2']), ('wwn', ['5000c500a1b2c3d4', 'sdb'])])
-def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, names):
+def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, wanted):
     drives = counted([SDA, SDB], [SDA.device, SDB.device], False, label)
 
-    assert [read.device.name for read in drives.reads] == names
+    assert [read.device.name for read in drives.reads] == wanted
 
 
 def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
-    monkeypatch.setattr(by_id, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
+    monkeypatch.setattr(names, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
     drives = counted([SDA, SDB], [SDA.device, SDB.device], False, 'by-id')
 
     assert [read.device.name for read in drives.reads] == ['ata_disk_a1', 'sdb']

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, drive, run
 
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report
-from smart_attributes.reading import json_report, report_sections, text_report
+from smart_attributes.reading import completeness, json_report, text_report
 
 Json = dict[str, Any]
 SAS = (ROOT / 'tests/reports/seagate-sas-healthy.txt').read_text() + '\nNo Self-tests have been logged\n\n'
@@ -204,7 +204,7 @@ def test_an_attribute_is_missed_beside_others_that_never_stand_without_it(rotati
     rows = tuple(AttributeRow(number, 'x', 100, 100, 0, False, '', '0') for number in numbers)
     report = Report(Identity('ATA', 'ACME', '1', rotation=rotation), smart_status=True, attributes=rows)
 
-    assert [part for part in report_sections.missing(report, frozenset(('-A',)), ())
+    assert [part for part in completeness.missing(report, frozenset(('-A',)), ())
             if part.startswith('attribute ')] == lost
 
 
@@ -215,29 +215,29 @@ def test_an_attribute_is_missed_beside_others_that_never_stand_without_it(rotati
     (['-n', 'standby', '-Hl', 'selftest'], False), (['-TA'], False)])
 def test_a_call_for_attributes_is_known(arguments, wanted):
     """A recording of the health alone says no more than it was made for."""
-    assert (not report_sections.TABLE.isdisjoint(report_sections.arguments_of(arguments))) is wanted
+    assert (not completeness.TABLE.isdisjoint(completeness.arguments_of(arguments))) is wanted
 
 
 @pytest.mark.parametrize('arguments', [['-l', 'error'], ['-lerror'], ['--log=error'], ['--log', 'error'],
                                        ['-iHl', 'xerror,7,error']])
 def test_a_call_for_a_log_is_known_in_each_spelling(arguments):
     """getopt takes them all."""
-    assert 'error' in report_sections.arguments_of(arguments)
+    assert 'error' in completeness.arguments_of(arguments)
 
 
 @pytest.mark.parametrize('nvme, holds', [({'media_errors': 0}, True), ({'percentage_used': 1}, False), ({}, True),
                                          ({'critical_warning': 0}, True)])
 def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, holds):
-    part = report_sections._nvme('media_errors')
+    part = completeness._nvme_part('media_errors')
 
-    assert (part.name, part.arguments, part.places) == ('media_errors', report_sections.TABLE, frozenset())
+    assert (part.name, part.arguments, part.places) == ('media_errors', completeness.TABLE, frozenset())
     assert part.holds(Report(Identity('NVMe'), nvme=nvme)) is holds
 
 
 @pytest.mark.parametrize('scsi, holds', [({'read.total_uncorrected_errors': 0}, True), ({}, False),
                                          ({'write.total_uncorrected_errors': 0}, False)])
 def test_a_row_of_the_error_counters_may_be_unsupported(scsi, holds):
-    part = report_sections._counters('read')
+    part = completeness._counters_part('read')
 
     assert (part.name, part.arguments) == ('row "read" of the error counter log', {'-a', '-x', 'error', 'xerror'})
     assert part.places == {'error counter logging not supported', 'device does not support error counter logging'}
@@ -245,7 +245,7 @@ def test_a_row_of_the_error_counters_may_be_unsupported(scsi, holds):
 
 
 def test_a_report_of_an_unknown_protocol_lacks_what_each_report_has():
-    assert report_sections.missing(Report(Identity('USB')), (), ()) == ['the SMART health status', 'the model']
+    assert completeness.missing(Report(Identity('USB')), (), ()) == ['the SMART health status', 'the model']
 
 
 @pytest.mark.parametrize('count, numbers, is_whole', [
@@ -254,7 +254,7 @@ def test_a_report_of_an_unknown_protocol_lacks_what_each_report_has():
 def test_an_error_log_is_whole_from_its_newest_entry_on(count, numbers, is_whole):
     report = Report(Identity('ATA'), error_count=count, errors=tuple(ErrorEntry(number, (), 1) for number in numbers))
 
-    assert ('some of the error log' not in report_sections.missing(report, (), ())) is is_whole
+    assert ('some of the error log' not in completeness.missing(report, (), ())) is is_whole
 
 
 @pytest.mark.parametrize('command, arguments', [
@@ -262,4 +262,4 @@ def test_an_error_log_is_whole_from_its_newest_entry_on(count, numbers, is_whole
     (['-iHA'], {'-i', '-H', '-A', ''}), (['-HlX', '/dev/sda'], {'-H', '-l', 'X', '/dev/sda'}),
     (['-dsat', '-'], {'-d', 'sat', ''}), ([], set())])
 def test_a_command_line_is_taken_apart(command, arguments):
-    assert report_sections.arguments_of(command) == arguments
+    assert completeness.arguments_of(command) == arguments

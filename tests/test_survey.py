@@ -13,7 +13,7 @@ from smart_attributes.command_line.options import Naming, Options, Which
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.model import Device, Read, State
-from smart_attributes.reading import json_report, machine, recorded, selection
+from smart_attributes.reading import addresses, json_report, machine, recorded
 from smart_attributes.reading.processes import Runner
 
 SDA, SDB = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
@@ -76,7 +76,7 @@ def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
         if device == SDB:
             raise alarm.TimeIsOver('time limit of 55 s exceeded')
         return False
-    monkeypatch.setattr(selection, 'is_wanted', slow)
+    monkeypatch.setattr(addresses, 'is_wanted', slow)
     given = options('--ignore', 'x')
     found = inventory.inventory(stage(Read(SDA, REPORT), Read(SDB, SILENT)), given, Remembered())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.model import Identity, Report
-from smart_attributes.reading import text_completeness
+from smart_attributes.reading import text_report
 
 WELL = Report(Identity('', 'ACME', '1'), smart_status=True)
 END = '\n\n'
@@ -23,7 +23,7 @@ COUNTERS = 'fast | delayed   rewrites  corrected  invocations'
     (['# 1' + 'x' * 397], ['# 1' + 'x' * 397]), ([ATTRIBUTES, f'{ROW.strip():<399}x'], []),
     ([ATTRIBUTES, ROW.strip() + 'x' * 400], [ROW.strip() + 'x' * 400])], ids=range(16))
 def test_a_line_of_a_table_that_is_not_a_row_is_damaged(lines, damaged):
-    assert list(text_completeness._unfit_lines('\n'.join(lines))) == damaged
+    assert list(text_report._unfit_lines('\n'.join(lines))) == damaged
 
 
 @pytest.mark.parametrize('protocol, label, value, is_damaged', [
@@ -36,7 +36,7 @@ def test_a_line_of_a_table_that_is_not_a_row_is_damaged(lines, damaged):
     ('SCSI', 'elements in grown defect list', '7 x', True), ('NVMe', 'rotation rate', 'x', False)], ids=str)
 def test_the_value_of_a_line_has_a_form(protocol, label, value, is_damaged):
     report = WELL._replace(identity=Identity(protocol, 'ACME', '1', rotation=1))
-    found = text_completeness.of_text(END, {label: value}, report, ())
+    found = text_report.of_text(END, {label: value}, report, ())
 
     assert [gap for gap in found if gap.startswith('damaged')] == (
         [f'damaged in the report: "{label}: {value}"'] if is_damaged else [])
@@ -48,14 +48,14 @@ def test_the_value_of_a_line_has_a_form(protocol, label, value, is_damaged):
 def test_self_tests_are_numbered_from_1_in_each_log(numbers, is_lost):
     text = '\n'.join(TEST.replace('# 1', f'#{number:2}') for number in numbers) + END
 
-    assert text_completeness.of_text(text, {}, WELL, ()) == (
+    assert text_report.of_text(text, {}, WELL, ()) == (
         ('not in the report: some of the self-test log',) if is_lost else ())
 
 
 def test_what_is_damaged_and_what_is_missing_are_one_sentence_each():
     text = f'{ATTRIBUTES}\n{"x" * 70}\n# 2  Short'
 
-    assert text_completeness.of_text(text, {}, WELL, ()) == (
+    assert text_report.of_text(text, {}, WELL, ()) == (
         f'damaged in the report: "{"x" * 57}...", "# 2 Short"',
         'not in the report: some of the self-test log, its end (it was cut off, or smartctl was not asked for '
         'all logs)')
@@ -66,7 +66,7 @@ def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_l
     report = WELL._replace(identity=identity, scsi={'temperature': 1, 'grown_defects': 0})
     fields = {'error counter logging not supported': ''}
 
-    assert text_completeness.of_text('no self-tests have been logged', fields, report, ('-a',)) == ()
+    assert text_report.of_text('no self-tests have been logged', fields, report, ('-a',)) == ()
 
 
 @pytest.mark.parametrize('protocol, text, arguments, is_ended', [
@@ -78,7 +78,7 @@ def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_l
     ('NVMe', 'Error Information Log\nx', ('-a',), False), ('NVMe', 'x\n\n', ('-a',), False),
     ('SCSI', 'no self-tests have been logged', ('-a',), True), ('SCSI', 'x\n\n', ('-A',), True)], ids=str)
 def test_a_text_ends_with_its_last_log_or_an_empty_line(protocol, text, arguments, is_ended):
-    assert text_completeness._is_ended(text, protocol, arguments) is is_ended
+    assert text_report._is_ended(text, protocol, arguments) is is_ended
 
 
 @pytest.mark.parametrize('protocol, fields, text, arguments', [
@@ -89,7 +89,7 @@ def test_a_text_ends_with_its_last_log_or_an_empty_line(protocol, text, argument
     ('SCSI', {'error counter log': ''}, '', '-A -a'), ('NVMe', {'error counter log': ''}, '', '-A'),
     ('', {}, '', '-A')], ids=range(9))
 def test_lines_prove_what_smartctl_was_asked_for(protocol, fields, text, arguments):
-    assert text_completeness.likely_arguments(text, fields, protocol) == set(arguments.split())
+    assert text_report.likely_arguments(text, fields, protocol) == set(arguments.split())
 
 
 @pytest.mark.parametrize('text, fields, marks', [
@@ -100,4 +100,4 @@ def test_lines_prove_what_smartctl_was_asked_for(protocol, fields, text, argumen
     ('', {'smart error log': ''}, []), ('General Purpose Log Directory Version 1', {}, ['no device statistics']),
     ('General Purpose Log Directory Version 1\n0x04 Device Statistics log', {}, [])], ids=range(8))
 def test_a_log_that_the_drive_does_not_keep_has_a_mark(text, fields, marks):
-    assert list(text_completeness._marks(text, fields)) == marks
+    assert list(text_report._marks(text, fields)) == marks

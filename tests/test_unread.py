@@ -17,7 +17,7 @@ from smart_attributes.check.survey import survey
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveUndetected, SudoRefused
 from smart_attributes.model import Device, Read
-from smart_attributes.reading import by_id, controllers, diagnostics, processes
+from smart_attributes.reading import controllers, diagnostics, names, processes
 from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -142,15 +142,15 @@ def test_a_drive_has_a_stable_address_where_udev_named_it(folder, path, kind, ad
     """Behind a controller the link is that of a volume; of several links the one with the model counts."""
     device = Device(str(folder / path), kind)
 
-    assert by_id.stable(device, by_id.links(str(folder / 'disk/by-id'))).address == (address or device.address)
+    assert names.stable(device, names.links(str(folder / 'disk/by-id'))).address == (address or device.address)
 
 
 def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
     """It is what the documents recommend to write into a configuration; names follow, types stay."""
     for address in ('/dev/sda', '/dev/nvme0'):
         fake.answers(read_arguments(address), drive('intel-worn' if address == '/dev/sda' else 'samsung-pm983-healthy'))
-    code = ('import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import by_id\n'
-            'by_id.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
+    code = ('import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import names\n'
+            'names.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
             '"nvme-MODEL_N1"}\nmain.run(sys.argv[1:])\n'
             'sys.stdout.flush()')
     done = subprocess.run([sys.executable, '-c', code, 'list', '-p', fake.path, '--nosudo', '--label', 'by-id',

@@ -105,9 +105,9 @@ class Remembered:
 
     def _slots(self) -> dict[str, str]:
         """Return the occupied addresses, each with the name of its slot; '' if that is unknown."""
-        from ..reading import by_id
-        sockets = by_id.links(by_id.SLOTS)
-        return {device.address: by_id.name_of(device, sockets) for device in self._there}
+        from ..reading import names
+        sockets = names.links(names.SLOTS)
+        return {device.address: names.name_of(device, sockets) for device in self._there}
 
     @property
     def recurring_loss(self) -> tuple[Coded, ...]:

@@ -5,7 +5,7 @@ from .. import alarm
 from ..coded import Coded
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State
-from ..reading import names, selection
+from ..reading import addresses, names
 from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
 
@@ -56,14 +56,14 @@ def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided
 
     decided: takes each decision. late: why no more patterns are evaluated.
     """
-    match, ignore = selection.patterns(options.which.match), selection.patterns(options.which.ignore)
+    match, ignore = addresses.patterns(options.which.match), addresses.patterns(options.which.ignore)
     faults = []
     for read in reads:
         why = late if match or ignore else ''
         if read.device not in decided and not why:
             try:
                 decided[read.device] = alarm.limited(
-                    selection.is_wanted, read.device, _named(read, history), match, ignore,
+                    addresses.is_wanted, read.device, _named(read, history), match, ignore,
                     isinstance(read.outcome, Report)) is not False
             except alarm.TakesTooLong as slow:
                 why = f'matching took more than {slow}'
@@ -204,8 +204,7 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
 def _labels(reads: Sequence[Read], label: str) -> list[str]:
     """Return the identifier of each drive that --label selects; '' if a drive does not report it."""
     if label == 'by-id':
-        from ..reading import by_id
-        links = by_id.links()
-        return [by_id.name_of(read.device, links) for read in reads]
+        links = names.links()
+        return [names.name_of(read.device, links) for read in reads]
     identities = [read.identity or Identity() for read in reads]
     return [identity.serial if label == 'serial' else identity.wwn for identity in identities]

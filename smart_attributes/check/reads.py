@@ -7,7 +7,7 @@ from .. import alarm
 from ..coded import Coded
 from ..errors import DriveNotReached
 from ..model import Identity, Read
-from ..reading import machine, selection, smartctl_calls
+from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
 from ..typed import TYPE_CHECKING, NamedTuple
 from .rulebook import Site, site_of, today
@@ -89,11 +89,11 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
     """
     prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
     exceptions = _exceptions(site or site_of(options.data, options.before))
-    match, ignore = selection.patterns(options.which.match), selection.patterns(options.which.ignore)
+    match, ignore = addresses.patterns(options.which.match), addresses.patterns(options.which.ignore)
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)
-        if is_read and selection.is_wanted(device, None, match, ignore) is not False:
+        if is_read and addresses.is_wanted(device, None, match, ignore) is not False:
             plans.append(Plan(device, (*prefix, *smartctl_calls.read_arguments(device.path, device.type, skipped))))
     return plans
 

@@ -8,7 +8,7 @@ from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
 from ..output.terminal import ProgressLine
-from ..reading import by_id
+from ..reading import names
 from ..reading.processes import Runner
 from ..reading.system import place
 from ..words import sentence
@@ -57,5 +57,5 @@ def addresses(result: Survey, options: Options) -> list[str]:
     """Return the address of each drive, as an argument of -d."""
     if options.naming.label != 'by-id':
         return [verdict.device.address for verdict in result.verdicts]
-    links = by_id.links()
-    return [by_id.stable(verdict.device, links).address for verdict in result.verdicts]
+    links = names.links()
+    return [names.stable(verdict.device, links).address for verdict in result.verdicts]

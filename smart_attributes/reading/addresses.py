@@ -1,4 +1,4 @@
-"""Convert the addresses that an admin writes into Devices. Pure functions."""
+"""Convert the addresses that an admin writes into Devices; select drives by --match and --ignore. Pure functions."""
 from __future__ import annotations
 
 import re
@@ -6,13 +6,16 @@ from itertools import product
 from math import prod
 
 from ..errors import UsageError
-from ..model import Device
+from ..model import Device, Identity
 from ..typed import TYPE_CHECKING
 from ..words import clean
 from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES
 from .names import short_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from re import Pattern
+
     from .device_types import DeviceType
 
 MAX_SLOTS = 256
@@ -169,3 +172,37 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
             raise UsageError(f'{quoted(text)}: this number of {entry.form} must be from {limits[0]} to {limits[1]}')
         numbers.update(dict.fromkeys(range(low, high + 1)))
     return list(numbers)
+
+
+# --- --match and --ignore ---------------------------------------------------------------------------------
+
+def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
+    """Return the regular expressions of --match or --ignore. Raises UsageError."""
+    compiled = []
+    for text in texts:
+        try:
+            compiled.append(re.compile(text))
+        except (re.error, RuntimeError, OverflowError) as error:
+            raise UsageError(f'{quoted(text)} is not a valid regular expression ({error}); '
+                             'write one such as "^/dev/sd" or "ST4000.*"') from None
+    return compiled
+
+
+def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
+              is_final: bool = True) -> bool | None:
+    """Return whether to check a drive, or None if this depends on a model and serial that are not yet read.
+
+    Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
+    it is known. is_final: the identity will not become more complete; otherwise return None for a drive that did
+    not report a value that the patterns may need, so the drive stays in the check.
+    """
+    texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
+    if _any_in(ignore, texts):
+        return False
+    if identity is None or not (is_final or (identity.model and identity.serial)):
+        return True if not ignore and (not match or _any_in(match, texts)) else None
+    return not match or _any_in(match, texts)
+
+
+def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
+    return any(expression.search(text) for expression in expressions for text in texts)

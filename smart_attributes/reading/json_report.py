@@ -10,7 +10,7 @@ import re
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..typed import TYPE_CHECKING, Json
-from . import completeness, farm, report_common, report_sections
+from . import completeness, farm, report_common
 from .content import as_text, json_start, loaded
 from .json_values import (
     byte_of,
@@ -62,13 +62,13 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     Raises DriveError (or a subclass) if the drive cannot be judged.
     """
     report = _report(data, exit_status, other_text)
-    arguments = report_sections.arguments_of(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
+    arguments = completeness.arguments_of(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
                                              if isinstance(word, str))
     problem = _problem(data, report, other_text, arguments)
     if problem:
         raise problem.of(report.identity)
     # A document without smartctl's arguments was modified, so it is compared with one of everything.
-    return report._replace(gaps=completeness.of_json(data, report, arguments or report_sections.LIKELY))
+    return report._replace(gaps=completeness.of_json(data, report, arguments or completeness.LIKELY))
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
@@ -98,7 +98,7 @@ def _problem(data: Json, report: Report, other_text: str, arguments: Collection[
         report, text_of(object_of(data, 'device_type'), 'name'),
         text_of(object_of(data, 'scsi_transport_protocol'), 'name'),
         is_disabled=support.get('available') is True and support.get('enabled') is False,
-        is_asked=not report_sections.TABLE.isdisjoint(arguments))
+        is_asked=not completeness.TABLE.isdisjoint(arguments))
     if problem or report_common.has_smart_data(report):
         return problem
     from .failure_reasons import Remains, diagnose, without_data
@@ -106,7 +106,7 @@ def _problem(data: Json, report: Report, other_text: str, arguments: Collection[
                      '\n'.join([*_output(smartctl), other_text]))
     return cause or without_data(Remains(
         report.exit_status or 0, bool(report.identity.model), text_of(object_of(data, 'device'), 'type'),
-        is_asked=not arguments or not report_sections.DATA.isdisjoint(arguments),
+        is_asked=not arguments or not completeness.DATA.isdisjoint(arguments),
         complaint=next(iter(report.messages), ''), is_unsupported=support.get('available') is False))
 
 
