@@ -5,8 +5,7 @@ first process starts, so it must be cheap: `signal` imports enum, which takes 5 
 """
 from __future__ import annotations
 
-from .typed import TYPE_CHECKING
-
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     import signal as _signal
     from collections.abc import Callable

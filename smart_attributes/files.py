@@ -10,8 +10,7 @@ import stat
 import sys
 import time
 
-from .typed import TYPE_CHECKING
-
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

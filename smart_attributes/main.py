@@ -9,8 +9,8 @@ import time
 
 from . import alarm
 from .reading import fast_path, processes
-from .typed import TYPE_CHECKING
 
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from collections.abc import Callable
 

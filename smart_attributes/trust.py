@@ -8,8 +8,7 @@ import errno
 import os
 import stat
 
-from .typed import TYPE_CHECKING
-
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

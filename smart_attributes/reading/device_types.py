@@ -4,8 +4,7 @@ The early start imports this before the first process, so it must be cheap: plai
 """
 from __future__ import annotations
 
-from ..typed import TYPE_CHECKING
-
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from ..model import Device
 

@@ -18,9 +18,9 @@ import time
 
 from .. import state_directory, trust
 from ..constants import DAY
-from ..typed import TYPE_CHECKING
 from . import smartctl_calls
 
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

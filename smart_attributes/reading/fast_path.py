@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 
 from .. import constants, files
-from ..typed import TYPE_CHECKING
 from . import smartctl_calls
 
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from .processes import Runner
     from .smartctl_calls import Command

@@ -17,10 +17,10 @@ from ..files import LARGEST
 # Drives answer while Python is still importing the rest. Imports that would delay the first process stay out of here:
 # typing, re, enum (with it signal), model and errors take 30 ms together, these modules less than 1 ms. Type checkers
 # read this name as typing.TYPE_CHECKING.
-from ..typed import TYPE_CHECKING
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any

@@ -9,8 +9,8 @@ import stat
 
 from .. import trust
 from ..constants import IS_FREEBSD, SMARTCTL
-from ..typed import TYPE_CHECKING
 
+TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from collections.abc import Collection
 
