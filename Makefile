@@ -51,7 +51,7 @@ test-bare:       ## run README's commands in fresh Debian 12 and 13 with nothing
 		$(AS_ROOT) sh tools/bare $$suite $$user || failed="$$failed $$suite/$$user"; done; done; \
 	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
-mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in pure modules: make mutants MODULE=judging
+mutants: $(VENV)/.mutants  ## check that tests notice small mistakes in functions: make mutants MODULE=judging
 	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)
 
 .PHONY: reached

@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple, cast
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import libcst
 
 # mutmut leaves decorated functions alone. What stands behind one of these is a function like others.
-DECORATED = re.compile(r'^ *@(?:lru_cache\(.*\)|property|contextmanager)$', re.MULTILINE)
+DECORATED = re.compile(r'^ *@(?:lru_cache\(.*\)|cache|property|cached_property|contextmanager)$', re.MULTILINE)
 SQL = re.compile(r'''['"](?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA)\b''')
 _Place = tuple[str, str]    # (class or '', function)
 
@@ -45,8 +46,8 @@ def _function(names: Any, place: _Place) -> FunctionType:
     """Return a function by its place, without what decorates it."""
     holder, name = place
     found = vars(names[holder])[name] if holder else names[name]
-    if isinstance(found, property):
-        found = found.fget
+    if isinstance(found, (property, cached_property)):
+        found = found.fget if isinstance(found, property) else found.func
     found = getattr(found, '__func__', found)
     return cast(FunctionType, getattr(found, '__wrapped__', found))
 
@@ -63,9 +64,10 @@ def changes(module: str, source: Path) -> list[Change]:
     visitor = MutationVisitor(mutation_operators, IgnoredCode(set(), set(), set()))
     tree = MetadataWrapper(libcst.parse_module(text)).visit(visitor)
     places, statements = _places(tree), Statements(ast.parse(text))
-    return [_change(module, places[id(function)], cast(libcst.FunctionDef, function), mutation, statements)
+    made = [_change(module, places[id(function)], cast(libcst.FunctionDef, function), mutation, statements)
             for function, of_function in group_by_top_level_node(visitor.mutations).items() if id(function) in places
             for mutation in of_function if not _is_same_sql(mutation)]
+    return [change for change in made if change.mutant.before != change.mutant.after]
 
 
 def _is_same_sql(mutation: Any) -> bool:
@@ -94,9 +96,8 @@ def _change(module: str, place: _Place, function: libcst.FunctionDef, mutation: 
     wrong = cast(libcst.FunctionDef, deep_replace(function, mutation.original_node, mutation.mutated_node))
     before, after = (libcst.Module([each.with_changes(decorators=[], leading_lines=[])]).code
                      for each in (function, wrong))
-    holder, name = place
-    return Change(mutant(f'{module}.{holder}{"." if holder else ""}{name}', before, after), module, place,
-                  _within_class(holder, wrong), statements.around(place, changed(before, after)))
+    return Change(mutant('.'.join(filter(None, place)), before, after), module, place,
+                  _within_class(place[0], wrong), statements.around(place, changed(before, after)))
 
 
 def _within_class(holder: str, function: libcst.FunctionDef) -> str:
@@ -122,23 +123,30 @@ def _equal(some: Sequence[str], others: Sequence[str]) -> int:
                 min(len(some), len(others)))
 
 
+def functions(text: str) -> dict[str, range]:
+    """Return the lines of each function of a module that can be changed, by its name, such as "SpecDatabase.claims"."""
+    return {'.'.join(filter(None, place)): range(node.lineno, (node.end_lineno or 0) + 1)
+            for place, node in Statements(ast.parse(DECORATED.sub('', text))).functions.items()
+            if not node.decorator_list}
+
+
 class Statements:
     """Those of the functions of a module, by their lines."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._functions: dict[_Place, ast.FunctionDef] = {}
+        self.functions: dict[_Place, ast.FunctionDef] = {}
         for statement in tree.body:
             holder = statement.name if isinstance(statement, ast.ClassDef) else ''
             for inner in statement.body if isinstance(statement, ast.ClassDef) else (statement,):
                 if isinstance(inner, ast.FunctionDef):
-                    self._functions[holder, inner.name] = inner
+                    self.functions[holder, inner.name] = inner
 
     def around(self, place: _Place, within: range) -> range:
         """Return the lines of the smallest statement around some lines of a function: all, where its head differs.
 
         within: counted from the function's first line.
         """
-        function = self._functions[place]
+        function = self.functions[place]
         asked = range(function.lineno + within[0], function.lineno + within[-1] + 1)
         spans = [span for node in ast.walk(function) if node is not function for span in _spans(node)]
         whole = range(function.lineno, (function.end_lineno or 0) + 1)

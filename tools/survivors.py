@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 SURVIVORS = Path(__file__).resolve().parent.parent / 'tests/mutants/survivors.txt'
-REASON = re.compile(r'equal|words only|accepted because .+')
+REASON = re.compile(r'equal|words only|(?:accepted|left out) because .+')
 
 
 class Mutant(NamedTuple):
-    """One change to one function, as the file of survivors has it."""
+    """One change to one function, as the file of survivors has it.
 
-    function: str           # "judge._hours", "knowledge/specs.SpecDatabase.claims"
+    It has no module: a reason follows its function when that moves. A function that is left out has no statements.
+    """
+
+    function: str           # "_hours", "SpecDatabase.claims"
     before: tuple[str, ...]  # the statements that it takes out, and those that it puts in, a line each
     after: tuple[str, ...]
 

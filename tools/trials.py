@@ -21,7 +21,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import ceil
 from pathlib import Path
-from types import ModuleType
 from typing import (
     Any,
     Callable,
@@ -32,19 +31,23 @@ from unittest import mock
 
 import pytest
 from _pytest.runner import runtestprotocol
+from guard import stay_within
 from mutations import Change
 
-PASSED, FAILED, SKIPPED = range(3)
+# The exit statuses of a process: what mutants may exit with themselves is none of them.
+PASSED, FAILED, SKIPPED = range(40, 43)
 # A test hangs that takes longer than PATIENCE seconds and ten times what it takes without a mutant.
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
-# Tests of other modules are asked for so many seconds, the quickest first: who has lived that long is not noticed.
-LONGEST = 8.0
+# The tests are asked for so many seconds, the quickest first: a mutant that has lived that long survives.
+LONGEST = 4.0
 # A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked. The kernel
 # counts whole seconds, so it may take up to one more.
-UNIT = 0.5
+UNIT = 2
 # As many of the tests that noticed the last mutants of the same function are asked first.
 LIKELY = 8
+# Tests run without a mutant until so many reach each module, and at most so many: a module answers within a minute.
+REACHING, ALONE, CHUNK = 250, 750, 50
 Task = TypeVar('Task')
 Done = TypeVar('Done')
 Told = Callable[[str, Sequence[Change], Sequence[Change]], None]
@@ -63,14 +66,15 @@ NOTHING = Covered(0, {})
 class Trials:
     """A plugin of pytest: what it collects is asked about mutants, module by module.
 
-    told: called with each module as soon as it is done.
+    own: by module, the names of the test files that are asked first. told: called with each module as soon as it is
+        done.
     """
 
-    def __init__(self, changes: Mapping[str, Sequence[Change]], package: Path, told: Told) -> None:
-        self._changes, self._package, self._told = changes, package, told
+    def __init__(self, changes: Mapping[str, Sequence[Change]], own: Mapping[str, set[str]], package: Path,
+                 told: Told) -> None:
+        self._changes, self._own, self._package, self._told = changes, own, package, told
         self._items: list[pytest.Item] = []
         self._covered: list[Covered] = []
-        self._own: dict[str, dict[ModuleType, bool]] = defaultdict(dict)
         self._likely: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LIKELY))
 
     @pytest.hookimpl(tryfirst=True)
@@ -83,9 +87,17 @@ class Trials:
         self._watch.start()     # takes 40 ms the first time
         self._watch.stop()
         with mock.patch.object(subprocess.Popen, '__init__', no_process):
-            self._covered = list(spread(lambda number: self._alone(self._items[number]), range(len(self._items))))
+            self._cover()
             self._try_all()
         return True
+
+    def _cover(self) -> None:
+        """Run tests without a mutant until enough of them reach the modules."""
+        numbers = range(min(len(self._items), ALONE * len(self._changes)))
+        for start in numbers[::CHUNK]:
+            self._covered += spread(lambda number: self._alone(self._items[number]), numbers[start:start + CHUNK])
+            if sum(any(test.lines.values()) for test in self._covered) >= REACHING * len(self._changes):
+                break
 
     def _try_all(self) -> None:
         """Try all mutants, those of one function after each other, and tell about each module in its order."""
@@ -124,7 +136,8 @@ class Trials:
         return status
 
     def _take_folder(self) -> None:
-        """Put temporary files of this process where only its parent's next one clears them."""
+        """Put temporary files of this process where only its parent's next one clears them, and harm nothing else."""
+        stay_within(self._package.parent.parent)
         factory: Any = self._items[0].config._tmp_path_factory  # type: ignore[attr-defined]
         factory._given_basetemp = self._package.parent / f'tmp-{os.getppid()}'
         sys.modules['conftest'].STATE_HOME = str(factory.getbasetemp())  # type: ignore[attr-defined]
@@ -154,25 +167,13 @@ class Trials:
         able = [number for number, test in enumerate(self._covered)
                 if not test.lines.get(change.module, frozenset()).isdisjoint(change.lines)]
         likely = [number for number in dict.fromkeys(self._likely[change.mutant.function]) if number in able]
-        others = sorted(set(able) - set(likely), key=self._order(change.module))
-        spent = accumulate(0 if self._is_own(change.module, number) else self._covered[number].seconds
-                           for number in others)
+        others = sorted(set(able) - set(likely), key=lambda number: self._order(change.module, number))
+        spent = accumulate(self._covered[number].seconds for number in others)
         return [*likely, *(number for number, seconds in zip(others, spent) if seconds < LONGEST)]
 
-    def _order(self, module: str) -> Callable[[int], tuple[bool, float]]:
+    def _order(self, module: str, number: int) -> tuple[bool, float]:
         """Return by what tests are sorted: those of a module's own files come first, then the quick ones."""
-        return lambda number: (not self._is_own(module, number), self._covered[number].seconds)
-
-    def _is_own(self, module: str, number: int) -> bool:
-        """Tell whether a test stands in a file that takes something from a module, or has its name."""
-        file = self._items[number].module  # type: ignore[attr-defined]
-        if file not in self._own[module]:
-            name = f'smart_attributes.{module.replace("/", ".")}'
-            self._own[module][file] = file.__name__.endswith(
-                (f'_{module.replace("/", "_")}', f'_{module.rpartition("/")[2]}')) or any(
-                getattr(value, '__name__' if isinstance(value, ModuleType) else '__module__', '') == name
-                for value in vars(file).values())
-        return self._own[module][file]
+        return self._items[number].path.stem not in self._own[module], self._covered[number].seconds
 
 
 def no_process(*_: Any, **__: Any) -> None:

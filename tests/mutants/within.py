@@ -13,10 +13,11 @@ from unittest import mock
 
 import days
 import pytest
-from conftest import Result
+from conftest import ROOT, Result
 
 from smart_attributes import alarm, main
 from smart_attributes.history import commits, smartd_log
+from smart_attributes.reading import names
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
 
@@ -29,10 +30,10 @@ def run(*words: str, **unusual: Any) -> Result:
         return Result(_status(words), printed.getvalue())
 
 
-def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '') -> Result:
+def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent') -> Result:
     """Run the program at a time, as days.run_at() does."""
     with mock.patch('time.time', lambda: now), mock.patch.object(smartd_log, 'FOLDER', logs), \
-            mock.patch.object(commits, 'BOOT_ID', boot or commits.BOOT_ID):
+            mock.patch.object(commits, 'BOOT_ID', boot or commits.BOOT_ID), mock.patch.object(names, 'SLOTS', slots):
         return run(*words)
 
 
@@ -53,6 +54,7 @@ def _alone() -> Iterator[io.StringIO]:
         for name in ('stdout', 'stderr'):
             patches.enter_context(mock.patch.object(sys, name, printed))
         patches.enter_context(mock.patch.dict(os.environ, days.environment()))
+        patches.enter_context(mock.patch.object(sys, 'argv', [str(ROOT / 'check_smart_attributes')]))
         try:
             yield printed
         finally:
