@@ -72,8 +72,8 @@ def test_doctor_does_not_praise_arrays_that_it_cannot_see(machine):
     """There may be gmirror or ZFS: "no drive is a member" would be wrong."""
     findings = json.loads(told(machine, 'doctor', '--raid', '--json'))['findings']
 
-    assert [(each['good'], each['words']) for each in findings if each['subject'] == 'RAID'] == [
-        (None, 'members of arrays are unknown: this system has no /sys/block')]
+    assert [(each['state'], each['message']) for each in findings if each['subject'] == 'RAID'] == [
+        ('unchecked', 'members of arrays are unknown: this system has no /sys/block')]
 
 
 def test_a_drive_that_hangs_ends_in_time_with_its_processes(fake):
@@ -141,7 +141,7 @@ def test_doctor_names_the_path_that_keeps_the_program_from_starting(open_place):
     (open_place / 'program').touch()
     code = 'from smart_attributes.doctor import start\nprint(*start._on_the_way(sys.argv[1], os.X_OK))'
 
-    assert "kind='file', mode=420" in freebsd.run(str(open_place / 'program'), code=code).stdout
+    assert "code='program-not-executable', mode=420" in freebsd.run(str(open_place / 'program'), code=code).stdout
 
 
 # --- reports that were made there -----------------------------------------------------------------

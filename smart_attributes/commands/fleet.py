@@ -88,7 +88,7 @@ def _icinga(own: FleetOptions) -> Icinga:
 
 def _of_reports(options: Options, runner: Runner, now: float,
                 paths: Sequence[str]) -> tuple[Mapping[str, Json], Sequence[str]]:
-    """Return the document of each folder with reports of smartctl, by its name, and the files that are no reports."""
+    """Return the document of each folder with reports of smartctl, by its name, and the other files."""
     from ..check.survey import survey
     found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
     by_host: dict[str, list[Verdict]] = {}

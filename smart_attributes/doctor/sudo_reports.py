@@ -1,4 +1,4 @@
-"""What sudo and visudo report to the monitoring user and to root: the commands it may run, and why sudo refuses."""
+"""Reports of sudo and visudo to the monitoring user and to root: the commands it may run, and why sudo refuses."""
 from __future__ import annotations
 
 import grp

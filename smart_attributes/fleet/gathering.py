@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .icinga import Icinga
     from .services import Service
 
-    # Of the paths of smartctl's reports: the documents of their hosts, and the paths of files that are no reports.
+    # Of the paths of smartctl's reports: the documents of their hosts, and the paths of the other files.
     Reports = Callable[[Sequence[str]], tuple[Mapping[str, Json], Sequence[str]]]
 
 NOTE = 500             # characters

@@ -1,4 +1,4 @@
-"""What is most urgent in a fleet: groups of drives at risk, and the drives to replace, in order. Pure.
+"""The most urgent matters of a fleet: groups of drives at risk, and the drives to replace, in order. Pure.
 
 A group is at risk if, for example, it is an array that can lose no further member. The drives of hosts with such a
 group come first.

@@ -1,6 +1,6 @@
 """The summary of a fleet: counts by model and firmware, firmware defects, duplicate drives, and the plan. Pure.
 
-The plan tells what to replace, in which order, what to order by when, and which firmware to update.
+The plan shows what to replace, in which order, what to order by when, and which firmware to update.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a history has lost: messages, copying what is left of a damaged file, and wrong times of a wrong clock.
+"""The losses of a history: messages, copying what is left of a damaged file, and wrong times of a wrong clock.
 
 A check of a healthy history does not load this module. A damaged file is copied drive by drive: damage to one drive
 costs that drive's readings only.

@@ -1,4 +1,4 @@
-"""What a drive's judgements found, and why it was not read, as sentences that all outputs print."""
+"""Findings of a drive's judgements, and the reason that it was not read, as sentences for all outputs."""
 from __future__ import annotations
 
 from ..coded import Coded

@@ -1,4 +1,4 @@
-"""What Linux reports about the machine: its disks, their bays, small files of /sys and /proc, and output of commands.
+"""Reports of Linux about the machine: its disks, their bays, small files of /sys and /proc, and output of commands.
 
 Every user may read these files. No device is opened, and data that cannot be read counts as absent.
 Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enclosure.

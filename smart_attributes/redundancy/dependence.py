@@ -1,4 +1,4 @@
-"""What depends on each drive: the groups on it, and whether to replace it now.
+"""The use of each drive: the groups on it, and whether to replace it now.
 
 The severity of a verdict and the action that it advises are decided elsewhere, and reach this module as `Drive`.
 """
