@@ -226,6 +226,18 @@ def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
         'was read but not evaluated: time limit of 55 s exceeded', '']
 
 
+def test_the_time_limit_during_further_logs_costs_no_drive(monkeypatch):
+    """They are judged without the logs that are missing."""
+    def over(*_: object):
+        raise alarm.TimeIsOver('time limit of 55 s exceeded')
+    monkeypatch.setattr(verdicts.Verdicts, '_is_asked', over)
+    judging = verdicts.Verdicts(judge(), options(), Runner())
+    drives = inventory.inventory(stage(Read(SDA, REPORT)), options(), judging.history)
+
+    assert judging.completed(drives, 0) == drives
+    assert [each.problem for each in judging.of(drives)] == ['']
+
+
 def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
     def read_files(paths, found) -> None:
         found.append(Read(Device('/tmp/a.json', is_recorded=True), REPORT))

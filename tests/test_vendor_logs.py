@@ -15,7 +15,6 @@ from foreign import shipped
 from simulator import Machine, read, why_not
 
 from smart_attributes.check import further_logs, judging, vendor_readings
-from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.rulebook import Judge
 from smart_attributes.coded import Coded
 from smart_attributes.commands import table
@@ -437,7 +436,7 @@ def test_a_drive_with_two_addresses_is_asked_once():
     assert (logs.ask(READ, None, True), logs.ask(second, None, True)) == (True, True)
     assert runner._added == [CALL]
     logs.take(Answer(CALL, 'timeout'))
-    assert [each.outcome.vendor_log for each in logs.completed([READ, second], Remembered(), 1, 0)] == [
+    assert [each.outcome.vendor_log for each in logs.joined([READ, second])] == [
         LogPage('0xC0', status=vendor_logs.HANGS)] * 2
 
 
@@ -452,7 +451,7 @@ def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     logs = logs_of(Runner())
     logs.ask(READ, None, True)
     logs.take(Answer(CALL, 'done', status=1, stdout=stdout, stderr=stderr))
-    [found] = logs.completed([READ._replace(remark=REMARK)], Remembered(), 1, 0)
+    [found] = logs.joined([READ._replace(remark=REMARK)])
 
     assert (found.remark, found.outcome.vendor_log.status) == (remark, vendor_logs.UNREAD)
 
@@ -465,7 +464,7 @@ def test_what_was_not_asked_stays_as_it_is(read):
     logs = logs_of(Runner())
     logs.take(Answer(CALL, 'timeout'))
 
-    assert logs.completed([read], Remembered(), 1, 0) == (read,)
+    assert logs.joined([read]) == (read,)
 
 
 def read_before(points, age=0):

@@ -9,7 +9,7 @@ import os
 import time
 from contextlib import suppress
 
-from .. import alarm, state_directory
+from .. import state_directory
 from ..constants import DAY
 from ..errors import DriveError
 from ..knowledge import vendor_logs
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..reading.processes import Runner
     from ..reading.smartctl_calls import Command
     from ..state_directory import StateDirectory
-    from .history_access import Remembered
     from .rulebook import Judge
     from .vendor_readings import Log
 
@@ -66,18 +65,14 @@ class FurtherLogs:
         if answer.command in self._asked:
             self._answers[answer.command] = answer
 
-    def completed(self, reads: Sequence[Read], history: Remembered, jobs: int, deadline: float) -> tuple[Read, ...]:
-        """Return the reads with their logs, after asking drives that were not expected at their address.
+    def wait(self, jobs: int, deadline: float) -> None:
+        """Wait for the drives that were asked after the others had answered. deadline: of time.monotonic()."""
+        if time.monotonic() < deadline:
+            for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
+                self.take(answer)
 
-        deadline: of time.monotonic().
-        """
-        with suppress(alarm.TimeIsOver):  # the drives are judged without the logs that are missing
-            for read in reads:
-                with suppress(Exception):
-                    self.ask(read, history.past(read.device), history.keeps(read.device))
-            if time.monotonic() < deadline:
-                for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
-                    self.take(answer)
+    def joined(self, reads: Sequence[Read]) -> tuple[Read, ...]:
+        """Return the reads with the logs of their drives."""
         return tuple(map(self._with_logs, reads))
 
     def _with_logs(self, read: Read) -> Read:

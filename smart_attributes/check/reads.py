@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
 
     class Listener(Protocol):
-        """Somebody who works while drives are being read."""
+        """Work that is done while drives are being read."""
 
         def begin(self, devices: Sequence[Device]) -> None:
             """Prepare for these drives."""

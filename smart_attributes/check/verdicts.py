@@ -103,19 +103,26 @@ class Verdicts:
         report = read.outcome
         if not isinstance(report, Report) or read.device.is_recorded:
             return False
+        may_have_page = bool(report.nvme) and self._options.judging.vendor_logs is not None
+        if not may_have_page and not self._is_for_a_person:
+            return False  # most drives of a check: their entry is not looked up for this
         spec = self.judge.database.identify(report.identity, [row.id for row in report.attributes])
-        is_wanted = spec.log is not None and self._options.judging.vendor_logs is not None
-        return is_wanted or (spec.keeps_farm and self._is_for_a_person)
+        return (may_have_page and spec.log is not None) or (spec.keeps_farm and self._is_for_a_person)
 
     # --- when all have answered ---------------------------------------------------------
 
     def completed(self, drives: Inventory, deadline: float) -> Inventory:
-        """Return the inventory with the further logs of its drives. deadline: of time.monotonic()."""
-        for read in drives.reads if self._logs is None else ():
-            with suppress(Exception):
-                self._is_asked(read, self.history.past(read.device), self.history.keeps(read.device))
-        return drives._replace(reads=self._logs.completed(
-            drives.reads, self.history, self._options.how_read.jobs, deadline)) if self._logs else drives
+        """Return the inventory with the further logs of its drives, after asking those at a new address.
+
+        deadline: of time.monotonic().
+        """
+        with suppress(alarm.TimeIsOver):  # the drives are judged without the logs that are missing
+            for read in drives.reads:
+                with suppress(Exception):  # this drive is judged without its logs
+                    self._is_asked(read, self.history.past(read.device), self.history.keeps(read.device))
+            if self._logs:
+                self._logs.wait(self._options.how_read.jobs, deadline)
+        return drives._replace(reads=self._logs.joined(drives.reads)) if self._logs else drives
 
     def of(self, drives: Inventory) -> tuple[Verdict, ...]:
         """Return the verdict on each drive; if the time limit passes, those not judged until then are UNKNOWN."""
