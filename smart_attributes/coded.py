@@ -1,10 +1,11 @@
 """Sentences with a code: people read the sentence, and programs act on the code."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
 

@@ -5,6 +5,7 @@ They are named tuples, not dataclasses: importing dataclasses costs a check
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
 from .coded import NOTHING, Coded
@@ -12,9 +13,6 @@ from .constants import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
 from .errors import DriveError
 from .errors import Identity as Identity  # noqa: PLC0414 (an export)
 from .typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 class State(IntEnum):

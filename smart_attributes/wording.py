@@ -1,12 +1,12 @@
 """Numbers, periods and readings as text for people."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .constants import DAY, HOUR, YEAR
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .model import Forecast, Reading
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')

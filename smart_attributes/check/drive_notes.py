@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from ..coded import Coded
 from ..constants import HOUR, LONGEST_STATEMENT
@@ -15,8 +16,6 @@ from ..words import clean
 from . import forecasts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..history.past import Past
 
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL

@@ -1,6 +1,8 @@
 """Messages about drives that are new, gone, moved or in standby. Pure: history is passed in as values."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
 from ..coded import Coded
 from ..constants import DAY, MONTH
 from ..history import drive_records
@@ -11,9 +13,6 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Callable
-
     Met = tuple[str, Identity, Match]   # address, the drive there, its match in history
 
 

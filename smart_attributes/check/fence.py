@@ -5,13 +5,10 @@ such as a missing Python package, are left to `main`.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from ..errors import inside
 from ..model import State, Verdict, worst
-from ..typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Callable
 
 UNCOMPARED = 'cannot be compared with its history'
 

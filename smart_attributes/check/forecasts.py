@@ -1,12 +1,12 @@
 """Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ..model import Forecast, Reading, Source, Verdict
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ..history.past import Past
     from ..history.series import Point
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from .. import state_directory
@@ -22,8 +23,6 @@ from ..typed import TYPE_CHECKING
 from . import vendor_readings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ..command_line.options import Options
     from ..history.past import Past
     from ..model import Answer, Read

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from .. import state_directory
@@ -16,8 +17,6 @@ from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdic
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from ..history.drive_records import Record
     from ..history.past import Past
     from ..history.series import Observation

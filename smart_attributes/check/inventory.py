@@ -1,6 +1,8 @@
 """The second stage of a run: which drives there are, under which names, and which are missing or have moved."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .. import alarm
 from ..coded import Coded
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached
@@ -10,8 +12,6 @@ from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..command_line.options import Options
     from .drive_tracking import Whereabouts
     from .history_access import Remembered

@@ -1,6 +1,8 @@
 """Compare readings with their limits. Pure: the date and all other input are passed in as values."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from ..coded import NOTHING, Coded
 from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
@@ -13,8 +15,6 @@ from ..wording import amount, statement
 from . import drive_notes, forecasts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ..history.past import GrowthAlert, Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
 

@@ -1,6 +1,7 @@
 """Messages about a run as a whole: one list of rules over what its three stages returned. Pure."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from ..coded import Coded
@@ -11,7 +12,6 @@ from . import inventory
 from .rulebook import day
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from ..command_line.options import Options

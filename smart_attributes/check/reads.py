@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 
 from .. import alarm
 from ..coded import Coded
@@ -13,7 +14,6 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .rulebook import Site, site_of, today
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from ..command_line.options import Options

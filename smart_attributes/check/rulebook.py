@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from .. import alarm
@@ -18,8 +19,6 @@ from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     from ..command_line.options import Before
     from ..knowledge.drive_database import SpecDatabase
     from ..knowledge.site_file import SiteFile

@@ -6,6 +6,7 @@ which drives there are, and the verdicts on them.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from .. import alarm
 from ..coded import Coded
@@ -18,8 +19,6 @@ from .rulebook import Judge, judge_of, site_of
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..reading.processes import Runner
     from ..redundancy.replacement import Machine
     from .drive_tracking import Whereabouts

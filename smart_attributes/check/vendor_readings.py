@@ -7,7 +7,6 @@ from ..model import Reading
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-
     from ..history.past import Past
     from ..history.series import History
     from ..knowledge.drive_database import SpecDatabase

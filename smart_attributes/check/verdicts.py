@@ -5,6 +5,7 @@ may be indistinguishable. reason() determines when a verdict is formed again.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .. import alarm
@@ -17,8 +18,6 @@ from .history_access import Remembered, remembered
 from .rulebook import Judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ..command_line.options import Options
     from ..history.past import Past
     from ..model import Answer

@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from ..constants import ENDINGS
 from ..typed import TYPE_CHECKING, NamedTuple
 from .option_groups import OUTPUT, OptionGroup, expected, option, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..typed import Json
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 
 from ..constants import DAY, DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
@@ -10,7 +11,6 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .options import FORMATS, LABELS, STATE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import Any
 
     Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()

@@ -1,13 +1,14 @@
 """The values of a command line: one group for each part of the program that uses them, and those of a check."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..constants import DAY, HOUR
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here

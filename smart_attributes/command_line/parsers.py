@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 
 from ..errors import UsageError
 from ..typed import TYPE_CHECKING, NamedTuple
 from .options import GROUPS, PROGRAM, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
     from .option_groups import Option, OptionGroup

@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import stat
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from .. import files, trust
@@ -30,8 +31,6 @@ from ..wording import amount
 from ..words import clean, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from ..typed import Json
 
 REMOVED = 'the drive was removed'

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .. import alarm
@@ -14,7 +15,6 @@ from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import TypeVar
 
     from ..model import Verdict

@@ -5,6 +5,7 @@ A record defines the parser, help, documents, time limit and use of the history 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from ..command_line import command_options as own
 from ..command_line import option_groups as groups
@@ -15,8 +16,6 @@ from ..files import CONFIG
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..typed import Json
 
 

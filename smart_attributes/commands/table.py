@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 from .. import VERSION, alarm
@@ -12,8 +13,6 @@ from ..command_line.parsers import Command
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..reading.processes import Runner
 
 # Rarely used groups come last.

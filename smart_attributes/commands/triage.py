@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Callable, Mapping
 
 from ..check.survey import Survey
 from ..coded import Coded
@@ -16,8 +17,6 @@ from . import person, smartd_import
 from .check import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ..typed import Json, MutableJson
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from zlib import crc32
 
@@ -29,8 +30,6 @@ from .drive_records import DrivePlace, Record
 from .rows import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .directory import HistoryFolder
     from .rows import Head
 

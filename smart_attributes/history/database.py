@@ -8,6 +8,7 @@ aside, and what is left of it is copied (see losses).
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 
 from ..constants import DAY
@@ -17,7 +18,6 @@ from ..typed import TYPE_CHECKING
 from . import commits, directory, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import TypeVar
 
     from .commits import Commits

@@ -9,14 +9,12 @@ import errno
 import fcntl
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from .. import files, state_directory, trust
 from ..errors import HistoryUnusable
-from ..typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..typed import NamedTuple
 
 NAME = 'history'
 FILE = 'history.sqlite'

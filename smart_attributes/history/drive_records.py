@@ -8,14 +8,13 @@ began, or was first found left, within that day; a missing drive, until it is ba
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 
 from ..constants import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
     from ..model import Identity
 
     SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 
 from .. import files
@@ -13,7 +14,6 @@ from ..model import Farm, Head
 from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from ..state_directory import StateDirectory

@@ -7,13 +7,13 @@ date is within the range in more than nine of ten cases. Those of the estimate c
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..constants import DAY, MONTH, YEAR
 from ..model import Forecast
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Point = tuple[float, float]  # seconds since 1970, %
 
 YOUNGEST = 90 * DAY         # of power-on time; before that, most of the data written comes from the installation

@@ -9,6 +9,7 @@ only wobbles.
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, zip_longest
 
 from ..constants import DAY, HOUR, LETTERS, MINUTE
@@ -19,8 +20,6 @@ from ..wording import amount
 from ..words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from .series import History
 
 WORN = 100.0          # per cent

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Collection, Sequence
 
 from ..constants import DAY
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile
@@ -22,7 +23,6 @@ from . import commits, directory, rows
 from .database import CLONED, DAMAGED, GONE, SALVAGE, SETTINGS, Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
     from typing import TypeVar
 
     from .commits import Known

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ..coded import Coded
@@ -14,7 +15,6 @@ from . import growth, series
 from .series import Key, Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from ..model import Reading

@@ -8,6 +8,7 @@ damage only. It does not detect changes by the owner of the file, whose history 
 """
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from ..model import Identity
@@ -18,7 +19,6 @@ from .drive_records import DrivePlace, Record
 from .series import History, Key, Point
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from ..sqlite_file import SqliteFile

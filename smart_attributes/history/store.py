@@ -5,6 +5,7 @@ writes everything in one transaction: simultaneous or killed checks leave nothin
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from ..constants import DAY, MONTH
@@ -16,7 +17,6 @@ from .drive_records import updated
 from .series import LATELY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import TypeVar
 
     from ..model import Identity

@@ -5,6 +5,7 @@ import os
 import pwd
 import shutil
 import stat
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from .. import files, trust
@@ -17,8 +18,6 @@ from . import plan
 from .plan import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, TREES, Change, Found, Item, digest, tree_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     Modules = dict[str, bytes]   # content of each file, by its path below the folder of modules
 
 CACHE = '__pycache__'              # folders of what Python compiled

@@ -8,6 +8,7 @@ import pwd
 import re
 import sys
 import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 
 from .. import files, trust
 from ..errors import SmartError, UsageError
@@ -19,8 +20,6 @@ from .disk import LARGEST, Disk, below
 from .plan import DOCUMENTS, ICINGA, ICINGA_FOLDERS, INSTALLER, OF_PACKAGE, PLUGIN_FOLDERS, SHARED, TREES, USERS, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from ..model import HowRead
     from ..reading.processes import Runner
     from .disk import Modules

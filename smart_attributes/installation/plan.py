@@ -4,6 +4,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .. import VERSION
 from ..command_line.options import PROGRAM, USER
@@ -11,11 +12,8 @@ from ..errors import SmartError
 from ..files import CONFIG
 from ..state_directory import NAME
 from ..state_directory import PACKAGE as STATE
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..words import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # FreeBSD's ports keep everything below /usr/local.
 RULE = f'{"/usr/local" if sys.platform.startswith("freebsd") else ""}/etc/sudoers.d/{NAME}'

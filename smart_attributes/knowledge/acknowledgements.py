@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Collection, Sequence
 
 from ..errors import DataError, UsageError
-from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
+from ..typed import Json, MutableJson, NamedTuple
 from ..words import clean
 from . import data_file, site_file
 from .thresholds import FILE, GONE, NOTES, Acknowledgement, from_overrides
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 _FORM = 'SERIAL:METRIC=VALUE[:UNTIL[:WHY]]'
 _WORD = (r'(?P<serial>.+?):(?P<metric>[A-Za-z][^:=]*)=(?P<value>[^:]+)'

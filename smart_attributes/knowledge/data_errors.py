@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..errors import FormulaError, UsageError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
@@ -13,7 +14,6 @@ from . import decode, ranges, regular_expressions, shipped_data, standards
 from .thresholds import rank, several
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     Path = tuple[str | int, ...]

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from .. import files, trust
@@ -19,7 +20,6 @@ from . import shipped_data
 from .shipped_data import reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     Path = Sequence[str | int]

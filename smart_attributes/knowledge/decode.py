@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ..errors import FormulaError
@@ -23,8 +24,6 @@ from ..model import AttributeRow, Identity
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     Bytes = Sequence[int | None]   # raw bytes, low byte first; None for a byte that the report lacks
 
 RAW_BYTES = 6

@@ -6,6 +6,7 @@ drive, so that the size of the database hardly affects the speed of a check.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ..coded import Coded
@@ -17,7 +18,6 @@ from .decode import LOGICAL_SECTORS
 from .pattern_prefixes import ByBeginning, matches_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     Interval = tuple[float | None, float | None]

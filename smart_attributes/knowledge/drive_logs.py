@@ -5,6 +5,7 @@ specification (device self-test log); the terms are smartctl's.
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import localtime, strftime
 
 from ..coded import Coded
@@ -15,8 +16,6 @@ from ..wording import amount, since
 from . import standards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from ..model import Farm
     from .drive_database import Interval, Metric
 

@@ -5,13 +5,11 @@ the medium: UNC, uncorrectable, and IDNF, sector not found; ICRC is an error of 
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from ..model import ErrorEntry, Reading, Report, Source
-from ..typed import TYPE_CHECKING
 from . import drive_logs, standards
 from .drive_database import Metric
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 DATA_ERRORS, INTERFACE_ERRORS = frozenset(('UNC', 'IDNF')), frozenset(('ICRC',))
 COUNTED = 'reported_uncorrect'     # the metric that counts data errors

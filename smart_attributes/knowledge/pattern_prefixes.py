@@ -6,13 +6,13 @@ fails there, most at the first character.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from typing import Any
 
 

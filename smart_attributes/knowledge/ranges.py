@@ -5,16 +5,13 @@ Source: Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from ..coded import Coded
 from ..constants import LETTERS
 from ..errors import UsageError
-from ..typed import TYPE_CHECKING
 from .nagios import Range
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 INFINITY = float('inf')
 LONGEST_NUMBER = 300  # characters; longer ones may be beyond what a float can hold

@@ -4,6 +4,8 @@ Pure: all input is passed as values. A reading outside its valid range is unknow
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
@@ -12,8 +14,6 @@ from . import decode, drive_logs, standards
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from .drive_database import Interval
 
 _WEAR = 'endurance_used'

@@ -5,11 +5,9 @@ Python's own engine cannot be interrupted; an expression that could run forever 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from ..typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from ..typed import NamedTuple
 
 # All limits apply to the expanded pattern: the content of (...){3} counts three times.
 UNLIMITED = 4     # unlimited repetitions: fast on the forty characters of a name

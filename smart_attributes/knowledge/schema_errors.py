@@ -3,15 +3,13 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, Json
+from ..typed import Json
 from .data_errors import nearest, nearest_metric
 from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 MOST = 100   # errors of one file: a million would take minutes
 

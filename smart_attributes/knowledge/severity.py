@@ -5,14 +5,14 @@ number is beyond its limit. Metric.concern, from attributes.json, names the kind
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..errors import UsageError
 from ..model import Judgement, State, Verdict
 from ..typed import TYPE_CHECKING
 from . import ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe
     Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe
 

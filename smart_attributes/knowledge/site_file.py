@@ -5,6 +5,7 @@ A mistake must not hide a dying drive: everything else in the file still applies
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import DataError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
@@ -12,7 +13,6 @@ from . import data_file
 from .data_file import definition, is_fitting, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from .data_errors import Mistake

@@ -5,13 +5,12 @@ SBC-4 and SPC-5 (log pages).
 """
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ..constants import HOUR
 from ..model import State
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from .decode import LOGICAL_SECTORS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..coded import Coded
 from ..constants import LETTERS
@@ -16,7 +17,6 @@ from ..wording import amount
 from ..words import clean, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     Layer = Sequence[tuple[str, Json]]  # (origin, fields), all of equal rank

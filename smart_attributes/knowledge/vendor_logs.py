@@ -4,6 +4,8 @@ Nothing is guessed: a page of another layout, or one that the drive has not fill
 """
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from ..coded import Coded
 from ..constants import DAY
 from ..model import Reading, Source
@@ -12,8 +14,6 @@ from ..words import clean
 from . import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from ..model import Identity, Report
     from .drive_database import Metric
 

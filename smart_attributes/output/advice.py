@@ -1,6 +1,8 @@
 """The recommended action for a drive, such as ordering a replacement or checking a cable. Pure."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from ..knowledge import severity
 from ..model import State
 from ..redundancy.replacement import Drive
@@ -9,8 +11,6 @@ from .forecast_dates import day, lasting, order_by
 from .statements import findings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ..model import Verdict
 
 REPLACE, COPY, KEEP, LATER, REJOIN, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHING = (

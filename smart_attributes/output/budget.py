@@ -5,6 +5,7 @@ or removes a series of a graph. The text gets the remaining space, and never les
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from ..knowledge import severity
@@ -13,8 +14,6 @@ from ..wording import listed, plain
 from . import perfdata, plugin_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ..knowledge.drive_database import Metric
     from ..model import Verdict
 

@@ -6,6 +6,8 @@ an n begins a new line of the details.
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from ..knowledge import severity
 from ..model import State
 from ..typed import TYPE_CHECKING
@@ -14,8 +16,6 @@ from ..words import clean, coded, sentence
 from . import perfdata, plugin, plugin_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ..model import Verdict
     from .plugin import Face, Whole
 

@@ -5,12 +5,10 @@ Programs decide by codes and fields, never by sentences. A code keeps its name a
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from .. import files
-from ..typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from ..typed import NamedTuple
 
 
 class Code(NamedTuple):

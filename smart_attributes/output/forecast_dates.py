@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from ..constants import DAY, YEAR
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ..model import Forecast
 
 FAR = 10 * YEAR           # later dates are too uncertain to plan with

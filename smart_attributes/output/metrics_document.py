@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ..constants import DOCUMENT
 from ..knowledge import severity
@@ -19,8 +20,6 @@ from .advice import advice
 from .metrics import graphed
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
-
     from ..coded import Coded
     from ..model import Device
 

@@ -3,14 +3,11 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 
 from .. import files
 from ..errors import SmartError
-from ..typed import TYPE_CHECKING
 from ..words import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def write(text: str | Sequence[str], path: str) -> None:

@@ -6,6 +6,7 @@ always quoted, so that a value can be found by its position.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..knowledge import ranges
 from ..knowledge.drive_database import Metric
@@ -14,8 +15,6 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     # "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain tuple, because a fleet has
     # millions of them.
     ReadBack = tuple[str, float, str]

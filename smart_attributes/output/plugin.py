@@ -1,17 +1,16 @@
 """The plugin output that a monitoring daemon reads: a summary line, a line per drive, perfdata on the last line."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import OUTPUT_LIMIT, State, Verdict, worst
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..wording import statement
 from ..words import coded, sentence
 from . import budget, perfdata, plugin_lines
 from .statements import headline, reading_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 # Metrics that the first line shows if all drives are OK; a zero is not shown.
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))

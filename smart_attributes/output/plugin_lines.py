@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from ..coded import Coded
 from ..model import State, Verdict
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..wording import plural
 from ..words import clean, coded, sentence
 from .statements import findings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 NAME = 'SMART'
 GAP = '  '

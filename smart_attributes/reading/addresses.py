@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
 
@@ -13,7 +14,6 @@ from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES
 from .names import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from re import Pattern
 
     from .device_types import DeviceType

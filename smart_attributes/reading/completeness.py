@@ -9,6 +9,7 @@ statistics, pending defects and self-tests only if a drive has them, so a report
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 
 from ..coded import Coded
@@ -19,7 +20,6 @@ from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ..model import Report

@@ -3,15 +3,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Mapping, Sequence
 
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Read, Report
-from ..typed import TYPE_CHECKING
 from .device_types import base, controller, is_raid
 from .system import names_in, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
 
 ROOT = '/'  # the folder used as /
 

@@ -3,15 +3,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
 from ..model import Device, Read, Report
-from ..typed import TYPE_CHECKING
 from . import controllers, failure_reasons, smartctl_calls, virtual_devices
 from .device_types import BY_NAME, base
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def with_better_reasons(reads: Sequence[Read]) -> list[Read]:

@@ -5,14 +5,12 @@ Each sentence continues after the drive's name: "sdb: cannot be opened: Permissi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 # smartctl complains near the top, in lines shorter than 200 characters. A drive can report any text, and the running
 # time of the expressions below grows with the cube of the line length.

@@ -2,13 +2,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ..model import Identity, Read, Report
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from .device_types import is_raid
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Distinct(NamedTuple):

@@ -6,10 +6,11 @@ anonymiser or a program that imitates smartctl.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
-from ..typed import TYPE_CHECKING, Json
+from ..typed import Json
 from . import completeness, farm, report_common
 from .content import as_text, json_start, loaded
 from .json_values import (
@@ -24,9 +25,6 @@ from .json_values import (
     text_of,
     word_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')

@@ -5,6 +5,8 @@ after an answer are imported where they are used.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 from .. import alarm
 from ..coded import NOTHING, Coded
 from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError, inside
@@ -15,8 +17,6 @@ from .device_types import base, is_raid
 from .names import named as uniquely_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from ..model import Outcome, Report
     from .processes import Runner
     from .scans import Scan

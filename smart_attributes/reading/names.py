@@ -7,13 +7,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..model import Device
-from ..typed import TYPE_CHECKING
 from .device_types import base, is_raid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 def unique(forms: Iterable[Iterator[str]]) -> list[str]:

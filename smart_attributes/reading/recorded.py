@@ -4,20 +4,16 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from .. import files, trust
 from ..coded import Coded
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read, Report
-from ..typed import TYPE_CHECKING
 from ..wording import listed, plural
 from . import machine, text_report
 from .content import begins_like_report
 from .names import slug, unique
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 SHOWN = 5    # names of other files that are listed
 

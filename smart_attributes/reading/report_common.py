@@ -2,14 +2,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..coded import Coded
 from ..errors import DriveError
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
-from ..typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ..typed import NamedTuple
 
 ERROR_COUNTERS = (
     'errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites',

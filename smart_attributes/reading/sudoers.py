@@ -10,6 +10,7 @@ import math
 import os
 import re
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..constants import IS_FREEBSD, SMARTCTL
 from ..errors import SmartError, UsageError
@@ -19,8 +20,6 @@ from ..words import literally
 from . import device_types, nvme_log, smartctl_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from .device_types import DeviceType
     from .machine import DeviceList, Plan
     from .processes import Runner

@@ -9,17 +9,15 @@ import os
 import re
 import stat
 import time
+from collections.abc import Iterator
 
 from ..model import Device, Place
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS, base, controller
 from .processes import Runner
 from .smartctl_calls import ENVIRONMENT
 from .virtual_devices import not_a_drive, virtual_disk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE = 1 << 16    # bytes of a small file that are read
 TIME_LIMIT = 5.0  # seconds that a command may take

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
@@ -16,8 +17,6 @@ from ..words import argument, clean
 from .block_devices import MEMBERS, NAME, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from .block_devices import Devices
 
 # Level -> whether each place needs a device. An array of level raid1 works with empty places: QNAP builds 32 for 4.

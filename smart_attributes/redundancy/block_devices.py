@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
 from ..model import Member
 from ..reading.system import names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..reading.system import System
 
 _TABLE = 1 << 22          # of mountinfo: a host of containers has thousands of mounts

@@ -5,6 +5,7 @@ The severity of a verdict and the action that it advises are decided elsewhere, 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 
 from ..coded import Coded
@@ -17,8 +18,6 @@ from . import groups
 from .replacement import machine, with_replacements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from ..model import Device, Verdict
     from ..reading.system import System
     from .replacement import Drive, Machine

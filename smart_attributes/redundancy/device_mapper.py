@@ -9,6 +9,8 @@ Documentation/admin-guide/device-mapper/dm-raid.rst and drivers/md/dm-raid.c (ra
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from ..coded import Coded
 from ..model import Group, Member
@@ -19,9 +21,6 @@ from ..words import argument
 from .block_devices import MEMBERS, NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from collections.abc import Set as AbstractSet
-
     from ..reading.system import System
     from .block_devices import Devices
 

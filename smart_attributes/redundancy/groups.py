@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
 from ..model import Group
 from ..reading.system import LINUX, names_in, text_of
@@ -17,9 +19,6 @@ from . import arrays, device_mapper
 from .block_devices import MEMBERS, NAME, listed, udev_values, uses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from collections.abc import Set as AbstractSet
-
     from ..reading.system import System
     from .block_devices import Devices
 

@@ -4,6 +4,8 @@ The order follows from the state of all groups of the machine and from the verdi
 """
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import IntEnum
 
 from ..coded import Coded
@@ -14,9 +16,6 @@ from . import sentences
 from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
     from ..model import Group, Verdict
     from ..typed import Json
 

@@ -1,6 +1,8 @@
 """Sentences about groups of drives, with the codes of codes.json. Pure."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..coded import Coded
 from ..typed import TYPE_CHECKING
 from ..wording import listed, plural
@@ -8,8 +10,6 @@ from ..words import argument, clean, sentence
 from .survival import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..model import Group
 
 KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',

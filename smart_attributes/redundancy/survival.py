@@ -5,12 +5,12 @@ Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) 
 """
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
     from ..model import Group, Member
 
 IN_SYNC = 'in_sync'

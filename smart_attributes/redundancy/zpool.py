@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ..coded import Coded
 from ..model import Group, Member
@@ -17,8 +18,6 @@ from . import zpool_status
 from .zpool_status import Pool, Scan, Vdev
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
     from ..reading.system import System
 
     DisksOf = Callable[[str], tuple[str, ...]]

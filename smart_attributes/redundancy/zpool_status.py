@@ -7,11 +7,9 @@ Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_stat
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from ..typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..typed import NamedTuple
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 RESILVERING = ('resilvering', 'awaiting resilver')

@@ -5,6 +5,7 @@ A mistyped option also runs this code, so modules that read files of 1.6 are imp
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..coded import Coded
 from ..errors import DataError
@@ -14,7 +15,6 @@ from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from ..model import Read
