@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .constants import DAY, HOUR, YEAR
+from .constants import DAY, HOUR, MINUTE, YEAR
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ def since(seconds: float) -> str:
     if seconds < 2 * DAY:
         return f'{round(seconds / HOUR)} h ago'
     return f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
+
+
+def duration(seconds: int) -> str:
+    """Return a number of seconds as text, rounded to a suitable unit: "10 min", "24 h", "7 d"."""
+    if seconds < 2 * HOUR:
+        return f'{max(round(seconds / MINUTE), 1)} min'
+    return f'{round(seconds / HOUR)} h' if seconds <= 2 * DAY else f'{round(seconds / DAY)} d'
 
 
 def statement(reading: Reading) -> str:

@@ -8,8 +8,8 @@ import pytest
 import workloads
 from conftest import drive_path, run
 
+from smart_attributes.check.forecasts import forecast
 from smart_attributes.constants import DAY
-from smart_attributes.history.forecast import forecast
 from smart_attributes.model import Forecast
 
 YEAR = 365 * DAY

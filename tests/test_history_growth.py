@@ -6,6 +6,7 @@ import json
 import pytest
 from conftest import ROOT
 
+from smart_attributes import wording
 from smart_attributes.constants import DAY
 from smart_attributes.errors import DataError, UsageError
 from smart_attributes.history import growth, past, series
@@ -245,19 +246,22 @@ def test_a_rule_that_cannot_be_meant_is_a_sentence(wrong):
 @pytest.mark.parametrize(('seconds', 'words'), [
     (1, '1 min'), (600, '10 min'), (7199, '120 min'), (7200, '2 h'), (DAY, '24 h'), (2 * DAY, '48 h'), (WEEK, '7 d')])
 def test_a_time_is_said_as_people_do(seconds, words):
-    assert growth.duration(seconds) == words
+    assert wording.duration(seconds) == words
 
 
 # --- wear -----------------------------------------------------------------------------------
 
+def is_hasty(worn, age=4 * 365 * DAY, times=3, gone=180 * DAY):
+    return growth.is_hasty(worn, START, MONTH, age, times, gone)
+
+
 def test_wear_is_fast_against_a_drive_s_own_life():
     """40 % in four years, then 10 % in a month: gone in five months."""
     worn = history((START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50))
-    found = growth.wear(worn, START, MONTH)
 
-    assert found is not None and (found.points, found.worn_in) == (10, 150 * DAY)
-    assert growth.is_hasty(found, 50, 4 * 365 * DAY, 3, 180 * DAY)
-    assert not growth.is_hasty(found, 50, 100 * DAY, 3, 180 * DAY), 'it has always worn like this'
+    assert is_hasty(worn) and is_hasty(worn, gone=150 * DAY + 1)
+    assert not is_hasty(worn, gone=150 * DAY)
+    assert not is_hasty(worn, 100 * DAY), 'it has always worn like this'
 
 
 @pytest.mark.parametrize('points', [
@@ -266,7 +270,7 @@ def test_wear_is_fast_against_a_drive_s_own_life():
     pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell')])
 def test_without_a_whole_window_there_is_no_speed(points):
     """Never an invented number."""
-    assert growth.wear(points, START, MONTH) is None
+    assert not is_hasty(points, times=0, gone=10 ** 12)
 
 
 def test_the_speed_of_wear_is_that_of_whole_windows():
@@ -274,24 +278,26 @@ def test_the_speed_of_wear_is_that_of_whole_windows():
     within = 30 * DAY
     at_the_beginning = history((START - 400 * DAY, 20), (START - within, 40), (START - DAY, 50))
 
-    assert growth.wear(at_the_beginning, START, MONTH).points == 10
-    assert growth.wear(history((START - 400 * DAY, 20), (START - within, 40)), START, MONTH) is None
-    assert growth.wear(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), START,
-                          MONTH) is None
+    assert is_hasty(at_the_beginning, gone=150 * DAY + 1) and not is_hasty(at_the_beginning, gone=150 * DAY)
+    assert not is_hasty(history((START - 400 * DAY, 20), (START - within, 40)), times=0, gone=10 ** 12)
+    assert not is_hasty(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), times=0,
+                        gone=10 ** 12)
 
 
 def test_what_is_worn_out_has_no_time_left():
-    assert growth.wear(history((START - 400 * DAY, 90), (START - DAY, 110)), START, MONTH).worn_in == 0
+    worn_out = history((START - 400 * DAY, 90), (START - DAY, 110))
+
+    assert is_hasty(worn_out, gone=1) and not is_hasty(worn_out, gone=0)
 
 
-@pytest.mark.parametrize(('used', 'age', 'worn_in', 'is_hasty'), [
-    (50, 100 * DAY, 100 * DAY, False), (50, 201 * DAY, 100 * DAY, True), (50, 200 * DAY, 100 * DAY, False),
-    (50, 300 * DAY, 180 * DAY, False), (50, 300 * DAY, 179 * DAY, True), (0, 0, 100 * DAY, False),
-    (0, 1, 100 * DAY, True)],
-    ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'ok-lasts', 'warn-lasts-not', 'ok-no-age', 'warn-youngest'])
-def test_haste_is_speed_and_an_early_end(used, age, worn_in, is_hasty):
-    """Each alone would be a false alarm. 4 % in 128 hours are 150 % in 200 days."""
-    assert growth.is_hasty(growth.Wear(4, 128 * HOUR, worn_in), used, age, 3, 180 * DAY) is is_hasty
+@pytest.mark.parametrize(('age', 'gone', 'expected'), [
+    (100, 451, False), (151, 451, True), (150, 451, False), (300, 450, False), (300, 451, True), (0, 451, False)],
+    ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'ok-lasts', 'warn-lasts-not', 'ok-no-age'])
+def test_haste_is_speed_and_an_early_end(age, gone, expected):
+    """Each alone would be a false alarm. 5 % in 30 days are 25 % in 150 days; the other 75 % last 450 days."""
+    worn = history((START - 400 * DAY, 20), (START - DAY, 25))
+
+    assert is_hasty(worn, age * DAY, 1, gone * DAY) is expected
 
 
 # --- acknowledgements -------------------------------------------------------------------------
@@ -446,12 +452,12 @@ def test_what_grew_lately_is_that_of_counters_alone():
     hot = CRC._replace(metric='temperature')
 
     def lately(reading: Reading, within: int) -> float | None:
-        found = past.lately(remembered(reading, *points), reading, within, False)
+        series = past.history(remembered(reading, *points), reading)
+        found = series and growth.lately(series, reading, within, START, False)
         return found and found.size
 
     assert (lately(CRC, 2 * DAY), lately(CRC, HOUR)) == (2, None)
     assert lately(hot, 2 * DAY) is None
-    assert past.lately(past.Past({}, START), CRC, 2 * DAY, False) is None
 
 
 USED = Reading('endurance_used', 0, '%', Source(log='NVMe health log'))

@@ -9,7 +9,9 @@ from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes.history import growth
 from smart_attributes.history.series import History, Point
-from smart_attributes.model import State
+from smart_attributes.model import Reading, Source, State
+
+CRC = Reading('crc_errors', 5, '', Source(attribute=199))
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ def test_a_time_that_is_none_is_refused(machine):
 def test_all_that_rose_in_the_time_counts(points, within, grown):
     """Whatever the limits are."""
     history = History(tuple(Point(moment * HOUR, number, HOUR) for moment, number in points), 80 * HOUR)
-    found = growth.lately(history, within * HOUR, 80 * HOUR + HOUR)
+    found = growth.lately(history, CRC, within * HOUR, 80 * HOUR + HOUR, False)
 
     assert (found and (found.before, found.after, found.size)) == grown
 
@@ -131,9 +133,9 @@ def test_all_that_rose_in_the_time_counts(points, within, grown):
 def test_what_grew_is_no_alarm_and_is_said_of_the_time_that_is_remembered():
     """Growth that no rule forbids has no state; less is worse only where somebody says so."""
     history = History((Point(0, 3), Point(50 * HOUR, 7, HOUR)), 80 * HOUR)
-    found = growth.lately(history, 100 * HOUR, 81 * HOUR)
+    found = growth.lately(history, CRC, 100 * HOUR, 81 * HOUR, False)
 
     assert found is not None
     assert (found.state, found.noticed, found.rule.within, found.rule.held) == (
         State.OK, 50 * HOUR, 81 * HOUR, 100 * HOUR)
-    assert growth.lately(history, 31 * HOUR, 81 * HOUR) is None, 'it was noticed that long ago, and not within'
+    assert growth.lately(history, CRC, 31 * HOUR, 81 * HOUR, False) is None, 'noticed that long ago, not within'

@@ -12,7 +12,9 @@ from smart_attributes.constants import DAY, HOUR, MINUTE
 from smart_attributes.history import growth, series
 from smart_attributes.history.growth import Growth, GrowthRule
 from smart_attributes.history.series import History
+from smart_attributes.model import Reading, Source
 
+SPARE = Reading('spare_available', 97, '%', Source(log='NVMe health'))
 RULE = GrowthRule(7 * DAY, 30 * DAY, warning=2)
 METRICS = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
 LEVELS = ('spare_available', 'system_spare_available', 'capacitor_health')
@@ -67,10 +69,10 @@ def test_a_sentence_says_from_where_to_where(readings, falls, words):
 
 
 def test_what_fell_lately_is_told_whatever_the_limits_are():
-    found = growth.level_lately(history([(0, 99), (1, 99), (2, 97), (3, 97)]), 9 * DAY, 3 * DAY, falls=True)
+    found = growth.lately(history([(0, 99), (1, 99), (2, 97), (3, 97)]), SPARE, 9 * DAY, 3 * DAY, falls=True)
 
     assert (found.before, found.after, found.rule.within) == (99, 97, 3 * DAY)
-    assert growth.level_lately(history([(0, 99), (1, 99), (2, 98)]), 9 * DAY, 3 * DAY, falls=True) is None
+    assert growth.lately(history([(0, 99), (1, 99), (2, 98)]), SPARE, 9 * DAY, 3 * DAY, falls=True) is None
 
 
 def rule_of(metric: str) -> GrowthRule:

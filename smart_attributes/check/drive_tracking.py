@@ -7,9 +7,9 @@ from ..coded import Coded
 from ..constants import DAY, MONTH
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
-from ..history.growth import duration
 from ..model import Identity, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..wording import duration
 from ..words import clean
 
 if TYPE_CHECKING:

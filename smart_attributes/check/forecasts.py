@@ -1,20 +1,47 @@
-"""Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure."""
+"""Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure.
+
+From the speed of wear so far, a forecast states when endurance is used up, with an early and a late date.
+There is a forecast only if the data support one: none below 2 % used or 90 days of age, and none for a drive that was
+written to before and is idle now. The range matters most: to order drives in time, you need its early end. The factors
+are tuned on simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true
+date is within the range in more than nine of ten cases. Those of the estimate come from real drives.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..constants import DAY, MONTH, YEAR
 from ..model import Forecast, Reading, Source, Verdict
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..history.past import Past
-    from ..history.series import Point
+    from ..history.series import Point as StoredPoint
 
+    Point = tuple[float, float]  # seconds since 1970, %
 
 TIME_LEFT = 'endurance_time_left'
 ENDURANCE, SPARE, AGE = 'endurance_used', 'spare_available', 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
+YOUNGEST = 90 * DAY         # of power-on time; before that, most of the data written comes from the installation
+LEAST_USED = 2              # %; below it, the rounding error of whole numbers is too large
+SHORTEST = 60 * DAY         # of history
+LEAST_GROWN = 3             # percentage points within the history
+SAMPLES = 16                # taken from the history at equal intervals
+RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples describe the present
+# A recent period without growth sets the slow end of the range only if it is at least a month long.
+TAIL = 0.1                  # share of the slopes between samples that is left out at each end
+SLOWEST = 6                 # times slower than usual at most; a drive that is idle now will not stay idle forever
+WIDER = 1.2                 # factor that widens the range, for changes that the past has not shown yet
+# If only the percentage used and the age are known: how many times slower and faster than so far a drive may wear.
+# Source: 3,069 drives of linuxhw/EnterpriseDrive that were reported again (python -m tools.measure --forecasts). The
+# range holds for 96.8 % of the SATA SSDs and 97.7 % of the NVMe drives. Its early end is far from the middle, because
+# nothing in one report foretells that a server will write more: of 70 drives with a known end, three wore 6.6, 11 and
+# 12 times as fast as before. One of the 70 ended before the range; with 4.2 instead of 12, three did.
+SLOWER, FASTER = 6, 12
+LONGEST = 50 * YEAR         # a later date is of no use
+IDLE = 3                    # a drive is idle if its lifetime rate would have used this many times as much as was used
 
 
 def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
@@ -56,13 +83,69 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
     """Return the forecast for a reading, or the reason why it is missing. age: power-on time in seconds."""
-    from ..history.forecast import forecast
     number = reading.number or 0
     falls, now = reading.metric == SPARE, 0
-    points: Sequence[Point] = ()
+    points: Sequence[StoredPoint] = ()
     if past is not None:
         from ..history.past import key
         known, now = past.histories.get(key(reading)), past.now
         points = known.points if known else ()
     used = [(point.time, ALL - point.number if falls else point.number) for point in points]
     return forecast(used, now, ALL - number if falls else number, age)
+
+
+def forecast(points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100) -> Forecast | str:
+    """Return the forecast of when *used* reaches *end*, or the reason why the data are insufficient.
+
+    points: the percentages in the history, oldest first; each one holds until the next one.
+    used: the current percentage, which grows. age: power-on time in seconds; None if unknown.
+    now: seconds since 1970.
+    """
+    left = end - used
+    if left <= 0:
+        return Forecast(0, 0, 0, False)
+    life = used / age if age is not None and age >= YOUNGEST and used >= LEAST_USED else None
+    if points and now - points[0][0] >= SHORTEST:
+        grown, span = used - points[0][1], now - points[0][0]
+        if grown >= LEAST_GROWN:
+            return _of_rates(left, *_rates(_sampled(points, now, used), life), is_estimate=False)
+        if life is not None and life * span >= IDLE * max(1.0, grown):
+            return 'it was used earlier and is idle now'
+    if life:
+        return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
+    if used < LEAST_USED:
+        return f'less than {LEAST_USED} % is used'
+    return 'the power-on time is not known' if age is None else f'it has run for less than {YOUNGEST / DAY:.0f} days'
+
+
+def _of_rates(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Forecast | str:
+    """Return the forecast from rates in % per second, or the reason if the date is too far away."""
+    if left / usual > LONGEST:
+        return f'it is more than {LONGEST / YEAR:.0f} years away'
+    return Forecast(left / usual, left / fast, min(left / slow, 2 * LONGEST), is_estimate)
+
+
+def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
+    """Return the percentage at SAMPLES equidistant times from the first point until now."""
+    first, place, samples = points[0][0], 0, []
+    for number in range(SAMPLES - 1):
+        time = first + (now - first) * number / (SAMPLES - 1)
+        while place + 1 < len(points) and points[place + 1][0] <= time:
+            place += 1
+        samples.append((time, points[place][1]))
+    return [*samples, (now, used)]
+
+
+def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, float]:
+    """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate; None if unknown."""
+    slopes = sorted((later[1] - earlier[1]) / (later[0] - earlier[0]) for place, earlier in enumerate(samples)
+                    for later in samples[place + SAMPLES // 4:])
+    whole = (samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0])
+    usual = slopes[len(slopes) // 2] if slopes[len(slopes) // 2] > 0 else whole
+    recent = [(samples[-1][1] - samples[-1 - back][1], samples[-1][0] - samples[-1 - back][0]) for back in RECENT]
+    known = [usual] if life is None else [usual, life]
+    tail = int(len(slopes) * TAIL)
+    # A whole number may be off by almost one in either direction.
+    slow = min([*known, slopes[tail], *((grown - 1) / time for grown, time in recent if grown > 1 or time >= MONTH)])
+    fast = max([*known, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)])
+    return max(slow, usual / SLOWEST) / WIDER, usual, fast * WIDER

@@ -15,6 +15,7 @@ from ..command_line.options import Options
 from ..errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
+from ..wording import duration
 
 if TYPE_CHECKING:
     from ..history.drive_records import Record
@@ -233,10 +234,11 @@ class Remembered:
     def _grew(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]) -> Iterator[Grown]:
         from ..history import growth, past
         for verdict in verdicts:
-            known = self.past(verdict.device)
+            known = self.past(verdict.device) or past.Past()
             for reading in (j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast):
-                found = past.lately(known, reading, within, worse.get(reading.metric) == 'low') if known else None
-                if known and found:
+                series = past.history(known, reading)
+                found = series and growth.lately(series, reading, within, known.now, worse.get(reading.metric) == 'low')
+                if found:
                     yield Grown(verdict.device.name, reading.metric, found.before, found.after, found.noticed,
                                 growth.sentence(reading.metric, reading.unit, found, known.now))
 
@@ -324,7 +326,6 @@ def _opened(options: Options, is_writing: bool) -> HistoryStore:
 
 
 def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
-    from ..history.growth import duration
     has_news = found.grew or found.fell or found.came or found.went
     nothing = '' if has_news else ' without an increase or a change of drives'
     return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'

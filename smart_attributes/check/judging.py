@@ -15,7 +15,8 @@ from ..wording import amount, statement
 from . import drive_notes, forecasts
 
 if TYPE_CHECKING:
-    from ..history.past import GrowthAlert, Past
+    from ..history.growth import GrowthAlert
+    from ..history.past import Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
 
 

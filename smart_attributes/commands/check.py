@@ -91,7 +91,6 @@ def whole(found: Survey) -> Whole:
 
 
 def _load_plugin() -> None:
-    from ..history import forecast  # noqa: F401  needed only when the drives have answered
     from ..output import plugin  # noqa: F401  needed only when the drives have answered
     from ..reading import json_report  # noqa: F401  needed only when the drives have answered
 

@@ -12,10 +12,9 @@ from ..check.history_access import for_writing
 from ..command_line.options import Options
 from ..errors import HistoryUnusable
 from ..history import directory
-from ..history.growth import duration
 from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import MOST, Earlier, Waiting
-from ..wording import amount
+from ..wording import amount, duration
 from ..words import clean
 from .start import group_of, is_person, name_of
 

@@ -10,16 +10,22 @@ only wobbles.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, zip_longest
 
-from ..constants import DAY, HOUR, LETTERS, MINUTE
+from ..coded import Coded
+from ..constants import HOUR, LETTERS
 from ..errors import DataError
 from ..model import State
-from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import amount
+from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..wording import amount, duration, plain
 from ..words import clean
+from .series import CHANGE, pace
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model import Reading
     from .series import History
 
 WORN = 100.0          # per cent
@@ -67,12 +73,13 @@ class Growth(NamedTuple):
     is_level: bool = False   # the ends of the period are compared
 
 
-class Wear(NamedTuple):
-    """How fast a drive wears."""
+class GrowthAlert(NamedTuple):
+    """Growth of a reading beyond a limit."""
 
-    points: float         # percentage points within *seconds*
-    seconds: int
-    worn_in: int          # seconds until endurance is used up at this speed
+    state: State
+    words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
+    against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
+    size: float = 0    # of the growth, base unit
 
 
 # --- rules, in the format of limits files -------------------------------------------------
@@ -109,6 +116,39 @@ def _number(text: object, name: str, where: str) -> float:
 
 # --- growth -------------------------------------------------------------------------------
 
+def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, falls: bool,
+          age: float | None = None) -> GrowthAlert | None:
+    """Return the worst growth of a reading that is an alert now, or None.
+
+    history: includes the reading of this check (see series.with_reading). rules: in the format of thresholds/. now:
+    seconds since 1970. falls: lower is worse, such as spare blocks. age: the drive's power-on time in seconds, for
+    rules about fast wear ("times", "gone"). Raises DataError for an invalid rule.
+    """
+    given = []
+    for data in rules:
+        parsed = _parsed(tuple(sorted(data.items())))
+        if 'times' not in data or is_hasty(history, now, parsed.within, age or 0, data['times'], seconds(
+                data.get('gone', '180d'), 'gone', 'thresholds')):
+            given.append(parsed)
+    grown = level_growth(history, given, now, falls) if _is_level(reading, falls) else growth(history, given, now)
+    if grown is None:
+        return None
+    limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
+    against = Coded('growth', f'above {amount(limit, reading.unit)} in {duration(grown.rule.within)}',
+                    limit=None if limit is None else plain(limit))
+    return GrowthAlert(grown.state, sentence(reading.metric, reading.unit, grown, now), against, grown.size)
+
+
+@lru_cache(maxsize=None)
+def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
+    return rule(dict(items), 'thresholds')
+
+
+def _is_level(reading: Reading, falls: bool) -> bool:
+    """Return whether a number goes up and down: what must not fall, and temperatures."""
+    return falls or reading.unit == 'C'
+
+
 def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | None:
     """Return the worst growth that is an alert now, the newest of several equal ones; None without one.
 
@@ -120,18 +160,23 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
     return max(filter(None, alerts), key=lambda each: (each.state.urgency, each.noticed, each.size), default=None)
 
 
-def lately(history: History, within: int, now: int) -> Growth | None:
-    """Return the total growth of a series in the last *within* seconds, alert or not; None if it has not grown.
+def lately(history: History, reading: Reading, within: int, now: int, falls: bool) -> Growth | None:
+    """Return the total growth of a reading in the last *within* seconds, alert or not; None if it has not grown.
 
     The period that it states is never longer than the history of the series.
     """
+    if pace(reading.metric) != CHANGE:
+        return None
+    within_history = min(within, now - history.points[0].time)
+    if _is_level(reading, falls):
+        change = _level_change(history, GrowthRule(within_history, 0, warning=0), now, falls)
+        return change._replace(state=State.OK) if change else None
     recent = [rise for rise in rises(history) if now - rise.noticed < within]
     if not recent:
         return None
-    rule = GrowthRule(min(within, now - history.points[0].time), within)
     last = recent[-1]
     return Growth(State.OK, sum(rise.size for rise in recent), recent[0].before, last.after, last.since, last.noticed,
-                  rule)
+                  GrowthRule(within_history, within))
 
 
 def rises(history: History, stands: int = 0) -> list[Rise]:
@@ -206,12 +251,6 @@ def level_growth(history: History, rules: Sequence[GrowthRule], now: int, falls:
     return max(found, key=lambda each: (each.state.urgency, each.size), default=None)
 
 
-def level_lately(history: History, within: int, now: int, falls: bool) -> Growth | None:
-    """Return by how much a level has got worse in the last *within* seconds; None if it has not."""
-    change = _level_change(history, GrowthRule(min(within, now - history.points[0].time), 0, warning=0), now, falls)
-    return change._replace(state=State.OK) if change else None
-
-
 def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
     """Return the largest change within the period of a rule that is at most rule.held old and still lasts."""
     sign = -1 if falls else 1
@@ -266,27 +305,19 @@ def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
 
 # --- wear ---------------------------------------------------------------------------------
 
-def wear(history: History, now: int, within: int) -> Wear | None:
-    """Return how fast endurance_used has risen in the last *within* seconds.
-
-    None if the history is too short or nothing rose. The speed is measured from step to step, since the exact wear
-    between two steps of the counter is unknown.
-    """
-    steps = [point for point in history.points[1:] if point.time > now - within]
-    before = [point for point in history.points if point.time <= now - within]
-    if not steps or not before or steps[-1].number <= before[-1].number:
-        return None
-    points = steps[-1].number - before[-1].number
-    return Wear(points, within, int(max(WORN - steps[-1].number, 0) * within / points))
-
-
-def is_hasty(wear: Wear, used: float, power_on_seconds: float, times: float, gone: int) -> bool:
+def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
     """Return whether a drive wears more than *times* as fast as in its life so far and wears out in *gone* seconds.
 
-    used: percentage of its endurance used during *power_on_seconds*.
+    history: of endurance_used. age: power-on time in seconds. The speed is that of the last *within* seconds, measured
+    from step to step, since the exact wear between two steps of the counter is unknown. False if the history is too
+    short or nothing rose.
     """
-    return (power_on_seconds > 0 and wear.points / wear.seconds > times * used / power_on_seconds
-            and wear.worn_in < gone)
+    steps = [point.number for point in history.points if point.time > now - within]
+    before = [point.number for point in history.points if point.time <= now - within]
+    points = steps[-1] - before[-1] if steps and before else 0
+    if points <= 0 or age <= 0:
+        return False
+    return points / within > times * steps[-1] / age and max(WORN - steps[-1], 0) * within / points < gone
 
 
 # --- messages -----------------------------------------------------------------------------
@@ -306,10 +337,3 @@ def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
         return f'{metric} {verb} from {ends} in {span}{ago}{advice}'
     return (f'{metric} {verb} by {amount(grown.size, unit)} in {span} '
             f'({ends}{", reset in between" if is_reset else ""}){ago}{advice}')
-
-
-def duration(seconds: int) -> str:
-    """Return a number of seconds as text, rounded to a suitable unit: "10 min", "24 h", "7 d"."""
-    if seconds < 2 * HOUR:
-        return f'{max(round(seconds / MINUTE), 1)} min'
-    return f'{round(seconds / HOUR)} h' if seconds <= 2 * DAY else f'{round(seconds / DAY)} d'

@@ -3,22 +3,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 
 from ..coded import Coded
 from ..constants import DAY, HOUR, MONTH
-from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..wording import amount, plain
+from ..wording import amount
 from ..words import clean
-from . import growth, series
+from . import series
 from .series import Key, Observation
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..model import Reading
-    from .growth import Growth, GrowthRule
+    from .growth import GrowthAlert
     from .series import History
 
 _RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
@@ -48,15 +44,6 @@ class Fall(NamedTuple):
     since: int       # when the number before it was last seen, seconds since 1970
     noticed: int     # when it was first seen lower, seconds since 1970
     firmware: str    # "(firmware 1.0 before, 1.1 after)", '' if it did not change
-
-
-class GrowthAlert(NamedTuple):
-    """Growth of a reading beyond a limit."""
-
-    state: State
-    words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
-    against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
-    size: float = 0    # of the growth, base unit
 
 
 def key(reading: Reading) -> Key:
@@ -118,6 +105,7 @@ def quieted(past: Past, reading: Reading) -> Reading:
     known = history(past, reading) if reading.number and reading.state is None else None
     if known is None:
         return reading
+    from . import growth
     seconds, is_seen = growth.quiet(known, past.now)
     if not is_seen and seconds < DAY:
         return reading  # a history younger than a day cannot date anything
@@ -130,55 +118,12 @@ def quieted(past: Past, reading: Reading) -> Reading:
 
 def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
                  age: float | None = None) -> GrowthAlert | None:
-    """Return the worst growth of a reading that is an alert now, or None.
-
-    rules: in the format of thresholds/. falls: lower is worse, such as spare blocks. age: the drive's power-on time in
-    seconds, for rules about wear. Raises DataError for an invalid rule.
-    """
+    """Return the worst growth of a reading that is an alert now, or None. See growth.alert()."""
     known = history(past, reading)
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
-    given = [_rule(each) for each in rules if _is_hasty(each, known, past.now, age)]
-    grown = (growth.level_growth(known, given, past.now, falls) if _is_level(reading, falls) else
-             growth.growth(known, given, past.now))
-    if grown is None:
-        return None
-    limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
-    against = Coded('growth', f'above {amount(limit, reading.unit)} in {growth.duration(grown.rule.within)}',
-                    limit=None if limit is None else plain(limit))
-    return GrowthAlert(grown.state, growth.sentence(reading.metric, reading.unit, grown, past.now), against, grown.size)
-
-
-def lately(past: Past, reading: Reading, within: int, falls: bool) -> Growth | None:
-    """Return the growth of a reading in the last *within* seconds; None if it has not grown or has no history."""
-    known = history(past, reading) if series.pace(reading.metric) == series.CHANGE else None
-    if known is None:
-        return None
-    return (growth.level_lately(known, within, past.now, falls) if _is_level(reading, falls) else
-            growth.lately(known, within, past.now))
-
-
-def _is_level(reading: Reading, falls: bool) -> bool:
-    """Return whether a number goes up and down: what must not fall, and temperatures."""
-    return falls or reading.unit == 'C'
-
-
-def _is_hasty(rule: Json, known: History, now: int, age: float | None) -> bool:
-    """Return whether a rule applies. A rule about fast wear ("times", "gone") needs a drive that wears that fast."""
-    if 'times' not in rule:
-        return True
-    wear = growth.wear(known, now, _rule(rule).within)
-    gone = growth.seconds(rule.get('gone', '180d'), 'gone', 'thresholds')
-    return wear is not None and growth.is_hasty(wear, known.points[-1].number, age or 0, rule['times'], gone)
-
-
-def _rule(data: Json) -> GrowthRule:
-    return _parsed(tuple(sorted(data.items())))
-
-
-@lru_cache(maxsize=None)
-def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
-    return growth.rule(dict(items), 'thresholds')
+    from . import growth
+    return growth.alert(known, reading, rules, past.now, falls, age)
 
 
 # --- counters that can only rise and were lower than before: they were set back, or ran over ---
