@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import warm
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.coded import Coded
@@ -31,10 +32,10 @@ CODES = {'', *codes.BY_NAME}
 OF_OTHERS = {'of-a-newer-version'}    # what tests let other versions report
 # Seconds in which a program ends on any machine unless it waits for one that hangs; this is no measure of speed.
 SOON = 15
-# Files whose tests may take longer than 120 seconds: they install systems, or start daemons and guests.
-SLOW = ('test_deb', 'test_director', 'test_doctor_remedies', 'test_fleet_icinga', 'test_icinga', 'test_install_chroot',
-        'test_kernel', 'test_kernel_groups', 'test_kernel_ocp', 'test_nagios', 'test_prometheus', 'test_redundancy',
-        'test_rpm', 'test_zabbix')
+# Files whose tests may take longer than 120 seconds: they install systems, start daemons or judge all drives.
+SLOW = ('test_deb', 'test_director', 'test_doctor_remedies', 'test_fleet', 'test_fleet_icinga', 'test_icinga',
+        'test_install_chroot', 'test_kernel', 'test_kernel_groups', 'test_kernel_ocp', 'test_nagios', 'test_prometheus',
+        'test_redundancy', 'test_rpm', 'test_zabbix')
 # Where programs make sockets: the path of one has at most 107 characters, and TMPDIR may have more.
 SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
@@ -226,6 +227,12 @@ def shared() -> Path:
     return SHARED
 
 
+@pytest.fixture(scope='session')
+def is_part(request: pytest.FixtureRequest) -> bool:
+    """Whether the long tests are left out: then a part of the real drives must do."""
+    return 'not long' in request.config.option.markexpr
+
+
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeSmartctl:
     """A stand-in smartctl without any drives."""
@@ -244,11 +251,14 @@ def open_place() -> Iterator[Path]:
 def run(*arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None,
         timeout: float = 60) -> Result:
     """Run the plugin as a daemon does: a process of its own, no terminal."""
-    command: list[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
-                               **(env or {})},
-                          timeout=timeout)
+    environment = {**warm.USUAL, 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'], **(env or {})}
+    request = warm.Request(arguments, str(cwd or Path.cwd()), environment)
+    if request.is_usual:
+        code, output = warm.call(request, timeout)
+        return Result(code, output.decode())
+    done = subprocess.run([sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments], cwd=cwd,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=environment, timeout=timeout)
     return Result(done.returncode, done.stdout.decode())
 
 

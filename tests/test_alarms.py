@@ -131,6 +131,7 @@ def test_a_file_that_holds_no_figures_is_named(tmp_path, text):
         alarms.read_figures(str(file))
 
 
+@pytest.mark.long    # 55 seconds
 def test_the_document_is_what_the_command_writes(shared, monkeypatch):
     """Whoever changes a limit or an entry runs `make verdicts`, and its difference shows what that does to 40,182
     drives.

@@ -2,7 +2,8 @@
 
 The drives are those of linuxhw/EnterpriseDrive beside the project: 18,433 hard
 disks, 14,425 SATA SSDs, 7,324 NVMe drives, each put into the JSON that smartctl
-would print for it, and read and judged like any other report.
+would print for it, and read and judged like any other report. Without the long
+tests, every sixth of them and all that said FAILED or are known to be strange.
 """
 from __future__ import annotations
 
@@ -26,6 +27,8 @@ from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.reading import json_report
 
 DRIVES = 40182
+PART = 6        # one drive in so many takes 15 seconds instead of 90
+STRANGE = 'WD_BLACK AN1500'
 
 
 class Judged(NamedTuple):
@@ -54,11 +57,13 @@ def database() -> drive_database.SpecDatabase:
 
 
 @pytest.fixture(scope='module')
-def fleet(shared, database) -> Fleet:
+def fleet(shared, database, is_part) -> Fleet:
     limits = thresholds.Thresholds(load('thresholds/default.json'))
     drives, seconds = [], 0.0
     gc.disable()  # no cycles are left behind, and each collection would look through all drives so far
-    for facts in facts_of(shared):
+    for number, facts in enumerate(facts_of(shared)):
+        if is_part and number % PART and facts.get('health') != 'FAILED!' and facts.get('model') != STRANGE:
+            continue
         document = json.dumps(smartctl_output.as_json(facts))
         started = time.process_time()
         device, claims = Device(facts['path'], name='drive'), ()
@@ -98,14 +103,14 @@ def readings_of(judged: Judged, metric: str) -> list[tuple[float, str]]:
             if j.reading.metric == metric and j.reading.number is not None]
 
 
-def test_every_drive_gets_a_verdict_at_300_a_second_or_more(fleet):
+def test_every_drive_gets_a_verdict_at_300_a_second_or_more(fleet, is_part):
     """No model is too strange; the rate is of processor time, so a busy machine does not lower it."""
     states = Counter((judged.kind, judged.verdict.state.name) for judged in fleet.drives)
     print(f'\n{len(fleet.drives)} drives, {len(fleet.drives) / fleet.seconds:.0f} a second; {dict(states)}')
 
-    assert len(fleet.drives) == DRIVES
+    assert len(fleet.drives) >= DRIVES / (PART if is_part else 1)
     # A card with two drives behind it that answers for them, with a log of zeros beside the temperature.
-    assert {judged.facts['model'] for judged in fleet.drives if judged.verdict.problem} == {'WD_BLACK AN1500'}
+    assert {judged.facts['model'] for judged in fleet.drives if judged.verdict.problem} == {STRANGE}
     assert len(fleet.drives) / fleet.seconds > 300
 
 

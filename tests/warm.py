@@ -1,0 +1,159 @@
+"""Start the program without waiting for its imports: a server has loaded all modules, and forks for each call.
+
+Each call is a process of its own, with its own arguments, environment, folder and output, and ends as any other. What
+is about imports, the locale or the interpreter's options needs a new interpreter (`conftest.run` decides that).
+"""
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARIES = ('jinja2', 'jsonschema', 'nagiosplugin', 'prometheus_client', 'pySMART', 'rich.console', 'rich.table')
+LONGEST = 100_000    # bytes of a request: what a socket takes at once
+USUAL = {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'}
+_starting = threading.Lock()
+_servers: dict[int, Server] = {}    # by the process that uses it: a fork must not share the socket
+
+
+class Server(NamedTuple):
+    """A process with all modules, and the socket to it."""
+
+    process: subprocess.Popen[bytes]
+    line: socket.socket
+
+    def end(self) -> None:
+        """Wait for it, so that the time of its calls counts as that of the tests."""
+        self.line.close()
+        self.process.wait()
+
+
+class Request(NamedTuple):
+    """What to run, and how."""
+
+    arguments: tuple[str, ...]
+    folder: str
+    environment: dict[str, str]
+
+    def as_json(self) -> bytes:
+        return json.dumps(self).encode()
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether a process that was started with the usual environment can run it."""
+        return self.environment.items() >= USUAL.items() and len(self.as_json()) < LONGEST \
+            and not any(name.startswith(('PYTHON', 'LANG', 'LC_')) for name in self.environment.keys() - USUAL.keys())
+
+
+def call(request: Request, timeout: float) -> tuple[int, bytes]:
+    """Run the program; returns exit status, negative for a signal, and output. Raises subprocess.TimeoutExpired."""
+    mine, its = socket.socketpair()
+    reading, writing = os.pipe()
+    with _starting:
+        socket.send_fds(_server().line, [request.as_json()], [its.fileno(), writing])
+    its.close()
+    os.close(writing)
+    with mine, open(reading, 'rb', buffering=0) as output:
+        end = time.monotonic() + timeout
+        pid = int(mine.recv(32))
+        try:
+            text = b''.join(iter(lambda: _read(output.fileno(), end), b''))
+            return int(_read(mine.fileno(), end)), text
+        except TimeoutError:
+            os.kill(pid, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(list(request.arguments), timeout) from None
+
+
+def _read(source: int, end: float) -> bytes:
+    if not select.select([source], [], [], max(0, end - time.monotonic()))[0]:
+        raise TimeoutError
+    return os.read(source, 1 << 20)
+
+
+def _server() -> Server:
+    if os.getpid() not in _servers:
+        mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        process = subprocess.Popen([sys.executable, '-I', __file__, str(its.fileno())], pass_fds=[its.fileno()],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   cwd='/', env=USUAL)   # pipes, as the calls get: a file could be sought in
+        its.close()
+        _servers[os.getpid()] = Server(process, mine)
+        atexit.register(_servers[os.getpid()].end)
+    return _servers[os.getpid()]
+
+
+# --- the server ------------------------------------------------------------------------
+
+def serve(line: socket.socket) -> None:
+    """Fork for each request. Returns in a process that is to run the program, as its own arguments say."""
+    _load()
+    while True:
+        request, given, _, _ = socket.recv_fds(line, LONGEST, 2)
+        _reap()
+        if not request:
+            break
+        if not os.fork():
+            line.close()
+            return _attend(Request(*json.loads(request)), *given)
+        for each in given:
+            os.close(each)
+    _reap(0)
+    sys.exit(0)
+
+
+def _load() -> None:
+    import smart_attributes
+    for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.'):
+        importlib.import_module(each.name)
+    for name in LIBRARIES:
+        importlib.import_module(name)
+
+
+def _reap(options: int = os.WNOHANG) -> None:
+    try:
+        while os.waitpid(-1, options)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def _attend(request: Request, answer: int, output: int) -> None:
+    """Become the program, in a child; the parent tells its end."""
+    pid = os.fork()
+    if pid:
+        os.close(output)
+        _tell(answer, pid)
+    os.close(answer)
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    os.close(output)
+    os.chdir(request.folder)
+    os.environ.clear()
+    os.environ.update(request.environment)
+    sys.argv = [str(ROOT / 'check_smart_attributes'), *request.arguments]
+
+
+def _tell(answer: int, pid: int) -> NoReturn:
+    os.write(answer, b'%d' % pid)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.write(answer, b'%d' % code)
+    os._exit(0)
+
+
+if __name__ == '__main__':
+    sys.path.insert(0, str(ROOT))
+    serve(socket.socket(fileno=int(sys.argv[1])))
+    from smart_attributes.main import main
+    main()
