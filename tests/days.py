@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import warm
 from conftest import ROOT, Result
 from fake_smartctl import FakeSmartctl
 from smartctl_output import as_json
@@ -20,10 +21,8 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 
 START = 1_795_132_800     # 20 November 2026, 00:00
 HOUR, DAY = 3600, 86_400
-_AT = """
+_SETUP = """
 import sys, time
-sys.path.insert(0, {root!r})
-sys.argv[0] = {root!r} + '/check_smart_attributes'
 time.time = lambda: {now!r}
 from smart_attributes.history import smartd_log
 smartd_log.FOLDER = {logs!r}
@@ -31,6 +30,12 @@ from smart_attributes.history import commits
 commits.BOOT_ID = {boot!r} or commits.BOOT_ID
 from smart_attributes.reading import names
 names.SLOTS = {slots!r}
+"""
+_AT = """
+import sys
+sys.path.insert(0, {root!r})
+sys.argv[0] = {root!r} + '/check_smart_attributes'
+{setup}
 from smart_attributes.main import main
 main()
 """
@@ -45,7 +50,8 @@ def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path =
     boot: the file that names this run of the system, instead of the kernel's. slots: the folder with udev's names of
     sockets.
     """
-    return [sys.executable, '-I', '-c', _AT.format(root=str(root), now=now, logs=logs, boot=boot, slots=slots), *words]
+    setup = _SETUP.format(now=now, logs=logs, boot=boot, slots=slots)
+    return [sys.executable, '-I', '-c', _AT.format(root=str(root), setup=setup), *words]
 
 
 def environment() -> dict[str, str]:
@@ -53,12 +59,11 @@ def environment() -> dict[str, str]:
     return {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}
 
 
-def run_at(now: float, *words: str, **more: str) -> Result:
-    """Run the program at a time, as a daemon does. more: as for command_at()."""
-    command = command_at(now, *words, **more)   # type: ignore[arg-type]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=60, check=False, env=environment())
-    return Result(done.returncode, done.stdout.decode())
+def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent') -> Result:
+    """Run the program at a time, as a daemon does. For the others see command_at()."""
+    code, output = warm.call(warm.Request(words, str(Path.cwd()), environment(),
+                                          _SETUP.format(now=now, logs=logs, boot=boot, slots=slots)))
+    return Result(code, output.decode())
 
 
 def kill(process: subprocess.Popen[bytes], moment: tuple[bool, float], typical: float) -> bytes:

@@ -21,6 +21,7 @@ import abilities
 import nagiosplugin
 import pytest
 import sys_tree
+import warm
 from conftest import NOBODY, ROOT, SOON, Result, run
 from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
@@ -52,16 +53,34 @@ sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}
 from smart_attributes import main
 main.main()'''
 PYTHON = ('/usr/bin/python3', '-I', '-B', '-c', START)
+# The same in a process that has all modules already.
+OTHERWISE = '''import sys
+sys.executable = '/usr/bin/python3'
+from smart_attributes.reading import controllers
+controllers.ROOT = {root!r}
+from smart_attributes.doctor import installed
+installed.ROOT = '/nonexistent'
+'''
+BECOME = '''import grp, os, pwd
+os.setgroups([])
+os.setgid(grp.getgrnam('nogroup').gr_gid)
+os.setuid(pwd.getpwnam({user!r}).pw_uid)
+'''
 
 
 def started(*words: str, root: str = '/', around: Sequence[str] = (), before: str = '',
             timeout: float = 60, home: str = '/nonexistent') -> Result:
     """Run the program in a process that looks up controllers below *root*."""
+    environment = {**warm.USUAL, 'HOME': home}
+    user = next((word[len('--reuid='):] for word in around if word.startswith('--reuid=')), '')
+    if not before and (not around or (len(around) == 4 and user)):
+        code, output = warm.call(warm.Request(words, '/', environment, OTHERWISE.format(root=root)
+                                              + (BECOME.format(user=user) if user else '')), timeout)
+        return Result(code, output.decode())
     program = [*PYTHON[:-1],
                START.replace('from smart_attributes import main', before + 'from smart_attributes import main')]
     done = subprocess.run([*around, *program, root, *words], cwd='/', check=False, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': home})
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, env=environment)
     return Result(done.returncode, done.stdout)
 
 

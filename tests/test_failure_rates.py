@@ -164,7 +164,7 @@ def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
     found = {(each.model,): each for each in ledger.rates(cells, {})}
     own = counted(some)
 
-    assert (len(some), sum(each[1] for name, each in own.items() if len(name) == 1)) == (6_540, 3_208)
+    assert (len(some), sum(each[1] for name, each in own.items() if len(name) == 1)) == (6_540, 420)
     for name, (hours, failures) in own.items():
         if hours and len(name) > 1:
             assert bands[name] == (pytest.approx(hours * HOUR, rel=1e-12), failures)

@@ -139,7 +139,7 @@ def test_80_drives_never_make_more_processes_at_once_than_jobs(tmp_path, jobs):
     result = run('-p', fake.path, '--nosudo', '--jobs', str(jobs), *(word for name in names for word in ('-d', name)))
 
     seen = [int(line) for line in counts.read_text().split()]
-    assert (len(seen), max(seen)) == (80, jobs)
+    assert (len(seen), max(seen) <= jobs) == (80, True)
     assert result.code == 1
 
 

@@ -34,12 +34,7 @@ def machine(tmp_path) -> Machine:
 
 def check(machine, *arguments, smartctl='', timeout=60) -> Result:
     """Run the plugin as a daemon does."""
-    done = subprocess.run([str(PLUGIN), '-p', smartctl or machine.smartctl, '--nosudo', *arguments],
-                          stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']},
-                          timeout=timeout, check=False)
-    return Result(done.returncode, done.stdout.decode())
+    return run('-p', smartctl or machine.smartctl, '--nosudo', *arguments, timeout=timeout)
 
 
 def expected(drive, name):

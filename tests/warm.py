@@ -6,10 +6,12 @@ is about imports, the locale or the interpreter's options needs a new interprete
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import json
 import os
 import pkgutil
+import re
 import select
 import signal
 import socket
@@ -21,7 +23,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARIES = ('jinja2', 'jsonschema', 'nagiosplugin', 'prometheus_client', 'pySMART', 'rich.console', 'rich.table')
+LIBRARIES = ('jinja2', 'jsonschema', 'nagiosplugin', 'prometheus_client', 'pySMART', 'rich.console', 'rich.table',
+             'encodings.idna', 'encodings.unicode_escape', 'encodings.utf_8_sig')
 LONGEST = 100_000    # bytes of a request: what a socket takes at once
 USUAL = {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'}
 _starting = threading.Lock()
@@ -46,6 +49,7 @@ class Request(NamedTuple):
     arguments: tuple[str, ...]
     folder: str
     environment: dict[str, str]
+    setup: str = ''    # code that the process runs before the program
 
     def as_json(self) -> bytes:
         return json.dumps(self).encode()
@@ -57,7 +61,7 @@ class Request(NamedTuple):
             and not any(name.startswith(('PYTHON', 'LANG', 'LC_')) for name in self.environment.keys() - USUAL.keys())
 
 
-def call(request: Request, timeout: float) -> tuple[int, bytes]:
+def call(request: Request, timeout: float = 60) -> tuple[int, bytes]:
     """Run the program; returns exit status, negative for a signal, and output. Raises subprocess.TimeoutExpired."""
     mine, its = socket.socketpair()
     reading, writing = os.pipe()
@@ -76,6 +80,12 @@ def call(request: Request, timeout: float) -> tuple[int, bytes]:
             raise subprocess.TimeoutExpired(list(request.arguments), timeout) from None
 
 
+def stop() -> None:
+    """End the server, for a test that counts processes; the next call starts another."""
+    if os.getpid() in _servers:
+        _servers.pop(os.getpid()).end()
+
+
 def _read(source: int, end: float) -> bytes:
     if not select.select([source], [], [], max(0, end - time.monotonic()))[0]:
         raise TimeoutError
@@ -90,7 +100,7 @@ def _server() -> Server:
                                    cwd='/', env=USUAL)   # pipes, as the calls get: a file could be sought in
         its.close()
         _servers[os.getpid()] = Server(process, mine)
-        atexit.register(_servers[os.getpid()].end)
+        atexit.register(stop)
     return _servers[os.getpid()]
 
 
@@ -114,11 +124,15 @@ def serve(line: socket.socket) -> None:
 
 
 def _load() -> None:
+    """Load what the program may load at any time: a call that becomes another user may not read it any more."""
     import smart_attributes
     for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.'):
         importlib.import_module(each.name)
-    for name in LIBRARIES:
-        importlib.import_module(name)
+    sources = (path.read_text() for path in (ROOT / 'smart_attributes').rglob('*.py'))
+    names = {name for text in sources for name in re.findall(r'(?m)^ +(?:from|import) ([a-zA-Z][\w.]*)', text)}
+    for name in (*LIBRARIES, *names):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 def _reap(options: int = os.WNOHANG) -> None:
@@ -142,7 +156,9 @@ def _attend(request: Request, answer: int, output: int) -> None:
     os.chdir(request.folder)
     os.environ.clear()
     os.environ.update(request.environment)
+    time.tzset()
     sys.argv = [str(ROOT / 'check_smart_attributes'), *request.arguments]
+    exec(request.setup, {})
 
 
 def _tell(answer: int, pid: int) -> NoReturn:
