@@ -71,6 +71,7 @@ def test_power_loss_cap_test_is_understood_under_every_number(database, model, a
     assert found['capacitor_test_result'].number == pytest.approx(640e-6)
 
 
+@pytest.mark.long    # it is built
 def test_the_wheel_carries_its_data(released):
     """pip install must give a working plugin, not one without a database."""
     names = zipfile.ZipFile(next(released.glob('*.whl'))).namelist()

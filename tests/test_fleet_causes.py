@@ -325,8 +325,8 @@ class Authority:
               *words: str) -> tuple[Path, Path]:
         """Return a certificate that is valid between two days from now, and its key."""
         made, key, request = (self.folder / f'{name}.{ending}' for ending in ('crt', 'key', 'csr'))
-        openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(key), '-out', str(request), '-subj',
-                f'/CN={name}', '-addext', extension)
+        openssl('req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', str(key),
+                '-out', str(request), '-subj', f'/CN={name}', '-addext', extension)
         key.chmod(0o600)
         begin, end = (time.strftime('%Y%m%d%H%M%SZ', time.gmtime(time.time() + day * 86_400)) for day in days)
         own = ('-selfsign',) if '-selfsign' in words else ('-cert', str(self.certificate))

@@ -161,8 +161,9 @@ DAMAGES = {
 
 
 @abilities.other_user
-@pytest.mark.parametrize('damage', DAMAGES)
-@pytest.mark.parametrize('launcher', LAUNCHERS[:3])
+@pytest.mark.parametrize('launcher, damage', [
+    *((LAUNCHERS[0], damage) for damage in DAMAGES),
+    *((launcher, damage) for launcher in LAUNCHERS[1:3] for damage in ('no-module', 'cut-module-later'))])
 def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launcher, damage):
     """As nagios; a traceback would end with 1, which is WARNING, and nothing to read."""
     abilities.skip_without(abilities.no_system_python() if damage == 'unreadable-face' else '')

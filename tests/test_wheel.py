@@ -14,6 +14,8 @@ from conftest import ROOT, drive_path
 
 REPORT = drive_path('intel-worn')
 
+pytestmark = pytest.mark.long    # 20 seconds: it is built and installed
+
 
 def does(*command: str, **environment: str) -> str:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -46,7 +48,6 @@ def runs(plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
                           timeout=60, cwd='/', env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
 
 
-@pytest.mark.long
 def test_pip_installs_a_plugin_with_its_data(installed):
     """Entries and limits come with it; nothing is looked for in a clone."""
     done = runs(installed, '--report', REPORT)
@@ -91,7 +92,6 @@ def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
     assert 'rolls' in done.stdout
 
 
-@pytest.mark.long
 def test_pipx_installs_it(wheel, tmp_path):
     """One command for a machine without a package."""
     if not abilities.path_of('pipx'):

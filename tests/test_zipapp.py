@@ -15,6 +15,7 @@ import zipped
 from conftest import ROOT, drive_path
 
 REPORT = drive_path('intel-worn')
+pytestmark = pytest.mark.long    # 20 seconds: it is built
 # Where a Python 3.9 may be: in the PATH, or beside it, as pyenv has several.
 OLDEST = ('python3.9', *map(str, Path.home().glob('.pyenv/versions/3.9.*/bin/python3.9')))
 
@@ -52,7 +53,6 @@ def runs(*command: object, folder: object = '/', **environment: str) -> subproce
     pytest.param(['draft', '--report', REPORT], 0, '"models"', id='draft'),
     pytest.param(['validate'], 0, 'no problem', id='validate'),
     pytest.param(['sudoers'], 0, 'NOPASSWD', id='sudoers')])
-@pytest.mark.long
 def test_every_command_works_without_any_package(program, python, arguments, code, words):
     """Libraries, entries, limits and schemas are in the file; -S keeps away what this machine has."""
     done = runs(python, '-IS', program, *arguments)
