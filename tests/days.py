@@ -26,8 +26,8 @@ import sys, time
 time.time = lambda: {now!r}
 from smart_attributes.history import smartd_log
 smartd_log.FOLDER = {logs!r}
-from smart_attributes.history import commits
-commits.BOOT_ID = {boot!r} or commits.BOOT_ID
+from smart_attributes.history import directory
+directory.BOOT_ID = {boot!r} or directory.BOOT_ID
 from smart_attributes.reading import names
 names.SLOTS = {slots!r}
 """

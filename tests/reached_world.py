@@ -31,7 +31,7 @@ from fake_smartctl import FakeSmartctl
 from simulator import Machine
 
 from smart_attributes import alarm, main
-from smart_attributes.history import commits, smartd_log
+from smart_attributes.history import directory, smartd_log
 from smart_attributes.reading import block_devices, by_id, controllers, smartctl_calls, system_command
 from smart_attributes.reading.smartctl_calls import SCAN, farm_arguments, read_arguments
 
@@ -391,4 +391,4 @@ def set_all(module: Any, **values: Any) -> None:
         setattr(module, name, value)
 
 
-__all__ = ['Path', 'by_id', 'commits', 'signal', 'smartctl_output', 'smartd_log', 'tree']
+__all__ = ['Path', 'by_id', 'directory', 'signal', 'smartctl_output', 'smartd_log', 'tree']

@@ -139,18 +139,18 @@ def test_a_percentage_that_cannot_be_is_damage_though_its_checksum_is_right(tmp_
     """100,099 % spare would be an alarm of 30 days."""
     from test_history_store import DRIVE, check, history
 
-    from smart_attributes.history import rows
+    from smart_attributes.history import upkeep
     from smart_attributes.history.series import Key
     opened = check(tmp_path, 99, key=Key('spare_available', 'attribute 232, %'))
 
     def forge() -> None:
         opened._database.run('UPDATE point SET number = 100099')
-        rows.sum_points(opened._database, [1])
+        upkeep.sum_points(opened._database, [1])
     opened._writing(forge)
     later = history(tmp_path, int(START) + 1)
     later.recall([DRIVE])
 
-    assert 'damaged' in later.loss
+    assert 'damaged' in later.losses.restart
 
 
 def damaged_twice(machine: Machine) -> None:

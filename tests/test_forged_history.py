@@ -20,7 +20,7 @@ from conftest import NOBODY, ROOT, Result, perfdata
 from days import DAY, HOUR, START, Machine, asleep, command_at, disk, environment
 from test_forecasts import ssd
 
-from smart_attributes.history import rows
+from smart_attributes.history import rows, upkeep
 
 pytestmark = [abilities.other_user,
               abilities.needs('setpriv')]
@@ -60,7 +60,7 @@ class Shared(Machine):
         forger.database.executescript(statements)
         with suppress(sqlite3.Error, ValueError, LookupError):
             if is_summed:
-                rows.sum_points(forger, [number for number, in forger.run('SELECT number FROM drive')])
+                upkeep.sum_points(forger, [number for number, in forger.run('SELECT number FROM drive')])
                 rows.count(forger, 0, NOW)
         forger.database.commit()
         forger.database.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.constants import DAY
-from smart_attributes.history import losses, rows
+from smart_attributes.history import rows, upkeep
 
 START = 1_795_000_000      # 18 November 2026
 AHEAD = START + 365 * DAY  # what a wrong clock has once dated
@@ -16,12 +16,12 @@ AHEAD = START + 365 * DAY  # what a wrong clock has once dated
     pytest.param(START - DAY - 1, False, id='doubted-more-than-a-day-behind')])
 def test_a_day_behind_is_a_clock_that_was_set_and_more_is_one_that_is_wrong(now, is_right):
     """Who sets a clock by an hour loses nothing; whoever loses a year is told so."""
-    assert (not losses.doubt(now, START, 0)) is is_right
+    assert (not upkeep.doubt(now, START, 0)) is is_right
 
 
 def test_doubt_says_by_how_many_days():
     """The admin compares it with the clock on the wall."""
-    assert losses.doubt(START, START + 3 * DAY + 5, 0) == (
+    assert upkeep.doubt(START, START + 3 * DAY + 5, 0) == (
         'the clock is 3 days behind the history; correct it, otherwise the stored readings get new dates after a day')
 
 
@@ -32,11 +32,11 @@ def test_doubt_says_by_how_many_days():
     pytest.param(AHEAD - DAY - 1, START, True, id='just-far-enough-behind'),
     pytest.param(AHEAD - DAY, START, False, id='not-far-behind-any-more'),
     pytest.param(AHEAD, START, False, id='not-behind-at-all'),
-    pytest.param(losses.EARLIEST + DAY, losses.EARLIEST, True, id='as-old-as-this-program'),
-    pytest.param(START, losses.EARLIEST - 1, False, id='older-than-this-program')])
+    pytest.param(upkeep.EARLIEST + DAY, upkeep.EARLIEST, True, id='as-old-as-this-program'),
+    pytest.param(START, upkeep.EARLIEST - 1, False, id='older-than-this-program')])
 def test_a_clock_is_believed_after_a_day_unless_it_stands_before_this_program_was_written(now, since, is_settled):
     """What history holds was dated wrongly then; an empty battery stays what it is."""
-    assert losses.is_settled(now, AHEAD, since) is is_settled
+    assert upkeep.is_settled(now, AHEAD, since) is is_settled
 
 
 @pytest.mark.parametrize('told', [0, 1, rows.LATEST])

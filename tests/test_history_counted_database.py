@@ -7,9 +7,9 @@ import history_database
 import pytest
 
 from smart_attributes.constants import DAY
-from smart_attributes.history import commits
-from smart_attributes.history.commits import Commits
-from smart_attributes.history.database import VERSION, Database
+from smart_attributes.history import directory
+from smart_attributes.history.database import Database
+from smart_attributes.history.directory import Commits
 
 NOW = 1_795_000_000      # 18 November 2026
 WRITTEN = NOW - 7 * DAY
@@ -23,13 +23,13 @@ def database(tmp_path: Path) -> Database:
 
 def commit(database: Database) -> Commits:
     """Commit something; return the record as it was while that was written."""
-    record = database.guarded(lambda: database.commit(NOW, lambda: commits.read(database.folder)))
+    record = database.guarded(lambda: database.commit(NOW, lambda: directory.read_commits(database.folder)))
     assert record is not None
     return record
 
 
 def record_of(database: Database) -> Commits:
-    record = commits.read(database.folder)
+    record = directory.read_commits(database.folder)
     assert record is not None
     return record
 
@@ -38,11 +38,11 @@ def record_of(database: Database) -> Commits:
 def test_a_commit_is_noted_on_the_disk_before_it_is_made(database, before):
     """A power cut between the two leaves a record that says that commits may have followed."""
     if before and before.is_open:
-        commits.change(database.folder, lambda record: record._replace(is_open=1))
+        directory.change_commits(database.folder, lambda record: record._replace(is_open=1))
     database.commits = before
 
     assert commit(database).is_open == 1
-    assert record_of(database) == database.commits == Commits(2, NOW, 0, 0, 1, VERSION, commits.boot_id())
+    assert record_of(database) == database.commits == Commits(2, NOW, 0, 0, 1, directory.VERSION, directory.boot_id())
 
 
 @pytest.mark.parametrize(('before', 'facts', 'number'), [
@@ -74,7 +74,7 @@ def test_commits_that_the_record_counts_and_the_database_lacks_are_missing(
 @pytest.mark.parametrize(('record', 'since'), [
     (None, None), (Commits(synced_at=WRITTEN, is_open=1, boot='another'), WRITTEN),
     (Commits(is_open=1, boot='another'), 0), (Commits(synced_at=WRITTEN, is_open=0, boot='another'), None),
-    (Commits(synced_at=WRITTEN, is_open=1, boot=commits.boot_id()), None)],
+    (Commits(synced_at=WRITTEN, is_open=1, boot=directory.boot_id()), None)],
     ids=['no-record', 'restarted', 'never-synced', 'all-synced', 'no-restart'])
 def test_a_restart_may_have_taken_commits_since_the_last_sync(database, record, since):
     database.commits = record

@@ -8,7 +8,7 @@ import history_database
 import pytest
 
 from smart_attributes.constants import DAY, HOUR
-from smart_attributes.history import rows, series
+from smart_attributes.history import rows, series, upkeep
 from smart_attributes.history.database import Database
 from smart_attributes.history.drive_records import DrivePlace, Record
 from smart_attributes.history.rows import LATEST
@@ -54,8 +54,8 @@ def write(database: Database, record: Record, now: int, *numbers: tuple[Key, flo
 
 
 def fill(database: Database, record: Record, key: Key, pace: int, points: Sequence[Point]) -> None:
-    rows.write_past(database, record, stored(database, record.number), key, pace, points)
-    rows.sum_points(database, [record.number])
+    upkeep.write_past(database, record, stored(database, record.number), key, pace, points)
+    upkeep.sum_points(database, [record.number])
 
 
 def test_a_new_drive_is_first_and_last_read_now(database):
@@ -138,9 +138,9 @@ def test_what_was_read_before_history_stands_before_its_first_point(database, re
     known = stored(database)
     past = [Point(START - 900, 5), Point(START - 600, 6, 300), Point(START, 7, 600), Point(START + 1, 8, 1)]
 
-    assert rows.write_past(database, record, known, CRC, CHANGE, past) == 2
-    assert rows.write_past(database, record, known, HEAT, DAILY, past[:2]) == 2
-    rows.sum_points(database, [1])
+    assert upkeep.write_past(database, record, known, CRC, CHANGE, past) == 2
+    assert upkeep.write_past(database, record, known, HEAT, DAILY, past[:2]) == 2
+    upkeep.sum_points(database, [1])
     assert stored(database)[CRC].history.points == (*past[:2], Point(START, 9, 600))
     assert (stored(database)[HEAT].absent, stored(database)[HEAT].pace) == (START - 600, DAILY)
 
@@ -158,7 +158,7 @@ def test_a_drive_is_removed_with_all_that_is_its_own(database, record):
     for each in (record, other):
         write(database, each, START, (CRC, each.number, CHANGE))
         rows.write_places(database, [DrivePlace(f'/dev/sd{each.number}', each.number, START)])
-    rows.remove(database, 1)
+    upkeep.remove(database, 1)
     rows.count(database, 0, START)
 
     assert [[each.number for each in rows.head(database).records], [each.drive for each in rows.head(database).places],
@@ -178,7 +178,7 @@ def test_old_points_are_thinned_to_one_a_month_and_many_to_one_a_day(database, r
     fill(database, other, CRC, CHANGE, [Point(until + 600 * number, number) for number in range(501)])
     rows.write_places(database, [DrivePlace('/dev/sda', 1, old, until), DrivePlace('/dev/sdb', 1, old, until + 1),
                                  DrivePlace('/dev/sdc', 1, old)])
-    rows.thin(database, until, until + 4 * DAY)
+    upkeep.thin(database, until, until + 4 * DAY)
 
     assert stored(database)[Key('young', '')].history.points == tuple(young)
     assert [point.number for point in stored(database)[CRC].history.points] == [47]
@@ -214,7 +214,7 @@ def test_a_point_that_no_check_has_written_is_damage(database, record, count, po
     database.run('DELETE FROM point')
     database.run_all('INSERT INTO point VALUES (1, ?, ?, ?)',
                      [point, *(Point(START + number, number) for number in range(1, count))])
-    rows.sum_points(database, [1])
+    upkeep.sum_points(database, [1])
     if is_possible:
         assert point in stored(database)[CRC].history.points
     else:

@@ -4,18 +4,8 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.constants import DAY, MONTH
-from smart_attributes.history.series import (
-    CHANGE,
-    DAILY,
-    HIGHEST,
-    KEPT_WHOLE,
-    MANY,
-    History,
-    Point,
-    day_limit,
-    next_point,
-    thinned,
-)
+from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, History, Point, next_point
+from smart_attributes.history.upkeep import thinned
 
 MIDNIGHT = 20_700 * DAY
 HOUR = 3600
@@ -67,9 +57,3 @@ def test_of_the_highest_numbers_the_highest_stays_since_it_was_first_reached():
 
     assert thinned(points, 701 * MONTH, HIGHEST) == [points[1]]
     assert thinned(points, 0, HIGHEST) == points
-
-
-def test_what_hardly_moves_is_kept_whole():
-    """Only a series of very many points is thinned to one a day, and never its last two days."""
-    assert day_limit(MANY, MIDNIGHT) == 0
-    assert day_limit(MANY + 1, MIDNIGHT) == MIDNIGHT - KEPT_WHOLE

@@ -23,7 +23,7 @@ from conftest import SOON
 from smart_attributes import state_directory
 from smart_attributes.constants import DAY, HOUR
 from smart_attributes.errors import HistoryUnusable
-from smart_attributes.history import commits, database, directory, rows
+from smart_attributes.history import database, directory, losses, rows, upkeep
 from smart_attributes.history.database import Database
 from smart_attributes.history.drive_records import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point, pace
@@ -72,7 +72,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Real checks are minutes apart.
     """
-    monkeypatch.setattr(commits, 'SYNC_TIME', 60.0)
+    monkeypatch.setattr(directory, 'SYNC_TIME', 60.0)
 
 
 def in_a_child(work: Callable[[], object]) -> None:
@@ -340,10 +340,10 @@ def test_a_damaged_file_is_set_aside_and_told_for_seven_days(tmp_path):
     (tmp_path / 'history' / directory.FILE).write_bytes(b'rubbish' * 1000)
     opened = check(tmp_path, 2, START + STEP)
 
-    assert 'damaged' in opened.loss and 'earlier increases cannot be detected' in opened.loss
+    assert 'damaged' in opened.losses.restart and 'earlier increases cannot be detected' in opened.losses.restart
     assert (tmp_path / 'history' / directory.ASIDE).read_bytes().startswith(b'rubbish')
     assert numbers(tmp_path) == [2]
-    assert history(tmp_path, START + 7 * DAY).loss and not history(tmp_path, START + 8 * DAY).loss
+    assert history(tmp_path, START + 7 * DAY).losses.restart and not history(tmp_path, START + 8 * DAY).losses.restart
 
 
 def test_damage_in_the_middle_is_found_when_it_is_met(tmp_path):
@@ -358,7 +358,7 @@ def test_damage_in_the_middle_is_found_when_it_is_met(tmp_path):
     check(tmp_path, 9999, START + DAY)
 
     assert (tmp_path / 'history' / directory.ASIDE).exists()
-    assert 'damaged' in history(tmp_path, START + 2 * DAY).loss
+    assert 'damaged' in history(tmp_path, START + 2 * DAY).losses.restart
 
 
 def test_a_check_that_finds_damage_while_it_keeps_is_the_first_that_the_new_file_knows(tmp_path):
@@ -369,7 +369,7 @@ def test_a_check_that_finds_damage_while_it_keeps_is_the_first_that_the_new_file
     check(tmp_path, 3, START + STEP, key=crc)
     check(tmp_path, 4, START + 2 * STEP, OTHER)
 
-    assert 'damaged' in history(tmp_path, START + DAY).loss
+    assert 'damaged' in history(tmp_path, START + DAY).losses.restart
     assert [point.number for point in points(tmp_path, key=crc)] == [3] and numbers(tmp_path, OTHER) == [4]
 
 
@@ -384,11 +384,11 @@ def test_a_check_that_is_killed_before_it_has_copied_a_damaged_file_leaves_that_
     """Nobody wrote down why, but the old file is there."""
     check(tmp_path, 1)
     folder = directory.below(state_directory.ready(str(tmp_path)), is_made=False)
-    directory.set_aside(folder, folder.damaged)
+    losses.set_aside(folder, folder.damaged)
 
     assert not [path.name for path in (tmp_path / 'history').iterdir()
                 if path.name in (directory.FILE, LOG, f'{directory.FILE}-shm')]
-    assert 'repaired; no reading was lost' in check(tmp_path, 2, START + STEP).loss
+    assert 'repaired; no reading was lost' in check(tmp_path, 2, START + STEP).losses.restart
     assert numbers(tmp_path) == [1, 2]
     assert (tmp_path / 'history' / directory.ASIDE).exists() and not (tmp_path / 'history' / directory.DAMAGED).exists()
 
@@ -403,7 +403,7 @@ def test_damage_after_a_copy_that_was_killed_at_its_end_loses_nothing_newer(tmp_
     file.execute("UPDATE fact SET value = 7 WHERE name = 'begun'")
     file.commit()
 
-    assert 'no reading was lost' in history(tmp_path, START + 2 * STEP).loss
+    assert 'no reading was lost' in history(tmp_path, START + 2 * STEP).losses.restart
     assert numbers(tmp_path) == [1, 2]
 
 
@@ -435,7 +435,7 @@ def test_damage_costs_the_readings_of_the_drives_that_it_is_about(tmp_path, dama
     assert [number for number, each in enumerate(found, 1) if not each.histories] == losers
     assert [each.match.record.identity for each in found] == drives
     assert opened.places == before
-    assert all(f'/dev/sd{number}' in opened.loss for number in losers) or len(losers) == 3
+    assert all(f'/dev/sd{number}' in opened.losses.restart for number in losers) or len(losers) == 3
     opened.examine()
     assert opened.recall(drives)[0].match.record is not None
 
@@ -446,9 +446,9 @@ def test_a_drive_without_numbers_is_stored_like_any_other(tmp_path):
         opened = history(tmp_path, START + number * STEP)
         opened.keep([Sighting('/dev/sda', DRIVE), Sighting('/dev/sdb', OTHER, (Observation(CRC, number, CHANGE),))],
                     Scope())
-        assert [bool(each.histories) for each in opened.recall([DRIVE, OTHER])] == [False, True], opened.loss
+        assert [bool(each.histories) for each in opened.recall([DRIVE, OTHER])] == [False, True], opened.losses.restart
 
-    assert (opened.loss, len(opened.records)) == ('', 2)
+    assert (opened.losses.restart, len(opened.records)) == ('', 2)
 
 
 def test_known_drives_outlast_their_history(tmp_path):
@@ -461,7 +461,7 @@ def test_known_drives_outlast_their_history(tmp_path):
 
     assert [record.identity for record in opened.records] == [DRIVE, OTHER]
     assert [place.address for place in opened.places] == ['/dev/sda', '/dev/sdb']
-    assert opened.loss.startswith('restarted on ')
+    assert opened.losses.restart.startswith('restarted on ')
 
 
 @pytest.mark.parametrize('content', [b'', b'[', b'00000000\n[1, [], []]', b'\0' * 99,
@@ -469,12 +469,12 @@ def test_known_drives_outlast_their_history(tmp_path):
 def test_a_damaged_list_of_known_drives_is_written_again(tmp_path, content):
     """The history itself is whole, so nothing is lost."""
     opened = check(tmp_path, 1)
-    right = (tmp_path / 'history' / commits.DRIVES).read_bytes()
-    (tmp_path / 'history' / commits.DRIVES).write_bytes(content)
+    right = (tmp_path / 'history' / directory.DRIVES).read_bytes()
+    (tmp_path / 'history' / directory.DRIVES).write_bytes(content)
 
-    assert commits.read_known(opened.folder) == commits.Known()
-    assert check(tmp_path, 2, START + STEP).loss == ''
-    assert (tmp_path / 'history' / commits.DRIVES).read_bytes() == right
+    assert directory.read_known(opened.folder) == directory.Known()
+    assert check(tmp_path, 2, START + STEP).losses.restart == ''
+    assert (tmp_path / 'history' / directory.DRIVES).read_bytes() == right
 
 
 @pytest.mark.parametrize(('between', 'later', 'is_told'), [
@@ -483,20 +483,20 @@ def test_the_second_damage_within_a_day_is_reported_as_such(tmp_path, between, l
     """Even if nothing at all is left of the file."""
     check(tmp_path, 1)
     for moment in (START + STEP, START + STEP + between):
-        assert history(tmp_path, moment).recurring_loss == ''
+        assert history(tmp_path, moment).losses.recurring == ''
         (tmp_path / 'history' / directory.FILE).write_bytes(b'rubbish' * 1000)
         (tmp_path / 'history' / LOG).unlink()
         check(tmp_path, 2, moment)
     opened = history(tmp_path, START + STEP + between + later)
 
-    assert bool(opened.recurring_loss) is is_told
-    assert not is_told or opened.recurring_loss == (
+    assert bool(opened.losses.recurring) is is_told
+    assert not is_told or opened.losses.recurring == (
         f'damaged or lost on {day(START + STEP)} and again on {day(START + STEP + between)}; check the disk with '
         f'{tmp_path}/history: dmesg -T | tail -50')
 
 
 def test_a_first_start_is_no_loss(tmp_path):
-    assert check(tmp_path, 1).loss == ''
+    assert check(tmp_path, 1).losses.restart == ''
 
 
 def test_a_cloned_disk_begins_anew(tmp_path):
@@ -504,7 +504,7 @@ def test_a_cloned_disk_begins_anew(tmp_path):
     check(tmp_path, 1)
     opened = check(tmp_path, 5, START + STEP, machine='another')
 
-    assert 'another machine' in opened.loss
+    assert 'another machine' in opened.losses.restart
     assert numbers(tmp_path) == [5]
 
 
@@ -516,7 +516,7 @@ def test_a_file_with_tables_of_an_unknown_version_is_set_aside(tmp_path):
     old.close()
     opened = check(tmp_path, 226)
 
-    assert 'because the old one was damaged' in opened.loss
+    assert 'because the old one was damaged' in opened.losses.restart
     assert numbers(tmp_path) == [226]
     assert sorted(path.name for path in (tmp_path / 'history').glob('*.aside*')) == [directory.ASIDE]
 
@@ -524,7 +524,7 @@ def test_a_file_with_tables_of_an_unknown_version_is_set_aside(tmp_path):
 def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkeypatch):
     """It cannot know what the numbers there mean."""
     with monkeypatch.context() as newer:
-        newer.setattr('smart_attributes.history.database.VERSION', database.VERSION + 1)
+        newer.setattr('smart_attributes.history.directory.VERSION', directory.VERSION + 1)
         check(tmp_path, 1)
     before = (tmp_path / 'history' / directory.FILE).read_bytes()
 
@@ -690,7 +690,7 @@ def test_texts_where_numbers_belong_are_damage(tmp_path):
     forger.close()
 
     opened = history(tmp_path, START + STEP)
-    assert opened.recall([DRIVE])[0].histories == {} and 'damaged' in history(tmp_path, START + STEP).loss
+    assert opened.recall([DRIVE])[0].histories == {} and 'damaged' in history(tmp_path, START + STEP).losses.restart
 
 
 # --- clocks -----------------------------------------------------------------------------------
@@ -907,31 +907,32 @@ def day(moment: int) -> str:
 def change_record(path: Path, **fields: object) -> None:
     """Change the record of commits."""
     folder = directory.below(state_directory.ready(str(path)), is_made=False)
-    commits.change(folder, lambda record: record._replace(**fields))
+    directory.change_commits(folder, lambda record: record._replace(**fields))
 
 
 def test_a_lost_history_is_told_with_day_reason_and_the_old_file(tmp_path):
     """To the last second of seven days."""
     check(tmp_path, 1)
     since = START + STEP
-    said = history(tmp_path, since, 'another').loss
+    said = history(tmp_path, since, 'another').losses.restart
 
     assert said == (f'restarted on {day(since)}, because the old one is that of another machine, as after a disk was '
                     'cloned (machine-id); earlier increases cannot be detected (the old file: '
                     f'{tmp_path}/history/history.sqlite.aside)')
-    assert [history(tmp_path, since + later, 'another').loss for later in (7 * DAY, 7 * DAY + 1)] == [said, '']
+    assert [history(tmp_path, since + after, 'another').losses.restart for after in (7 * DAY, 7 * DAY + 1)] == [
+        said, '']
 
 
 @pytest.mark.parametrize(('facts', 'why'), [
-    ({'why': '<b>'}, database.DAMAGED), ({}, database.DAMAGED), *(({'why': why}, why) for why in (
-        database.DAMAGED, database.GONE, database.CLONED))],
+    ({'why': '<b>'}, losses.DAMAGED), ({}, losses.DAMAGED), *(({'why': why}, why) for why in (
+        losses.DAMAGED, losses.GONE, losses.CLONED))],
     ids=['foreign', 'none', 'damaged', 'gone', 'cloned'])
 def test_only_reasons_of_ours_are_told(tmp_path, facts, why):
     """What nagios has forged there is not printed by root."""
     opened = history(tmp_path)
     opened._writing(lambda: opened._set(lost=START, **facts))
 
-    assert history(tmp_path, START + STEP).loss.startswith(f'restarted on {day(START)}, because {why}; ')
+    assert history(tmp_path, START + STEP).losses.restart.startswith(f'restarted on {day(START)}, because {why}; ')
 
 
 @pytest.mark.parametrize('writes', [True, False], ids=['writes', 'reads'])
@@ -945,9 +946,9 @@ def test_missing_readings_are_told_with_their_time_and_the_cause(tmp_path, write
     if is_counted:
         change_record(tmp_path, sequence=99, time=START + 2 * STEP)
     else:
-        (tmp_path / 'history' / commits.FILE).unlink()
+        (tmp_path / 'history' / directory.COMMITS).unlink()
 
-    assert history(tmp_path, START + DAY, writes=writes).missing == (
+    assert history(tmp_path, START + DAY, writes=writes).losses.missing == (
         f'readings from {day(START)} to {day(until)} {how}; earlier readings still count; if there was no power '
         'failure, check the disk: dmesg -T | tail -50')
 
@@ -956,10 +957,11 @@ def test_missing_readings_are_told_for_seven_days(tmp_path):
     """Since they were noticed: nothing is missing any more then."""
     check(tmp_path, 1)
     change_record(tmp_path, sequence=99, time=START + STEP)
-    said = history(tmp_path, START + DAY).missing
+    said = history(tmp_path, START + DAY).losses.missing
 
     assert said
-    assert [history(tmp_path, START + later * DAY + second).missing for later, second in ((2, 0), (8, 0), (8, 1))] == [
+    moments = 2 * DAY, 8 * DAY, 8 * DAY + 1
+    assert [history(tmp_path, START + later).losses.missing for later in moments] == [
         said, said, '']
 
 
@@ -974,7 +976,7 @@ def test_a_restart_is_told_with_the_time_since_which_readings_may_be_missing(tmp
     assert opened.restarted == ('' if since is None else (
         'the system has restarted since the last check; if it lost power, readings since '
         f'{day(since)} may be missing; earlier readings still count'))
-    assert opened.missing == ''
+    assert opened.losses.missing == ''
 
 
 @pytest.mark.parametrize(('reason', 'said'), [('', ''), ('no space', ': no space')], ids=['unknown', 'known'])
@@ -1004,7 +1006,7 @@ def test_nothing_is_told_of_a_history_without_faults(tmp_path):
     check(tmp_path, 1)
     opened = check(tmp_path, 2, START + STEP)
 
-    assert (opened.loss, opened.missing, opened.restarted, opened.not_written) == ('', '', '', '')
+    assert (opened.losses.restart, opened.losses.missing, opened.restarted, opened.not_written) == ('', '', '', '')
     assert (opened.begun, opened.is_own) == (START, True)
 
 
@@ -1014,14 +1016,14 @@ def test_a_history_without_facts_about_itself_begins_now_and_is_of_this_machine(
     opened._writing(lambda: opened._database.run("DELETE FROM fact WHERE name IN ('begun', 'machine')"))
     opened = history(tmp_path, START + STEP)
 
-    assert (opened.begun, opened.loss, len(opened.records)) == (START + STEP, '', 1)
+    assert (opened.begun, opened.losses.restart, len(opened.records)) == (START + STEP, '', 1)
 
 
 def test_a_history_is_made_where_nothing_else_is_said(tmp_path):
     """Without an ID of the machine: the next check has one, and takes the history for its own."""
     HistoryStore(state_directory.ready(str(tmp_path)), START, is_same_drive)
 
-    assert (history(tmp_path, START + STEP).begun, history(tmp_path, START + STEP).loss) == (START, '')
+    assert (history(tmp_path, START + STEP).begun, history(tmp_path, START + STEP).losses.restart) == (START, '')
 
 
 @pytest.mark.parametrize(('first', 'then', 'writes', 'is_told'), [
@@ -1031,7 +1033,7 @@ def test_a_history_begins_anew_only_where_both_machines_have_an_id(tmp_path, fir
     check(tmp_path, 1, machine=first)
     opened = history(tmp_path, START + STEP, then, writes)
 
-    assert (bool(opened.loss), opened.begun) == (is_told, START + STEP if is_told else START)
+    assert (bool(opened.losses.restart), opened.begun) == (is_told, START + STEP if is_told else START)
     assert len(opened.records) == (0 if is_told else 1)
 
 
@@ -1160,10 +1162,10 @@ def test_damage_that_no_check_meets_is_found_where_all_is_examined(tmp_path):
     forger.executescript('UPDATE point SET number = 7 WHERE time = (SELECT min(time) FROM point)')
     forger.close()
     opened = history(tmp_path, START + 3 * DAY)
-    assert opened.recall([DRIVE])[0].histories[HOURS].points[-1].number == 2 and opened.loss == ''
+    assert opened.recall([DRIVE])[0].histories[HOURS].points[-1].number == 2 and opened.losses.restart == ''
     opened.examine()
 
-    assert 'damaged' in opened.loss and opened.recall([DRIVE])[0].histories == {}
+    assert 'damaged' in opened.losses.restart and opened.recall([DRIVE])[0].histories == {}
 
 
 def test_damage_that_only_sqlite_sees_is_found_where_all_is_examined(tmp_path, monkeypatch):
@@ -1173,7 +1175,7 @@ def test_damage_that_only_sqlite_sees_is_found_where_all_is_examined(tmp_path, m
         'integrity' in statement) else run(statement, *values))
     opened.examine()
 
-    assert 'damaged' in opened.loss
+    assert 'damaged' in opened.losses.restart
 
 
 def test_a_whole_history_is_examined_and_stays_as_it_is(tmp_path, monkeypatch):
@@ -1185,7 +1187,7 @@ def test_a_whole_history_is_examined_and_stays_as_it_is(tmp_path, monkeypatch):
         work, budget))
     opened.examine()
 
-    assert budgets == [20.0, 0.5] and opened.loss == '' and len(opened.records) == 1
+    assert budgets == [20.0, 0.5] and opened.losses.restart == '' and len(opened.records) == 1
     assert numbers(tmp_path) == [1]
 
 
@@ -1300,7 +1302,7 @@ def thinned(path: Path, monkeypatch: pytest.MonkeyPatch, *moments: int) -> list[
     """Return what checks at some moments thin: until when, and at which time."""
     told: list[tuple[int, int]] = []
     with monkeypatch.context() as patched:
-        patched.setattr(rows, 'thin', lambda _, until, now: told.append((until, now)))
+        patched.setattr(upkeep, 'thin', lambda _, until, now: told.append((until, now)))
         for number, now in enumerate(moments):
             check(path, number, now)
     return told
@@ -1344,7 +1346,7 @@ def test_all_times_of_a_clock_that_was_ahead_become_those_of_the_right_one(tmp_p
         {'crc_errors': ((Point(now - 1, 2),), now - 1)},
         {'crc_errors': ((Point(now - 1, 5),), now - 1), 'power_on_time': ((Point(now - 1, 7),), now - 1)}]
     opened.examine()
-    assert (opened.loss, opened.missing) == ('', '')
+    assert (opened.losses.restart, opened.losses.missing) == ('', '')
 
 
 def test_after_times_were_corrected_a_clock_far_behind_is_doubted_again_for_a_day(tmp_path, monkeypatch):

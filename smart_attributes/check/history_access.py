@@ -112,7 +112,7 @@ class Remembered:
     @property
     def recurring_loss(self) -> tuple[Coded, ...]:
         """A message if the history was damaged or lost twice within a day: its disk probably fails."""
-        words = self._history.recurring_loss if self._history else ''
+        words = self._history.losses.recurring if self._history else ''
         return (Coded('history-restarts', f'history: {words}'),) if words else ()
 
     @property
@@ -121,8 +121,8 @@ class Remembered:
         if self._history is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
-        known = self._history
-        sentences = {'history-restarted': known.loss, 'readings-lost': known.missing,
+        known, losses = self._history, self._history.losses
+        sentences = {'history-restarted': losses.restart, 'readings-lost': losses.missing,
                      'system-restarted': known.restarted, 'history-not-written': known.not_written,
                      'clock-behind': known.doubt}
         return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)

@@ -121,10 +121,10 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     opened = for_writing(options)
     opened.examine()
     grown = f'its log had grown to {amount(log, "B")}; it is short again' if log > LONG_LOG else ''
-    bad = [each for each in (opened.recurring_loss, opened.missing, opened.not_written) if each]
+    bad = [each for each in (opened.losses.recurring, opened.losses.missing, opened.not_written) if each]
     return HistoryFiles(place.path, owner, sum(_size(place.file + tail) for tail in ('', '-wal', '-shm')),
                         max((record.last_read for record in opened.records), default=0),
-                        [*bad, *(each for each in (opened.loss, grown) if each)], not bad)
+                        [*bad, *(each for each in (opened.losses.restart, grown) if each)], not bad)
 
 
 def _size(path: str) -> int:

@@ -15,53 +15,24 @@ from ..constants import DAY
 from ..errors import HistoryUnusable
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, reason
 from ..typed import TYPE_CHECKING
-from . import commits, directory, rows
+from . import directory, rows
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from .commits import Commits
-    from .directory import HistoryFolder
+    from .directory import Commits, HistoryFolder
 
     T = TypeVar('T')
 
 BUDGET = 0.5            # seconds of CPU for one read or write; protects against a file inflated on purpose
-SALVAGE = 5.0           # seconds of CPU for copying what is left of a damaged file: 5 MB take 0.5
 # Bytes of the log (-wal) from which it is copied into the file and truncated, which waits for the disk for 33 ms or
 # more. They are the checks of an hour or more: 24 drives with changing values write 33 to 84 kB at each check.
 LOG_SIZE = 2 ** 18
 SYNC_EVERY = DAY        # interval at which commits without growth are synced
-SETTINGS = ('synchronous = NORMAL', 'wal_autocheckpoint = 0')   # a power cut loses at most the content of -wal
 _REASONS = {
     'attempt to write a readonly': f'it cannot be written; {directory.ADVICE}',
     'unable to open': f'it cannot be opened; {directory.ADVICE}',
     'interrupted': 'it takes too long to read; to start a new history, move it away'}
-# Why the old file is not used any more; never in SQLite's words, which would quote its content.
-DAMAGED = 'the old one was damaged'
-GONE = 'the old one was gone or empty'
-CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
-
-APPLICATION = 0x534D4152  # "SMAR": identifies the program that owns the database, for file(1)
-VERSION = 4               # of the tables
-_TABLES = (
-    # Facts about the history itself: begun, machine, lost, lost_before, why and losers (see store), behind (see
-    # losses), thinned, sequence and written of the newest commit (see commits), missing, sum (see rows); taken N: the
-    # smartd log of drive N was imported.
-    'CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
-    # sum: checksum of the drive's series. seal: checksum of this row and of the drive's places.
-    'CREATE TABLE drive (number INTEGER PRIMARY KEY, protocol TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT '
-    'NULL, serial TEXT NOT NULL, wwn TEXT NOT NULL, first_read INTEGER NOT NULL, last_read INTEGER NOT NULL, '
-    'sum INTEGER NOT NULL, seal INTEGER NOT NULL DEFAULT 0)',
-    'CREATE TABLE place (address TEXT NOT NULL, drive INTEGER NOT NULL, first INTEGER NOT NULL, gone INTEGER NOT NULL, '
-    'scanned INTEGER NOT NULL, slot TEXT NOT NULL, PRIMARY KEY (address, drive)) WITHOUT ROWID',
-    # absent: when the series was last read, if later checks had no number for it; 0: it is read with its drive.
-    # settled, sum: checksums of all points but the newest, and of all points.
-    'CREATE TABLE series (number INTEGER PRIMARY KEY, drive INTEGER NOT NULL, metric TEXT NOT NULL, definition TEXT '
-    'NOT NULL, pace INTEGER NOT NULL, absent INTEGER NOT NULL DEFAULT 0, settled INTEGER NOT NULL DEFAULT 0, '
-    'sum INTEGER NOT NULL DEFAULT 0, UNIQUE (drive, metric, definition))',
-    'CREATE TABLE point (series INTEGER NOT NULL, time INTEGER NOT NULL, number REAL NOT NULL, gap INTEGER NOT NULL, '
-    'PRIMARY KEY (series, time)) WITHOUT ROWID')
-
 
 class Database(SqliteFile):
     """The database of one folder, opened by one process. Methods raise HistoryUnusable on any failure.
@@ -87,18 +58,19 @@ class Database(SqliteFile):
         """Open the file, and create it if it is missing."""
         with directory.locked(self.folder, alone=False) if self._writes else nullcontext():
             # Read first, so that commits made from now on do not count as lost.
-            self.commits = commits.read(self.folder)
+            self.commits = directory.read_commits(self.folder)
             # Checked before SQLite opens it: closing the file later would release SQLite's locks.
             self._inode = directory.which_file(self.folder, is_made=self._writes)
             version = self._opened()
-            if version == VERSION and self._writes:   # a check that was killed has copied everything
-                directory.put_aside(self.folder)
+            if version == directory.VERSION and self._writes and os.path.lexists(self.folder.damaged):
+                from . import losses
+                losses.put_aside(self.folder)   # a check that was killed has copied everything
         if not version:
             self._create()
-        elif version > VERSION and not (self.commits and self.commits.version <= VERSION):
+        elif version > directory.VERSION and not (self.commits and self.commits.version <= directory.VERSION):
             raise HistoryUnusable(f'{self.folder.file} is from a newer version of this program (tables {version}, here '
-                                  f'{VERSION}); upgrade this one')
-        elif version != VERSION:
+                                  f'{directory.VERSION}); upgrade this one')
+        elif version != directory.VERSION:
             raise ValueError('no program has written this version')
 
     def guarded(self, work: Callable[[], T], budget: float = BUDGET) -> T:
@@ -112,24 +84,26 @@ class Database(SqliteFile):
             except _Damaged:
                 if not self._writes:
                     raise
-            self._within_budget(lambda: self.begin_anew(DAMAGED))
+            from . import losses
+            self._within_budget(lambda: self.begin_anew(losses.DAMAGED))
             return self._within_budget(work, budget)
 
     def begin_anew(self, why: str) -> None:
         """Set the file aside, unless another check has done so, and open a new one. why: the reason, for messages."""
+        from . import losses
         self._why = why
         if self._connections:
             self.close()
         with directory.locked(self.folder, alone=True):
             if directory.which_file(self.folder) == self._inode:
-                directory.set_aside(self.folder, self.folder.damaged if why == DAMAGED else self.folder.aside)
+                losses.set_aside(self.folder, self.folder.damaged if why == losses.DAMAGED else self.folder.aside)
         self.open()
 
     def shorten_log(self) -> None:
         """Copy a long log into the file and truncate it. A check that reads meanwhile leaves that to the next one."""
         with suppress(OSError):
             if os.path.getsize(f'{self.folder.file}-wal') > LOG_SIZE:
-                self.allow(SALVAGE)
+                self.allow(directory.SALVAGE)
                 self.run('PRAGMA wal_checkpoint(TRUNCATE)')
 
     def generation(self) -> tuple[int, int]:
@@ -147,9 +121,9 @@ class Database(SqliteFile):
             self.count(now)
             return result
         if not (self.commits and self.commits.is_open):
-            commits.opened(self.folder)
+            directory.open_commits(self.folder)
         result = self.transaction(counted)
-        self.commits = commits.committed(self.folder, self._sequence, now, VERSION)
+        self.commits = directory.count_commit(self.folder, self._sequence, now)
         return result
 
     def count(self, now: int) -> None:
@@ -159,8 +133,8 @@ class Database(SqliteFile):
     def sync(self, now: int) -> None:
         """Sync the commits to the disk if they are urgent or a day has passed since the last sync."""
         if self.is_urgent or not self.commits or not 0 <= now - self.commits.synced_at < SYNC_EVERY:
-            commits.synced(self.folder, self._sequence, now)
-            self.commits, self.is_urgent = commits.read(self.folder), False
+            directory.sync_commits(self.folder, self._sequence, now)
+            self.commits, self.is_urgent = directory.read_commits(self.folder), False
 
     def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
         """Return facts about missing commits; none if every counted commit is present.
@@ -178,7 +152,7 @@ class Database(SqliteFile):
         In seconds since 1970; 0: since the beginning. None if the system has not restarted with unsynced commits.
         """
         record = self.commits
-        return record.synced_at if record and record.is_open and record.boot != commits.boot_id() else None
+        return record.synced_at if record and record.is_open and record.boot != directory.boot_id() else None
 
     def _within_budget(self, work: Callable[[], T], budget: float = BUDGET) -> T:
         self.allow(budget)
@@ -201,7 +175,7 @@ class Database(SqliteFile):
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connections += 1
         self.allow(BUDGET)
-        self.connect(self.folder.file, mode, directory.PATIENCE, SETTINGS)
+        self.connect(self.folder.file, mode, directory.PATIENCE, directory.SETTINGS)
         version = self.version   # SQLite opens log and index only now
         self.allow(BUDGET)   # reading a log of gigabytes, which a killed process has left, takes longer
         return version
@@ -209,42 +183,11 @@ class Database(SqliteFile):
     def _create(self) -> None:
         if not self._writes:
             raise HistoryUnusable(f'{self.folder.file} is empty; the next check starts the history')
-        is_ours = self.commits is not None
+        from . import losses
+        before = self.commits
         # Without a record, the log would look like one whose record was lost.
-        self.commits = commits.change(self.folder, lambda record: record)
-        with directory.locked(self.folder, alone=True):
-            if self.value('PRAGMA journal_mode = WAL') != 'wal':
-                raise HistoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot lock; use another '
-                                      f'directory with --state-dir')
-            if self.transaction(lambda: self._make_tables(is_ours)):
-                # Tables that exist only in the log would disappear if the log were damaged. Synced only if there is
-                # something to lose: the first check syncs after its output is printed.
-                is_copied = os.path.lexists(self.folder.damaged)
-                self.run(f'PRAGMA synchronous = {"NORMAL" if is_copied else "OFF"}')
-                self.run('PRAGMA wal_checkpoint(TRUNCATE)')
-                self.run('PRAGMA synchronous = NORMAL')
-                directory.put_aside(self.folder)
-
-    def _make_tables(self, is_ours: bool) -> bool:
-        """Create the tables; return whether there were none. is_ours: there is a record of their commits."""
-        if self.version:  # another check has been here before the lock
-            return False
-        if not self.is_empty:
-            if is_ours:
-                raise ValueError('the version of these tables is lost')
-            raise HistoryUnusable(f'{self.folder.file} is the database of another program; to start a history, '
-                                  f'move it away')
-        self.create(_TABLES, APPLICATION, VERSION)
-        self.allow(SALVAGE)
-        self._fill(self._why or self._why_empty())
-        return True
-
-    def _why_empty(self) -> str:
-        """Return why the tables are missing, or '' if they never existed."""
-        # A check that was killed while it copied a damaged file has left that file, but no reason.
-        if os.path.lexists(self.folder.damaged):
-            return DAMAGED
-        return GONE if self.commits and self.commits.sequence else ''
+        self.commits = directory.change_commits(self.folder, lambda record: record)
+        losses.create(self, self.folder, before, self._why, self._fill)
 
 
 class _Damaged(HistoryUnusable):

@@ -1,34 +1,69 @@
-"""The history files in the state directory, and the mark that a check leaves there if it cannot write.
+"""The files of a history beside the database: lock, commit record, list of known drives, and mark of a failure.
 
-Links and files of another user are refused. Callers act as the owner of the state directory, unless a docstring
-states otherwise.
+They are in the state directory. Links and files of another user are refused. Callers act as the owner of the state
+directory, unless a docstring states otherwise.
+
+The commit record states how many commits a reader must find.
+SQLite stops reading its log at the first damaged frame without an error, so a flipped bit, a truncated log or a removed
+log looks like a slightly older history. The record is written after each commit and read before the database. If the
+database is behind the record, the commits in between are lost.
+
+After a power cut, everything that was not synced may be missing, including the newest record. The record therefore also
+states since when commits may not be on the disk, and the boot ID of the system that wrote it. The "open" mark is synced
+before the first commit that is not. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5),
+boot_id.
+
+The list of known drives survives whatever happens to the database: a check could otherwise not notice that a drive is
+gone. It is replaced whenever it changes, which is rare. A damaged list is ignored, since the database has it, too.
 """
 from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from zlib import crc32
 
 from .. import files, state_directory, trust
 from ..errors import HistoryUnusable
-from ..typed import NamedTuple
+from ..model import Identity
+from ..typed import TYPE_CHECKING, NamedTuple
+from .drive_records import DrivePlace, Record
+from .rows import moment
+
+if TYPE_CHECKING:
+    from .rows import Head
 
 NAME = 'history'
 FILE = 'history.sqlite'
 ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk
 DAMAGED = f'{FILE}.damaged'   # its name until all that is left of it is copied
 LOCK = f'{FILE}.lock'
+COMMITS = f'{FILE}.commits'
 NOT_WRITTEN = 'not-written'
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
-MOST_LOG = 64 << 20        # bytes of the log of a database that was set aside
 PATIENCE = 0.1             # seconds to wait for another check
+SALVAGE = 5.0              # seconds of CPU for copying what is left of a damaged file: 5 MB take 0.5
+SETTINGS = ('synchronous = NORMAL', 'wal_autocheckpoint = 0')   # a power cut loses at most the content of -wal
+VERSION = 4                # of the tables
 _MODE = 0o644              # others may read; the permissions of the folder limit access
 _REFUSALS = {
     errno.ELOOP: ' is a link; to start a new history, remove it',
     errno.ENOENT: ' does not exist; create it, owned by the monitoring user, or use another directory with --state-dir'}
+BOOT_ID = '/proc/sys/kernel/random/boot_id'
+OPENING_TIME = 0.5   # seconds to wait until the "open" mark is on the disk
+SYNC_TIME = 2.0      # seconds to wait until the commits are; the child process continues syncing after that
+_SIZE = 160          # bytes, less than a sector: after a power cut, the old record or the new one is complete
+_TRIES, _PAUSE = 3, 0.002
+_NO_BOOT_ID = '-'
+DRIVES = 'drives.json'
+_LARGEST = 1 << 20   # bytes of the list of drives; 1,000 drives take 300 kB
+_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class HistoryFolder(NamedTuple):
@@ -40,17 +75,21 @@ class HistoryFolder(NamedTuple):
     @property
     def file(self) -> str:
         """The path of the database."""
-        return os.path.join(self.path, FILE)
+        return _path(self, FILE)
 
     @property
     def aside(self) -> str:
         """The path of the old database that was set aside when the history restarted."""
-        return os.path.join(self.path, ASIDE)
+        return _path(self, ASIDE)
 
     @property
     def damaged(self) -> str:
         """The path of a damaged database of which not everything has been copied."""
-        return os.path.join(self.path, DAMAGED)
+        return _path(self, DAMAGED)
+
+
+def _path(place: HistoryFolder, name: str) -> str:
+    return os.path.join(place.path, name)
 
 
 def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
@@ -76,7 +115,7 @@ def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
     can open the lock file, so no other user can hold it. Raises HistoryUnusable if it is held longer than PATIENCE.
     """
     with refusals(folder.path):
-        lock = os.open(os.path.join(folder.path, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        lock = os.open(_path(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         with refusals(folder.path):
             if not files.has_locked(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, PATIENCE):
@@ -92,7 +131,7 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
 
     Raises HistoryUnusable if the file is missing, a link, not a regular file, or owned by another user.
     """
-    flags = (os.O_RDWR | os.O_CREAT if is_made else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = _READING | (os.O_RDWR | os.O_CREAT if is_made else 0)
     with refusals(folder.file):
         # Closed before SQLite opens it, since closing it later would release SQLite's locks.
         descriptor = os.open(folder.file, flags, _MODE)
@@ -109,45 +148,6 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
     return status.st_ino
 
 
-def set_aside(folder: HistoryFolder, name: str) -> None:
-    """Rename the database and its log to *name*; raise HistoryUnusable if that fails.
-
-    Its index and log go first, since SQLite would apply them to the next database. A log of more than MOST_LOG bytes is
-    removed: the file itself has nearly all of its content.
-    """
-    if name == folder.damaged and os.path.lexists(name):   # an earlier one has not been copied yet
-        name = folder.aside
-    with refusals(folder.file):
-        _remove(folder.file + '-shm')
-        with suppress(FileNotFoundError):
-            if os.path.getsize(folder.file + '-wal') > MOST_LOG:
-                _remove(folder.file + '-wal')
-        _rename(folder.file, name)
-        # After a power cut, the old log must not be applied to the next database.
-        files.flush(folder.path)
-
-
-def put_aside(folder: HistoryFolder) -> None:
-    """Give a damaged database, of which everything is copied, the name under which it is kept."""
-    with refusals(folder.file):
-        if os.path.lexists(folder.damaged):
-            _remove(folder.damaged + '-shm')
-            _rename(folder.damaged, folder.aside)
-
-
-def _rename(file: str, name: str) -> None:
-    for tail in ('-wal', ''):
-        try:
-            os.replace(file + tail, name + tail)
-        except FileNotFoundError:
-            _remove(name + tail)
-
-
-def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(path)
-
-
 def is_writable(folder: HistoryFolder) -> bool:
     """Return whether this user may write to all existing files of the database."""
     return all(os.access(folder.file + tail, os.W_OK, effective_ids=True) for tail in ('', '-wal', '-shm')
@@ -159,17 +159,15 @@ def leave_mark(folder: HistoryFolder, reason: str) -> None:
 
     Even on a full disk, the empty file still shows since when.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     # Errors are ignored: the mark exists since the first failure, or the next check finds the file system read-only.
-    with suppress(OSError), open(os.open(os.path.join(folder.path, NOT_WRITTEN), flags, _MODE), 'wb', 0) as file:
+    with suppress(OSError), open(os.open(_path(folder, NOT_WRITTEN), _WRITING | os.O_EXCL, _MODE), 'wb', 0) as file:
         file.write(reason.encode())
 
 
 def mark(folder: HistoryFolder) -> tuple[int, str]:
     """Return since when nothing could be written (seconds since 1970; 0: there is no such failure), and why."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with open(os.open(os.path.join(folder.path, NOT_WRITTEN), flags), 'rb', 0) as file:
+        with open(os.open(_path(folder, NOT_WRITTEN), _READING), 'rb', 0) as file:
             return max(int(os.fstat(file.fileno()).st_mtime), 1), file.read(300).decode(errors='replace')
     except FileNotFoundError:
         return 0, ''
@@ -179,8 +177,8 @@ def mark(folder: HistoryFolder) -> tuple[int, str]:
 
 def remove_mark(folder: HistoryFolder) -> None:
     """Remove the mark, once writing has succeeded again. Raises HistoryUnusable if it cannot be removed."""
-    with refusals(folder.path):
-        _remove(os.path.join(folder.path, NOT_WRITTEN))
+    with refusals(folder.path), suppress(FileNotFoundError):
+        os.unlink(_path(folder, NOT_WRITTEN))
 
 
 @contextmanager
@@ -191,3 +189,180 @@ def refusals(path: str) -> Iterator[None]:
     except OSError as error:
         reason = _REFUSALS.get(error.errno or 0) or f': {error.strerror}; {ADVICE}'
         raise HistoryUnusable(f'{path}{reason}') from None
+
+
+# --- the commit record ------------------------------------------------------------------
+
+class Commits(NamedTuple):
+    """The content of the record; times are in seconds since 1970."""
+
+    sequence: int = 0     # number of the newest commit
+    time: int = 0         # of the check that made the newest commit
+    synced: int = 0       # number of the newest commit that is certainly on the disk
+    synced_at: int = 0
+    is_open: int = 0      # 1: later commits may not be on the disk
+    version: int = 0      # of the tables
+    boot: str = _NO_BOOT_ID  # boot ID of the system when the record was written
+
+
+def boot_id() -> str:
+    """Return the boot ID of the running system, or '-' if the kernel provides none."""
+    return ''.join(identifier(BOOT_ID).split()) or _NO_BOOT_ID
+
+
+def identifier(path: str) -> str:
+    """Return the identifier that a system file contains, or '' if the file cannot be read."""
+    try:
+        with open(path, encoding='ascii', errors='replace') as file:
+            return file.read(64).strip()
+    except OSError:
+        return ''
+
+
+def read_commits(place: HistoryFolder) -> Commits | None:
+    """Return the record, or None if it is missing or damaged. Retries, since another process may be writing it."""
+    for _ in range(_TRIES):
+        text = _text(place)
+        record = _parsed(text)
+        if record or not text:
+            return record
+        time.sleep(_PAUSE)
+    return None
+
+
+def change_commits(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
+    """Replace the record by the result of *changed* under a lock, and return the new record.
+
+    is_synced: wait until it is on the disk. Raises HistoryUnusable if it cannot be locked or written.
+    """
+    with refusals(_path(place, COMMITS)), locked(place, alone=True):
+        after = changed(_parsed(_text(place)) or Commits())
+        file = os.open(_path(place, COMMITS), _WRITING, _MODE)
+        try:
+            os.fchmod(file, _MODE)  # whatever umask root had
+            os.pwrite(file, _content(after), 0)
+            if os.fstat(file).st_size > _SIZE:
+                os.ftruncate(file, _SIZE)
+        finally:
+            os.close(file)
+    if is_synced:
+        files.flush(_path(place, COMMITS))
+    return after
+
+
+def open_commits(place: HistoryFolder) -> None:
+    """Set the "open" mark on the disk before commits that are not synced. Raises HistoryUnusable."""
+    change_commits(place, lambda record: record._replace(is_open=1))
+    in_a_child(lambda: files.flush(_path(place, COMMITS)), OPENING_TIME)
+
+
+def count_commit(place: HistoryFolder, sequence: int, now: int) -> Commits:
+    """Count a commit, and return the record. Another check may already have counted a later commit.
+
+    Raises HistoryUnusable.
+    """
+    return change_commits(place, lambda record: record._replace(
+        sequence=max(sequence, record.sequence), time=now, is_open=1, version=VERSION, boot=boot_id()))
+
+
+def sync_commits(place: HistoryFolder, sequence: int, now: int) -> None:
+    """Sync all commits to the disk, then update the record: the files first, the record after them.
+
+    A child process does this, since a busy or failing disk can take minutes and must not delay the end of the check. It
+    does no harm if the child process outlives the check.
+    """
+    def work() -> None:
+        # SQLite's locks belong to the parent process, so closing files here does not release them.
+        for path in (place.file + '-wal', place.file, place.path, place.state.path):
+            files.flush(path)
+        change_commits(place, lambda record: record._replace(synced=max(sequence, record.synced), synced_at=now,
+                                                     is_open=int(record.sequence > sequence)), is_synced=True)
+    in_a_child(work, SYNC_TIME)
+
+
+def in_a_child(work: Callable[[], object], seconds: float) -> None:
+    """Run *work* in a child process, and wait at most *seconds* for its end. Skipped if no process can be created."""
+    try:
+        child = os.fork()
+    except OSError:
+        return
+    if child == 0:
+        try:
+            for descriptor in (0, 1, 2):  # a daemon waits until all processes have closed them
+                with suppress(OSError):
+                    os.close(descriptor)
+            work()
+        finally:
+            os._exit(0)
+    end = time.monotonic() + seconds
+    while os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() < end:
+        time.sleep(_PAUSE)
+
+
+def _text(place: HistoryFolder) -> bytes:
+    with suppress(OSError), open(os.open(_path(place, COMMITS), _READING), 'rb', 0) as file:
+        return file.read(_SIZE + 1)
+    return b''
+
+
+def _content(commits: Commits) -> bytes:
+    """Return the record as a line of fixed size that begins with its checksum."""
+    line = ' '.join(map(str, commits)).encode('ascii', 'replace')
+    return b'%08x %s\n' % (crc32(line), line.ljust(_SIZE - 10))
+
+
+def _parsed(text: bytes) -> Commits | None:
+    """Return the content of a record, or None if it is incomplete or damaged."""
+    line = text[9:].strip(b' \n')
+    *numbers, boot = line.split(b' ')
+    if (len(text) != _SIZE or text[:9] != b'%08x ' % crc32(line) or len(numbers) != len(Commits._fields) - 1
+            or not all(map(bytes.isdigit, numbers))):
+        return None
+    return Commits._make([*map(int, numbers), boot.decode('ascii', 'replace')])
+
+
+# --- the list of known drives -----------------------------------------------------------
+
+class Known(NamedTuple):
+    """The drives of a history and where they are."""
+
+    lost: int = 0                           # when the history last restarted, seconds since 1970; 0: never
+    drives: tuple[Record, ...] = ()         # without the time when they were last read, which always changes
+    places: tuple[DrivePlace, ...] = ()
+
+
+def known_of(head: Head) -> Known:
+    """Return the known drives of a database."""
+    return Known(moment(head.facts.get('lost', 0)),
+                 tuple(record._replace(last_read=record.first_read, sum=0) for record in head.records), head.places)
+
+
+def read_known(folder: HistoryFolder) -> Known:
+    """Return the list; an empty one if it is missing or damaged."""
+    try:
+        checksum, _, text = files.content(_path(folder, DRIVES), _LARGEST).partition(b'\n')
+        if checksum == _checksum(text):
+            lost, drives, places = json.loads(text)
+            return Known(moment(lost), tuple(_record(*drive) for drive in drives),
+                         tuple(DrivePlace(*place) for place in places))
+    except (OSError, TypeError, ValueError, RecursionError):   # the owner can write anything there
+        pass
+    return Known()
+
+
+def write_known(folder: HistoryFolder, known: Known) -> None:
+    """Replace the list if it has changed. Raises HistoryUnusable."""
+    if read_known(folder) == known:
+        return
+    drives = [(record.number, record.first_read, *record.identity[:5]) for record in known.drives]
+    text = json.dumps((known.lost, drives, known.places)).encode()
+    with refusals(_path(folder, DRIVES)):
+        files.replace(f'{_checksum(text).decode()}\n{text.decode()}', _path(folder, DRIVES))
+
+
+def _record(number: int, first: int, protocol: str, model: str, firmware: str, serial: str, wwn: str) -> Record:
+    return Record(int(number), Identity(protocol, model, firmware, serial, wwn), moment(first), moment(first))
+
+
+def _checksum(text: bytes) -> bytes:
+    return b'%08x' % crc32(text)

@@ -1,45 +1,72 @@
-"""The losses of a history: messages, copying what is left of a damaged file, and wrong times of a wrong clock.
+"""What a history does when its database is new or damaged: create tables, copy what is left, and report what is lost.
 
-A check of a healthy history does not load this module. A damaged file is copied drive by drive: damage to one drive
-costs that drive's readings only.
-
-If the clock is slightly behind (set back by a minute or an hour), nothing is written until it has caught up. If it is
-days behind, it is wrong now (an empty board battery at start-up) or was wrong before (a year ahead for an hour). These
-cases cannot be distinguished at once, so a clock that stays far behind for a day is considered right. Meanwhile the
-readings are stored as if no time passed, so that no growth is lost.
+A check of a healthy history does not load this module. A damaged file is set aside and copied drive by drive: damage to
+one drive costs that drive's readings only.
 """
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
+from contextlib import suppress
 
+from .. import files
 from ..constants import DAY
+from ..errors import HistoryUnusable
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile
 from ..typed import TYPE_CHECKING
 from ..wording import listed, plural
 from ..words import clean
-from . import commits, directory, rows
-from .database import CLONED, DAMAGED, GONE, SALVAGE, SETTINGS, Database
+from . import directory, rows
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from .commits import Known
-    from .directory import HistoryFolder
+    from .directory import Commits, HistoryFolder
     from .drive_records import DrivePlace, Record
     from .rows import Head
 
     T = TypeVar('T')
 
 SHOWN = 7 * DAY
-SLACK = DAY
-EARLIEST = 1_767_225_600  # 1 January 2026: this program did not exist before
 _MOST_NAMED = 3
+_MOST_LOG = 64 << 20        # bytes of the log of a database that was set aside
+# Why the old file is not used any more; never in SQLite's words, which would quote its content.
+DAMAGED = 'the old one was damaged'
+GONE = 'the old one was gone or empty'
+CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
 
 
-def lost(head: Head, folder: HistoryFolder, now: int) -> str:
-    """Return a message if readings were lost within the last seven days because the file could not be used."""
+APPLICATION = 0x534D4152  # "SMAR": identifies the program that owns the database, for file(1)
+_TABLES = (
+    # Facts about the history itself: begun, machine, lost, lost_before, why and losers (see store), behind (see
+    # upkeep), thinned, sequence and written of the newest commit (see directory), missing, sum (see rows); taken N: the
+    # smartd log of drive N was imported.
+    'CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
+    # sum: checksum of the drive's series. seal: checksum of this row and of the drive's places.
+    'CREATE TABLE drive (number INTEGER PRIMARY KEY, protocol TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT '
+    'NULL, serial TEXT NOT NULL, wwn TEXT NOT NULL, first_read INTEGER NOT NULL, last_read INTEGER NOT NULL, '
+    'sum INTEGER NOT NULL, seal INTEGER NOT NULL DEFAULT 0)',
+    'CREATE TABLE place (address TEXT NOT NULL, drive INTEGER NOT NULL, first INTEGER NOT NULL, gone INTEGER NOT NULL, '
+    'scanned INTEGER NOT NULL, slot TEXT NOT NULL, PRIMARY KEY (address, drive)) WITHOUT ROWID',
+    # absent: when the series was last read, if later checks had no number for it; 0: it is read with its drive.
+    # settled, sum: checksums of all points but the newest, and of all points.
+    'CREATE TABLE series (number INTEGER PRIMARY KEY, drive INTEGER NOT NULL, metric TEXT NOT NULL, definition TEXT '
+    'NOT NULL, pace INTEGER NOT NULL, absent INTEGER NOT NULL DEFAULT 0, settled INTEGER NOT NULL DEFAULT 0, '
+    'sum INTEGER NOT NULL DEFAULT 0, UNIQUE (drive, metric, definition))',
+    'CREATE TABLE point (series INTEGER NOT NULL, time INTEGER NOT NULL, number REAL NOT NULL, gap INTEGER NOT NULL, '
+    'PRIMARY KEY (series, time)) WITHOUT ROWID')
+
+
+# --- messages ------------------------------------------------------------------------------
+
+def messages(head: Head, folder: HistoryFolder, now: int) -> tuple[str, str, str]:
+    """Return the messages about lost readings, in the order of store.Losses."""
+    return _restart(head, folder, now), _recurring(head, folder, now), _missing(head, now)
+
+
+def _restart(head: Head, folder: HistoryFolder, now: int) -> str:
+    """Return a message if readings were lost within the last SHOWN seconds because the file could not be used."""
     lost, why = _moment(head, 'lost'), head.facts.get('why', '')
     if not lost or now - lost > SHOWN:
         return ''
@@ -55,7 +82,7 @@ def lost(head: Head, folder: HistoryFolder, now: int) -> str:
             f'cannot be detected; those of {plural(len(kept), "other drive")} were kept {old}')
 
 
-def recurring(head: Head, folder: HistoryFolder, now: int) -> str:
+def _recurring(head: Head, folder: HistoryFolder, now: int) -> str:
     """Return a message if the file could not be used twice within a day, the last time within the last day."""
     lost, before = _moment(head, 'lost'), _moment(head, 'lost_before')
     if not before or lost - before > DAY or now - lost > DAY:
@@ -64,12 +91,12 @@ def recurring(head: Head, folder: HistoryFolder, now: int) -> str:
             f'dmesg -T | tail -50')
 
 
-def missing(head: Head, now: int) -> str:
+def _missing(head: Head, now: int) -> str:
     """Return a message if a loss of single commits was detected within the last seven days."""
     noticed, since, until = (_moment(head, name) for name in ('missing', 'missing_since', 'missing_until'))
     if not noticed or now - noticed > SHOWN:
         return ''
-    loss, cause = (('may be missing', f'{commits.FILE} was damaged or removed')
+    loss, cause = (('may be missing', f'{directory.COMMITS} was damaged or removed')
                    if _moment(head, 'uncounted') else
                    ('were lost', 'a file of the history was damaged or removed, or the system lost power'))
     return (f'readings from {day(since)} to {day(until)} {loss}, because {cause}; earlier readings still count; '
@@ -93,6 +120,84 @@ def _named(numbers: Collection[str], head: Head) -> str:
     return listed([clean(name) for name in names], _MOST_NAMED)
 
 
+# --- new tables ----------------------------------------------------------------------------
+
+def create(database: SqliteFile, folder: HistoryFolder, before: Commits | None, why: str,
+           fill: Callable[[str], None]) -> None:
+    """Create the tables of an empty file, unless another check has done so. Raises HistoryUnusable.
+
+    before: the commit record, if there was one. why: the old file was set aside; '' if it was not. fill: called inside
+    the transaction that creates the tables, with why the file is new ('': it is the first one).
+    """
+    with directory.locked(folder, alone=True):
+        if database.value('PRAGMA journal_mode = WAL') != 'wal':
+            raise HistoryUnusable(f'{folder.path} is on a file system that SQLite cannot lock; use another directory '
+                                  f'with --state-dir')
+        if database.transaction(lambda: _has_made_tables(database, folder, before, why, fill)):
+            # Tables that exist only in the log would disappear if the log were damaged. Synced only if there is
+            # something to lose: the first check syncs after its output is printed.
+            is_copied = os.path.lexists(folder.damaged)
+            database.run(f'PRAGMA synchronous = {"NORMAL" if is_copied else "OFF"}')
+            database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+            database.run('PRAGMA synchronous = NORMAL')
+            put_aside(folder)
+
+
+def _has_made_tables(database: SqliteFile, folder: HistoryFolder, before: Commits | None, why: str,
+                     fill: Callable[[str], None]) -> bool:
+    """Create the tables; return whether there were none."""
+    if database.version:  # another check has been here before the lock
+        return False
+    if not database.is_empty:
+        if before is not None:
+            raise ValueError('the version of these tables is lost')
+        raise HistoryUnusable(f'{folder.file} is the database of another program; to start a history, move it away')
+    database.create(_TABLES, APPLICATION, directory.VERSION)
+    database.allow(directory.SALVAGE)
+    # A check that was killed while it copied a damaged file has left that file, but no reason.
+    fill(why or (DAMAGED if os.path.lexists(folder.damaged) else GONE if before and before.sequence else ''))
+    return True
+
+
+def set_aside(folder: HistoryFolder, name: str) -> None:
+    """Rename the database and its log to *name*; raise HistoryUnusable if that fails.
+
+    Its index and log go first, since SQLite would apply them to the next database. A log of more than _MOST_LOG bytes
+    is removed: the file itself has nearly all of its content.
+    """
+    if name == folder.damaged and os.path.lexists(name):   # an earlier one has not been copied yet
+        name = folder.aside
+    with directory.refusals(folder.file):
+        _remove(folder.file + '-shm')
+        with suppress(FileNotFoundError):
+            if os.path.getsize(folder.file + '-wal') > _MOST_LOG:
+                _remove(folder.file + '-wal')
+        _rename(folder.file, name)
+        # After a power cut, the old log must not be applied to the next database.
+        files.flush(folder.path)
+
+
+def put_aside(folder: HistoryFolder) -> None:
+    """Give a damaged database, of which everything is copied, the name under which it is kept."""
+    with directory.refusals(folder.file):
+        if os.path.lexists(folder.damaged):
+            _remove(folder.damaged + '-shm')
+            _rename(folder.damaged, folder.aside)
+
+
+def _rename(file: str, name: str) -> None:
+    for tail in ('-wal', ''):
+        try:
+            os.replace(file + tail, name + tail)
+        except FileNotFoundError:
+            _remove(name + tail)
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
 # --- copying -----------------------------------------------------------------------------
 
 class OldFile(SqliteFile):
@@ -100,10 +205,10 @@ class OldFile(SqliteFile):
 
     def __init__(self, folder: HistoryFolder) -> None:
         """Open the file. If it is missing, no part of it can be read."""
-        self.allow(SALVAGE)
+        self.allow(directory.SALVAGE)
         self.connect(':memory:', 'mode=memory', 0, ())
         if os.path.lexists(folder.damaged):
-            self.part(lambda: self.connect(folder.damaged, 'mode=rw', directory.PATIENCE, SETTINGS))
+            self.part(lambda: self.connect(folder.damaged, 'mode=rw', directory.PATIENCE, directory.SETTINGS))
 
     def part(self, work: Callable[[], T]) -> T | None:
         """Return the result of *work*; None if what it reads is damaged."""
@@ -113,78 +218,36 @@ class OldFile(SqliteFile):
             return None
 
 
-def salvaged(database: Database, now: int) -> dict[str, object]:
+def salvaged(database: SqliteFile, folder: HistoryFolder, before: Commits | None, now: int) -> dict[str, object]:
     """Copy what is left of a damaged history, the list of known drives at least; return the facts of the new history.
+
+    before: the commit record, if there was one, which states when the last check read the drives.
     """
-    folder, written, known = database.folder, database.commits, commits.read_known(database.folder)
-    old = OldFile(folder)
+    known, old = directory.read_known(folder), OldFile(folder)
+    last_read = before.time if before else 0
     facts = old.part(lambda: rows.sealed(old)[0]) or {}
-    losers = copy(old, database, known, written.time if written else 0)
-    old.close()
-    begun = min((record.first_read for record in known.drives), default=now)
-    return {'begun': begun, **facts, 'lost_before': facts.get('lost', known.lost), 'lost': now,
-            'losers': ' '.join(str(record.number) for record in losers)}
-
-
-def copy(old: OldFile, new: SqliteFile, known: Known, last_read: int) -> list[Record]:
-    """Copy all drives of a damaged history to a new one; return those whose readings are lost.
-
-    known: drives that the history had, even if no part of it is left. last_read: when the last check read them.
-    """
     listed = {record.number: (record._replace(last_read=max(last_read, record.first_read)),
                               tuple(place for place in known.places if place.drive == record.number))
               for record in known.drives}
     numbers = old.part(lambda: [int(number) for number, in old.run('SELECT number FROM drive')]) or ()
-    lost = (_copied(old, new, number, listed.get(number)) for number in sorted({*listed, *numbers}))
-    return [record for record in lost if record]
+    losers = [number for number in sorted({*listed, *numbers}) if _is_lost(old, database, number, listed.get(number))]
+    old.close()
+    begun = min((record.first_read for record in known.drives), default=now)
+    return {'begun': begun, **facts, 'lost_before': facts.get('lost', known.lost), 'lost': now,
+            'losers': ' '.join(map(str, losers))}
 
 
-def _copied(old: OldFile, new: SqliteFile, number: int,
-            listed: tuple[Record, tuple[DrivePlace, ...]] | None) -> Record | None:
-    """Copy one drive; return it if its readings are lost. listed: as the list of known drives has it."""
+def _is_lost(old: OldFile, new: SqliteFile, number: int,
+             listed: tuple[Record, tuple[DrivePlace, ...]] | None) -> bool:
+    """Copy one drive; return whether its readings are lost. listed: as the list of known drives has it."""
     intact = old.part(lambda: rows.drive(old, number))
     found = intact or listed
     if found is None:
-        return None   # a row that is damaged, or that belongs to no drive
+        return False   # a row that is damaged, or that belongs to no drive
     record, places = found
     stored = old.part(lambda: rows.stored(old, [record], rows.EVERY)[number]) if intact else None
     rows.write_drive(new, record)
     rows.write_places(new, places)
-    if stored is None:
-        return record
-    rows.write_stored(new, number, stored)
-    return None
-
-
-# --- the clock ---------------------------------------------------------------------------
-
-def doubt(now: int, latest: int, behind_since: int) -> str:
-    """Return why the clock is in doubt, for a message; '' if it is not. All times are in seconds since 1970.
-
-    latest: the latest time in the history. behind_since: when a clock far behind that was first seen; 0: never.
-    """
-    if now >= latest - SLACK or is_settled(now, latest, behind_since):
-        return ''
-    return (f'the clock is {(latest - now) // DAY} days behind the history; correct it, otherwise the stored readings '
-            'get new dates after a day')
-
-
-def is_settled(now: int, latest: int, behind_since: int) -> bool:
-    """Return whether the clock has been far behind for a day, so the times in the history must have been wrong.
-
-    A clock that showed a time before the first day of this program gives no start from which to count that day.
-    """
-    return now < latest - SLACK and EARLIEST <= behind_since <= now - DAY
-
-
-def date_anew(database: Database, records: Sequence[Record], now: int) -> None:
-    """Set the time of all points in the future to one second ago: their numbers are right, their times were not."""
-    run, latest = database.run, now - 1
-    run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = '
-        'point.series)', latest)
-    run('UPDATE OR REPLACE point SET time = ?, gap = 0 WHERE time > ?', latest, latest)
-    run('UPDATE drive SET first_read = min(first_read, ?), last_read = min(last_read, ?)', latest, latest)
-    run('UPDATE place SET first = min(first, ?), gone = min(gone, ?)', latest, latest)
-    run('UPDATE series SET absent = min(absent, ?)', latest)
-    rows.sum_points(database, [record.number for record in records])
-    rows.write_facts(database, behind=0, thinned=latest)
+    if stored is not None:
+        rows.write_stored(new, number, stored)
+    return stored is None

@@ -146,19 +146,25 @@ def stored(database: SqliteFile, drives: Sequence[Record], points: Sequence[str]
     Raises ValueError if they have changed since they were written, or have values that no check writes.
     """
     last_read = {record.number: record.last_read for record in drives}
-    by_series: dict[int, list[Point]] = {}
-    for condition in points:
-        for number, *point in database.run(_POINTS.format(_listed(last_read), condition)):
-            by_series.setdefault(number, []).append(Point._make(point))
+    by_series = points_of(database, last_read, points)
     by_drive: dict[int, dict[Key, Stored]] = {number: {} for number in last_read}
-    rows = _by_drive(database, last_read)
+    rows = series_of(database, last_read)
     if any(checksum(rows[record.number]) != record.sum for record in drives):
         raise ValueError('a wrong checksum')
     for number, drive, metric, definition, pace, absent, settled, total in chain.from_iterable(rows.values()):
         history = History(tuple(by_series.get(number, ())), absent or last_read[drive])
         row = by_drive[drive][Key(metric, definition)] = Stored(number, pace, absent, history, settled, total)
-        _check(row, _most(definition), points is EVERY or pace in _WHOLE)
+        _check(row, most_of(definition), points is EVERY or pace in _WHOLE)
     return by_drive
+
+
+def points_of(database: SqliteFile, drives: Collection[int], conditions: Sequence[str]) -> dict[int, list[Point]]:
+    """Return the points of the series of drives, by series number. conditions: RECENT or EVERY."""
+    by_series: dict[int, list[Point]] = {}
+    for condition in conditions:
+        for number, *point in database.run(_POINTS.format(_listed(drives), condition)):
+            by_series.setdefault(number, []).append(Point._make(point))
+    return by_series
 
 
 def _check(row: Stored, most: float, is_whole: bool) -> None:
@@ -172,7 +178,7 @@ def _check(row: Stored, most: float, is_whole: bool) -> None:
             raise ValueError('a number or a time that cannot be')
 
 
-def _most(definition: str) -> float:
+def most_of(definition: str) -> float:
     """Return the largest number that a series can have. definition: ends with the unit, see past.key()."""
     return PERCENT if definition[-1:] == '%' else LARGEST
 
@@ -181,7 +187,7 @@ def _listed(numbers: Collection[int]) -> str:
     return ','.join(f'{number:d}' for number in numbers)
 
 
-def _by_drive(database: SqliteFile, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
+def series_of(database: SqliteFile, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
     """Return the rows of series, by drive number."""
     by_drive: dict[int, list[tuple[Any, ...]]] = {number: [] for number in drives}
     for row in database.run(_SERIES.format(_listed(drives))):
@@ -232,12 +238,12 @@ def write_readings(database: SqliteFile, record: Record, observations: Sequence[
     changed.
     """
     numbers = {each.key: each._replace(number=float(each.number)) for each in observations
-               if 0 <= each.number <= _most(each.key.definition)}
+               if 0 <= each.number <= most_of(each.key.definition)}
     points: list[tuple[object, ...]] = []
     updates: list[tuple[object, ...]] = []
     is_urgent = False
     for key, number, pace, gap in numbers.values():
-        row = known.get(key) or _new_series(database, record.number, key, pace)
+        row = known.get(key) or new_series(database, record.number, key, pace)
         point = series.next_point(pace, row.history, number, now)
         if point:
             point = point._replace(gap=gap or point.gap)
@@ -269,7 +275,8 @@ def _shortened(database: SqliteFile, row: Stored, point: Point, now: int) -> Sto
                         sum=series.checksum(rest))
 
 
-def _new_series(database: SqliteFile, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
+def new_series(database: SqliteFile, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
+    """Create and return a series without points."""
     database.run('INSERT INTO series (drive, metric, definition, pace, absent) VALUES (?, ?, ?, ?, ?)', drive, *key,
                  pace, absent)
     return Stored(database.value('SELECT last_insert_rowid()'), pace, 0, History())
@@ -278,18 +285,7 @@ def _new_series(database: SqliteFile, drive: int, key: Key, pace: int, absent: i
 def sum_series(database: SqliteFile, drives: Collection[int]) -> None:
     """Recalculate the checksums of drives from those of their series."""
     database.run_all('UPDATE drive SET sum = ? WHERE number = ?', [
-        (checksum(rows), number) for number, rows in _by_drive(database, drives).items()])
-
-
-def sum_points(database: SqliteFile, drives: Collection[int]) -> None:
-    """Recalculate the checksums of all series of drives from their points, and then those of the drives."""
-    by_series: dict[int, list[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
-    for number, *point in database.run(_POINTS.format(_listed(drives), *EVERY)):
-        by_series[number].append(Point._make(point))
-    database.run_all('UPDATE series SET settled = ?, sum = ? WHERE number = ?', [
-        (series.checksum(points[:-1]), series.checksum(points), number)
-        for number, points in by_series.items()])
-    sum_series(database, drives)
+        (checksum(rows), number) for number, rows in series_of(database, drives).items()])
 
 
 def count(database: SqliteFile, least: int, now: int) -> tuple[int, Head]:
@@ -315,47 +311,6 @@ def write_facts(database: SqliteFile, **facts: object) -> None:
     database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', [(name, str(fact)) for name, fact in facts.items()])
 
 
-def write_past(database: SqliteFile, record: Record, known: AllStored, key: Key, pace: int,
-               points: Sequence[Point]) -> int:
-    """Write points older than the first one of a series; return how many. The caller must update the checksums."""
-    row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
-    first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
-    most = _most(key.definition)
-    older = [point for point in points if (first is None or point.time < first) and 0 <= point.number <= most]
-    database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [
-        (row.number, time, float(number), gap) for time, number, gap in older])
-    if older and first is not None:  # the former first point has a predecessor now
-        gap = first - older[-1].time
-        database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', gap, row.number, first)
-    return len(older)
-
-
 def write_places(database: SqliteFile, changed: Collection[DrivePlace]) -> None:
     """Write places that are new or have changed."""
     database.run_all('INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, ?)', tuple(changed))
-
-
-def remove(database: SqliteFile, drive: int) -> None:
-    """Delete all data of a drive. drive: number of its record."""
-    database.run('DELETE FROM point WHERE series IN (SELECT number FROM series WHERE drive = ?)', drive)
-    for table, column in (('series', 'drive'), ('place', 'drive'), ('drive', 'number')):
-        database.run(f'DELETE FROM {table} WHERE {column} = ?', drive)  # noqa: S608
-
-
-def thin(database: SqliteFile, until: int, now: int) -> None:
-    """Thin points before *until* to one a month, and older points of constantly changing series to one a day."""
-    counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
-                          'JOIN point AS p ON p.series = s.number GROUP BY s.number')
-    touched: set[int] = set()
-    for number, drive, pace, length, first in counts:
-        before = max(until, series.day_limit(length, now) if pace == series.CHANGE else 0)
-        if first >= before:
-            continue
-        points = [Point(*row) for row in database.run(
-            'SELECT time, number, gap FROM point WHERE series = ? AND time < ? ORDER BY time', number, before)]
-        rest = set(series.thinned(points, until, pace))
-        gone = [(number, point.time) for point in points if point not in rest]
-        database.run_all('DELETE FROM point WHERE series = ? AND time = ?', gone)
-        touched |= {drive} if gone else set()
-    sum_points(database, touched)
-    database.run('DELETE FROM place WHERE gone BETWEEN 1 AND ?', until)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from zlib import crc32
 
-from ..constants import DAY, HOUR, MONTH
+from ..constants import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ else:
     from _struct import Struct, error, pack
 
 KEPT_DAILY = 400 * DAY   # older points are thinned to one a month
-KEPT_WHOLE = 25 * HOUR   # of a series that changes at every check, older points are thinned to one a day
 _ONE = Struct('<3d').pack
 MANY = 320               # a series with more points counts as one that changes at every check
 
@@ -137,25 +136,6 @@ def peaks(points: Sequence[Point]) -> list[Point]:
             begins = kept.pop().time
         kept.append(point._replace(time=begins))
     return kept
-
-
-def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point]:
-    """Return the points to keep: one of each month before *old*, and one of each day after it.
-
-    It is the last one of that time, whose number applies from then on; for pace HIGHEST, it is the highest one.
-    """
-    newest: dict[tuple[int, int], Point] = {}
-    for point in points:
-        span = MONTH if point.time < old else DAY
-        before = newest.get((span, point.time // span))
-        if pace != HIGHEST or before is None or point.number > before.number:
-            newest[span, point.time // span] = point
-    return list(newest.values())
-
-
-def day_limit(count: int, now: int) -> int:
-    """Return the time before which a series of *count* points is thinned to one a day; 0 if it rarely changes."""
-    return now - KEPT_WHOLE if count > MANY else 0
 
 
 def level(margin: float, number: float, before: float, recent: History, now: int) -> float:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
+from .. import files
 from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import commits, directory, drive_records, rows, series
-from .database import BUDGET, CLONED, DAMAGED, GONE, Database
+from . import directory, drive_records, rows, series
+from .database import BUDGET, Database
 from .drive_records import updated
 from .series import LATELY
 
@@ -59,9 +60,17 @@ class DriveHistory(NamedTuple):
         return {key: row.history for key, row in self.stored.items()}
 
 
+class Losses(NamedTuple):
+    """Messages about lost readings; '' if nothing was lost in that way."""
+
+    restart: str = ''     # the file could not be used
+    recurring: str = ''   # that happened twice within a day, the last time within the last day
+    missing: str = ''     # single commits were missing
+
+
 def machine_id(path: str = MACHINE_ID) -> str:
     """Return the ID of this machine, or '' if it has none. It detects a disk cloned from another machine."""
-    return commits.identifier(path)
+    return directory.identifier(path)
 
 
 class HistoryStore:
@@ -85,6 +94,8 @@ class HistoryStore:
         self._version = _NOT_READ               # changes once another process has written
         self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
         self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_records.name()
+        if not files.is_there(self.folder.file):
+            from . import losses  # noqa: F401  the owner of the folder may be unable to read this program
         self._database.guarded(self._open)
 
     @property
@@ -108,28 +119,12 @@ class HistoryStore:
         return self.folder.state.is_own
 
     @property
-    def loss(self) -> str:
-        """Return a message if readings were lost within the last seven days because the file could not be used."""
-        if 'lost' not in self._head.facts:
-            return ''
+    def losses(self) -> Losses:
+        """Return messages about readings that were lost within the last seven days."""
+        if not self._head.facts.keys() & {'lost', 'missing'}:
+            return Losses()
         from . import losses
-        return losses.lost(self._head, self.folder, self.now)
-
-    @property
-    def recurring_loss(self) -> str:
-        """Return a message if the file could not be used twice within a day, the last time within the last day."""
-        if 'lost' not in self._head.facts:
-            return ''
-        from . import losses
-        return losses.recurring(self._head, self.folder, self.now)
-
-    @property
-    def missing(self) -> str:
-        """Return a message if a loss of readings was detected within the last seven days."""
-        if 'missing' not in self._head.facts:
-            return ''
-        from . import losses
-        return losses.missing(self._head, self.now)
+        return Losses(*losses.messages(self._head, self.folder, self.now))
 
     def knows_since(self, record: Record) -> int:
         """Return since when the history has a drive, in seconds since 1970; 0: a log about the drive was imported."""
@@ -175,6 +170,8 @@ class HistoryStore:
 
     def keep(self, sightings: Sequence[Sighting], scope: Scope) -> list[str]:
         """Write the readings of this check; return a message for each drive that cannot be stored."""
+        if not self._is_thinned:
+            from . import upkeep  # noqa: F401  first, as in keep_past()
         try:
             notes = self._writing(lambda: self._kept(sightings, scope))
             with self.folder.state:
@@ -193,11 +190,34 @@ class HistoryStore:
         past: by series and pace, oldest first. Points from the time that the history covers are not changed.
         until: when the other program last read the drive, seconds since 1970; 0: at the newest point.
         """
-        return self._writing(lambda: self._past_kept(identity, past, until))
+        from . import upkeep  # first, since the owner of the folder may be unable to read this program
+
+        def work() -> int:
+            match, stored = self._recalled([identity])[0]
+            if match.note:
+                raise HistoryUnusable(f'{identity.model} {identity.serial} {match.note}')
+            newest = until or max((points[-1].time for points in past.values() if points), default=self.now)
+            record = match.record or rows.new_drive(self._database, identity, newest)
+            written = sum(upkeep.write_past(self._database, record, stored, key, pace, points)
+                          for (key, pace), points in past.items() if points)
+            upkeep.sum_points(self._database, [record.number])
+            self._set(**{f'{TAKEN}{record.number}': self.now})
+            return written
+
+        return self._writing(work)
 
     def forget(self, serial: str) -> int:
         """Remove the drives with a serial number and their history; return how many."""
-        return self._writing(lambda: self._forgotten(serial))
+        from . import upkeep  # first, as in keep_past()
+
+        def work() -> int:
+            gone = [record.number for record in rows.head(self._database).records if record.identity.serial == serial]
+            for number in gone:
+                upkeep.remove(self._database, number)
+                self._database.run('DELETE FROM fact WHERE name = ?', f'{TAKEN}{number}')
+            return len(gone)
+
+        return self._writing(work)
 
     def _reading(self, work: Callable[[], T], budget: float = BUDGET) -> T:
         return self._database.guarded(lambda: self._database.transaction(work, is_writing=False), budget)
@@ -206,7 +226,7 @@ class HistoryStore:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
         self._version = _NOT_READ   # data_version does not show writes of this process itself
         with self.folder.state, suppress(HistoryUnusable):   # the next check writes it
-            commits.write_known(self.folder, commits.known_of(self._database.head))
+            directory.write_known(self.folder, directory.known_of(self._database.head))
         return result
 
     # --- opening -----------------------------------------------------------------------
@@ -217,7 +237,8 @@ class HistoryStore:
         self._read()
         owner = self._head.facts.get('machine', '')
         if self._writes and self._machine and owner and owner != self._machine:
-            self._database.begin_anew(CLONED)
+            from . import losses
+            self._database.begin_anew(losses.CLONED)
             self._read()
         self._count_commits()
         self._ask_the_clock()
@@ -227,9 +248,9 @@ class HistoryStore:
     def _fill(self, why: str) -> None:
         """Write the facts of new tables, and what is left of the old ones. why: they are new; '': there were none."""
         self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
-        if why in (DAMAGED, GONE):
-            from . import losses
-            self._set(**{**losses.salvaged(self._database, self.now), 'why': why})
+        from . import losses
+        if why in (losses.DAMAGED, losses.GONE):
+            self._set(**{**losses.salvaged(self._database, self.folder, self._database.commits, self.now), 'why': why})
         self._database.count(self.now)
 
     def _count_commits(self) -> None:
@@ -254,13 +275,13 @@ class HistoryStore:
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if not since and self.now >= latest:
             return
-        from . import losses
-        if self._writes and losses.is_settled(self.now, latest, since):
-            self._database.commit(self.now, lambda: losses.date_anew(self._database, self.records, self.now))
+        from . import upkeep
+        if self._writes and upkeep.is_settled(self.now, latest, since):
+            self._database.commit(self.now, lambda: upkeep.date_anew(self._database, self.records, self.now))
             self._read()
             return
-        self.doubt = losses.doubt(self.now, latest, since)
-        if self._writes and bool(self.doubt) != (since >= losses.EARLIEST):
+        self.doubt = upkeep.doubt(self.now, latest, since)
+        if self._writes and bool(self.doubt) != (since >= upkeep.EARLIEST):
             self._database.commit(self.now, lambda: self._set(behind=self.now if self.doubt else 0))
         if self.doubt:
             self.now = latest + 1
@@ -357,32 +378,19 @@ class HistoryStore:
                     f'history --forget SERIAL')
         return record if record or note else rows.new_drive(self._database, identity, self.now), note
 
-    def _past_kept(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int) -> int:
-        match, stored = self._recalled([identity])[0]
-        if match.note:
-            raise HistoryUnusable(f'{identity.model} {identity.serial} {match.note}')
-        newest = until or max((points[-1].time for points in past.values() if points), default=self.now)
-        record = match.record or rows.new_drive(self._database, identity, newest)
-        written = sum(rows.write_past(self._database, record, stored, key, pace, points)
-                      for (key, pace), points in past.items() if points)
-        rows.sum_points(self._database, [record.number])
-        self._set(**{f'{TAKEN}{record.number}': self.now})
-        return written
-
-    def _forgotten(self, serial: str) -> int:
-        gone = [record.number for record in rows.head(self._database).records if record.identity.serial == serial]
-        for number in gone:
-            rows.remove(self._database, number)
-            self._database.run('DELETE FROM fact WHERE name = ?', f'{TAKEN}{number}')
-        return len(gone)
+    @property
+    def _is_thinned(self) -> bool:
+        """Return whether old points were thinned within the last day."""
+        return 0 <= self.now - self._moments.get('thinned', self.begun) < DAY
 
     def _thin(self) -> None:
         """Thin old points once a day, but only those of one month at a time, since the clock can be wrong."""
-        last, done = (self._moments.get(name, self.begun) for name in ('thinned', 'thinned_until'))
-        if 0 <= self.now - last < DAY:
+        if self._is_thinned:
             return
+        from . import upkeep
+        done = self._moments.get('thinned_until', self.begun)
         until = min(self.now - series.KEPT_DAILY, done + MONTH)
-        rows.thin(self._database, until, self.now)
+        upkeep.thin(self._database, until, self.now)
         self._set(thinned=self.now, thinned_until=max(until, done))
 
     def _set(self, **facts: object) -> None:

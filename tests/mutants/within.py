@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT, Result
 
 from smart_attributes import alarm, main
-from smart_attributes.history import commits, smartd_log
+from smart_attributes.history import directory, smartd_log
 from smart_attributes.reading import names
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
@@ -33,7 +33,8 @@ def run(*words: str, **unusual: Any) -> Result:
 def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '', slots: str = '/nonexistent') -> Result:
     """Run the program at a time, as days.run_at() does."""
     with mock.patch('time.time', lambda: now), mock.patch.object(smartd_log, 'FOLDER', logs), \
-            mock.patch.object(commits, 'BOOT_ID', boot or commits.BOOT_ID), mock.patch.object(names, 'SLOTS', slots):
+            mock.patch.object(directory, 'BOOT_ID', boot or directory.BOOT_ID), \
+            mock.patch.object(names, 'SLOTS', slots):
         return run(*words)
 
 
