@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
-LARGEST = 4 << 20  # bytes of a report or a data file: the longest known has 0.3 MB, and no alarm ends json.loads()
 _INSTALLER = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), 'installer/check_smart_attributes.pyz')
 _CHUNK = 1 << 20
 _MODE = 0o644

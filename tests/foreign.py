@@ -344,7 +344,7 @@ def read_address(data: bytes) -> None:
     """An address."""
     text = data.decode('utf-8', 'replace')
     found = addresses.parse(text)
-    assert 0 < len(found) <= addresses.MAX_SLOTS
+    assert 0 < len(found) <= addresses.MOST_SLOTS
     assert all(' ' not in device.path and device.path in text for device in found)
 
 

@@ -9,10 +9,10 @@ import subprocess
 import pytest
 import type_examples
 
-from smart_attributes.constants import SMARTCTL
+from smart_attributes.constants import MOST_SLOTS, SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Device
-from smart_attributes.reading.addresses import MAX_SLOTS, parse
+from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.device_types import REFUSED, TYPES, is_raid
 
 
@@ -138,8 +138,8 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('sat@/dev/mqueue/x', 'is not a drive'),
     ('/dev/sda /dev/sdb', 'under /dev'),
     ('megaraid,7-0@/dev/bus/0', 'runs backwards; write 0-7'),
-    ('megaraid,0-999@/dev/bus/0', f'1000 slots, more than the maximum of {MAX_SLOTS}'),
-    ('areca,[1-128]/[1-8]@/dev/sg0', f'1024 slots, more than the maximum of {MAX_SLOTS}'),
+    ('megaraid,0-999@/dev/bus/0', f'1000 slots, more than the maximum of {MOST_SLOTS}'),
+    ('areca,[1-128]/[1-8]@/dev/sg0', f'1024 slots, more than the maximum of {MOST_SLOTS}'),
     ('megaraid,0-9999999@/dev/bus/0', 'is not a range'),
     ('megaraid,[]@/dev/bus/0', 'write the type as megaraid,N'),
     ('megaraid,[,]@/dev/bus/0', 'is not a range'),
@@ -194,7 +194,7 @@ def test_the_whole_sentence_helps(text, message):
 
 
 def test_as_much_as_is_allowed_is_taken():
-    assert len(parse(f'megaraid,1-{MAX_SLOTS}@/dev/bus/0')) == MAX_SLOTS
+    assert len(parse(f'megaraid,1-{MOST_SLOTS}@/dev/bus/0')) == MOST_SLOTS
     assert one('/dev/' + 'a' * 250)[0] == '/dev/' + 'a' * 250
 
 

@@ -14,7 +14,7 @@ from conftest import ROOT, SOON, drive, drive_path, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import alarm
-from smart_attributes.files import LARGEST
+from smart_attributes.constants import LARGEST_FILE
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 # The alarm of a time limit would be one of those that are tested.
@@ -83,7 +83,7 @@ def test_one_file_given_twice_is_two_reports():
 def test_a_report_too_large_for_an_alarm_is_not_parsed(tmp_path):
     """json.loads() of 15 MB of nested lists takes 14 s and hears no signal."""
     large = tmp_path / 'large.json'
-    large.write_text('{"smartctl":' + '[' * LARGEST)
+    large.write_text('{"smartctl":' + '[' * LARGEST_FILE)
 
     result = run('--report', str(large))
 

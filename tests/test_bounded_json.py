@@ -2,7 +2,7 @@
 import pytest
 
 from smart_attributes.fleet import untrusted
-from smart_attributes.fleet.untrusted import COSTS, LONGEST, PLAIN, WIDE, cost, parse
+from smart_attributes.fleet.untrusted import COSTS, LONGEST_FOREIGN_NUMBER, PLAIN, WIDE, cost, parse
 
 
 @pytest.mark.parametrize('text, expected', [
@@ -16,7 +16,7 @@ def test_the_cost_of_a_text_is_that_of_its_bytes_and_tokens(text, expected):
 
 @pytest.mark.parametrize('memory, is_parsed', [(99, False), (100, True), (101, True)])
 def test_a_text_is_parsed_up_to_the_memory_that_it_may_use(memory, is_parsed, monkeypatch):
-    monkeypatch.setattr(untrusted, 'MEMORY', memory)
+    monkeypatch.setattr(untrusted, 'LARGEST_PARSED', memory)
     text = b'1' + b' ' * 49
     assert cost(text) == 100
 
@@ -27,8 +27,9 @@ def test_a_text_is_parsed_up_to_the_memory_that_it_may_use(memory, is_parsed, mo
             parse(text)
 
 
-@pytest.mark.parametrize('digits, kind', [('7', int), ('9' * LONGEST, int), ('9' * (LONGEST + 1), float),
-                                          (f'-{"9" * (LONGEST - 1)}', int)])
+@pytest.mark.parametrize('digits, kind', [
+    ('7', int), ('9' * LONGEST_FOREIGN_NUMBER, int), ('9' * (LONGEST_FOREIGN_NUMBER + 1), float),
+    (f'-{"9" * (LONGEST_FOREIGN_NUMBER - 1)}', int)])
 def test_a_number_is_whole_up_to_the_longest(digits, kind):
     found = parse(f'[{digits}]'.encode())[0]
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from smart_attributes.constants import LARGEST_FILE
 from smart_attributes.errors import DriveError, NotAReport
-from smart_attributes.files import LARGEST
 from smart_attributes.reading import content
 
 
@@ -19,9 +19,9 @@ def test_a_file_is_read_in_the_encoding_of_whatever_wrote_it(data, text):
 
 
 def test_a_file_larger_than_any_report_is_refused():
-    assert len(content.as_text(b'x' * LARGEST)) == LARGEST
+    assert len(content.as_text(b'x' * LARGEST_FILE)) == LARGEST_FILE
     with pytest.raises(NotAReport) as caught:
-        content.as_text(b'x' * (LARGEST + 1))
+        content.as_text(b'x' * (LARGEST_FILE + 1))
     assert str(caught.value) == 'is not a smartctl report: it is larger than 4 MiB'
 
 

@@ -144,7 +144,7 @@ def test_a_huge_file_is_refused_before_it_fills_the_history(tmp_path):
     """A data file is smaller than that by far."""
     path = tmp_path / 'huge.json'
     with path.open('wb') as file:
-        file.truncate(data_file.files.LARGEST + 1)
+        file.truncate(data_file.LARGEST_FILE + 1)
 
     assert unreadable(path) == f'{path} is larger than 4 MiB, too large for a data file; give a JSON file'
 

@@ -263,7 +263,7 @@ ANSWERS = {'ZL2ABCDE': Farm('ZL2ABCDE', 25000, HEADS, asked=1_700_000_000),
 
 def test_what_was_answered_comes_back():
     assert farm_answers.parse(farm_answers.document(ANSWERS)) == ANSWERS
-    many = {str(number): Farm(asked=number) for number in range(farm_answers.MOST + 5)}
+    many = {str(number): Farm(asked=number) for number in range(farm_answers.MOST_DRIVES + 5)}
     assert set(farm_answers.parse(farm_answers.document(many))) == {str(number) for number in range(5, 1005)}
 
 

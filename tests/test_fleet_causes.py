@@ -204,7 +204,7 @@ def test_a_message_about_a_check_has_the_remedy_of_its_code(words, name, remedy)
 
 @pytest.mark.parametrize('output, status, code', [
     ('x', 3, 'output-foreign'), ('', 127, 'plugin-missing'), ('x', 126, 'plugin-missing'), ('', 3, 'no-output'),
-    ('a' * plugin_output.LOOKED_AT + 'Plugin timed out', 2, 'output-foreign')])
+    ('a' * plugin_output.LONGEST_HEAD + 'Plugin timed out', 2, 'output-foreign')])
 def test_an_output_of_another_program_has_a_code(output, status, code):
     assert plugin_output.of_output(output, status) == BY_NAME[code]
 

@@ -264,8 +264,8 @@ def test_the_most_urgent_groups_are_kept_and_all_are_counted():
                  for grade in [Risk.UNSURE] * 400 + [Risk.BEYOND] * 100)
     worst = kept.worst()
 
-    assert (kept.count, len(worst)) == (3500, replacement_order.MOST)
-    assert len(kept._kept) <= 2 * replacement_order.MOST
+    assert (kept.count, len(worst)) == (3500, replacement_order.MOST_GROUPS)
+    assert len(kept._kept) <= 2 * replacement_order.MOST_GROUPS
     assert [each.risk for each in worst] == [Risk.BEYOND] * 700 + [Risk.UNSURE] * 300
     assert [each.host for each in worst[:700]] == sorted(each.host for each in worst[:700])
 
@@ -277,7 +277,7 @@ def test_groups_are_forgotten_only_when_twice_as_many_are_there():
         kept.add([replacement_order.AtRisk(Risk.LAST, 'db1', {})] * 500)
         lengths.append(len(kept._kept))
 
-    assert lengths == [500, 1000, 1500, 2000, replacement_order.MOST]
+    assert lengths == [500, 1000, 1500, 2000, replacement_order.MOST_GROUPS]
 
 
 def test_of_many_groups_twelve_are_in_the_table(tmp_path):

@@ -173,8 +173,8 @@ def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed(
         'attempt': 1, 'reachable': True, 'state': 0, 'state_type': 1}})
     text = told(*[one] * icinga.BATCH)
 
-    assert len(text) * 2 < icinga.ONE + icinga.EACH * (icinga.BATCH - 1)
-    assert untrusted.cost(text) * 4 < untrusted.MEMORY
+    assert len(text) * 2 < icinga.LARGEST_ANSWER + icinga.LARGEST_NEXT_ANSWER * (icinga.BATCH - 1)
+    assert untrusted.cost(text) * 4 < untrusted.LARGEST_PARSED
 
 
 @pytest.mark.parametrize('start, repeated, times, end', [

@@ -339,7 +339,7 @@ def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings()
 
 
 def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
-    monkeypatch.setattr(worst_drives, 'MEMORY', 400)
+    monkeypatch.setattr(worst_drives, 'LARGEST_TABLE', 400)
     found = worst_drives.Kept(Packer())
     for name, state in zip('abcdef', STATES):
         found.add(drive(name, state))

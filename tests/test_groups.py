@@ -11,7 +11,7 @@ from smart_attributes.model import Device, Member
 from smart_attributes.reading.system import System, disks_of, text_of
 from smart_attributes.redundancy.arrays import _progress
 from smart_attributes.redundancy.device_mapper import volume_name
-from smart_attributes.redundancy.groups import DEPTH, groups
+from smart_attributes.redundancy.groups import DEEPEST_GROUPS, groups
 
 UUID = '6e1961f1-5918-4ecc-a22f-948897b409f7'
 LV = 'LVM-' + 'a' * 64
@@ -572,11 +572,11 @@ def test_inner_volumes_that_lie_on_each_other_end_there(machine):
 def test_a_tower_of_volumes_is_read_to_a_limit(machine):
     machine.disks('sda')
     machine.dm('dm-0', 'x', 'CRYPT-1', 'sda1')
-    for number in range(1, 3 * DEPTH):
+    for number in range(1, 3 * DEEPEST_GROUPS):
         machine.dm(f'dm-{number}', 'x', 'CRYPT-1', f'dm-{number - 1}')
     levels = [group.level for group in groups(None, machine.system)]
 
-    assert levels == ['single'] * DEPTH + [''] * 2 * DEPTH
+    assert levels == ['single'] * DEEPEST_GROUPS + [''] * 2 * DEEPEST_GROUPS
 
 
 @pytest.mark.parametrize('make', [os.mkfifo, os.mkdir, lambda path: os.symlink(path, path),

@@ -206,7 +206,8 @@ def test_a_row_that_changed_is_damage(database, record, statement, reason):
 
 @pytest.mark.parametrize(('point', 'is_possible'), [
     (Point(LATEST, 1), True), (Point(LATEST + 1, 1), False), (Point(0, 1), True), (Point(-1, 1), False),
-    (Point(START, rows.LARGEST), True), (Point(START, rows.LARGEST * 2), False), (Point(START, -1), False)])
+    (Point(START, rows.HIGHEST_STORED), True), (Point(START, rows.HIGHEST_STORED * 2), False),
+    (Point(START, -1), False)])
 @pytest.mark.parametrize('count', [1, 20])
 def test_a_point_that_no_check_has_written_is_damage(database, record, count, point, is_possible):
     """Also with the right checksums; somebody has changed the history."""

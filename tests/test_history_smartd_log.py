@@ -96,7 +96,7 @@ def test_only_the_last_400_days_are_read(tmp_path, monkeypatch):
 
 
 def test_a_log_without_end_is_read_in_part(tmp_path, monkeypatch):
-    monkeypatch.setattr(smartd_log, '_LARGEST', 1000)
+    monkeypatch.setattr(smartd_log, 'LARGEST_SMARTD_LOGS', 1000)
     found = smartd_log.read(logs(tmp_path,
                                 *(line(NOW - DAY + 60 * place, a9=place, a199=place) for place in range(1000))), NOW)
 
@@ -341,7 +341,7 @@ def test_a_file_that_unpacks_to_gigabytes_takes_neither_time_nor_history(tmp_pat
 
 def test_what_is_left_out_of_many_logs_is_the_oldest(tmp_path, monkeypatch):
     """Packed or not; the bound is one for all files of a drive."""
-    monkeypatch.setattr(smartd_log, '_LARGEST', 300)
+    monkeypatch.setattr(smartd_log, 'LARGEST_SMARTD_LOGS', 300)
     for ago in range(1, 40):
         packed(tmp_path, f'.{ago}{".gz" * (ago % 2)}', day(ago), days_old=ago)
     found = of_drive(tmp_path)

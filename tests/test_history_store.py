@@ -193,8 +193,9 @@ def test_what_is_no_number_is_not_kept(tmp_path):
 
 
 @pytest.mark.parametrize(('definition', 'number', 'is_kept'), [
-    ('raw', 0, True), ('raw', rows.LARGEST, True), ('raw', rows.LARGEST * 1.1, False), ('raw', -1, False),
-    ('raw', float('inf'), False), ('value, %', rows.PERCENT, True), ('value, %', rows.PERCENT + 1, False)])
+    ('raw', 0, True), ('raw', rows.HIGHEST_STORED, True), ('raw', rows.HIGHEST_STORED * 1.1, False), ('raw', -1, False),
+    ('raw', float('inf'), False), ('value, %', rows.HIGHEST_PERCENTAGE, True),
+    ('value, %', rows.HIGHEST_PERCENTAGE + 1, False)])
 def test_a_number_that_no_drive_can_have_is_not_kept(tmp_path, definition, number, is_kept):
     """Neither from a check nor from the log of another program; a sum of two such numbers could be infinite."""
     key, elsewhere = Key('crc_errors', definition), Key('pending', definition)

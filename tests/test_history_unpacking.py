@@ -74,7 +74,7 @@ def test_a_gzip_file_with_a_spoilt_block_is_damaged():
 
 @pytest.mark.parametrize(('most', 'size', 'is_refused'), [
     (len(TEXT), 0, False), (len(TEXT) - 1, 0, True), (unpacking.PIECE, 0, True),
-    (len(TEXT), unpacking.LARGEST, False), (len(TEXT), unpacking.LARGEST + 1, True)])
+    (len(TEXT), unpacking.LARGEST_SMARTD_LOGS, False), (len(TEXT), unpacking.LARGEST_SMARTD_LOGS + 1, True)])
 @pytest.mark.parametrize('name', PACKED)
 def test_a_file_is_refused_beyond_its_room(name, most, size, is_refused):
     """A small file can unpack to terabytes."""

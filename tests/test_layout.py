@@ -170,6 +170,46 @@ def test_modules_and_functions_are_read_at_one_glance():
     assert not long, '\n'.join(long)
 
 
+# Names like those of limits, or sizes in bytes, of something else than input.
+NO_LIMITS = {
+    'LONGEST_INTERVAL': 'seconds', 'LONGEST_BEAT': 'seconds', 'HIGHEST': 'a pace of the history',
+    '_CHUNK': 'read at once', 'CHUNK': 'read at once', 'PIECE': 'unpacked at once',
+    'ROOM': 'of RAM or of a disk', 'LONG_LOG': 'doctor reports a longer one', 'LOG_SIZE': 'when SQLite cuts its log'}
+LIMIT = re.compile('(LARGEST|LONGEST|MOST|DEEPEST|HIGHEST)_')
+
+
+def limits(source: str) -> set[str]:
+    """Return the names of a module's constants that are named like limits, or whose values are sizes like 1 << 20."""
+    found: set[str] = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            names = {each.id for each in ast.walk(node)
+                     if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+            is_size = re.search(r' << |\* 1024\b', ast.unparse(node.value))
+            found |= {name for name in names if is_size or LIMIT.match(f'{name.lstrip("_")}_')}
+    return found
+
+
+def test_sizes_and_counts_that_bound_input_stand_in_one_table():
+    """They can be compared there, each with its reason; and each is used."""
+    elsewhere = {f'{module}: {name}' for module in MODULES if module != 'constants'
+                 for name in limits((PACKAGE / f'{module}.py').read_text()) - set(NO_LIMITS)}
+    table = (PACKAGE / 'constants.py').read_text()
+    package = ''.join((PACKAGE / f'{module}.py').read_text() for module in MODULES if module != 'constants')
+
+    assert elsewhere == set(), 'move it to smart_attributes/constants.py'
+    assert {name for name in limits(table) if not re.search(rf'\b{name}\b', package)} == set()
+    without = [line for line in table.splitlines() if LIMIT.match(line) and '  # ' not in line]
+    assert without == [], 'each has its reason'
+
+
+@pytest.mark.parametrize(('line', 'found'), [
+    ('MOST_HEADS = 7', {'MOST_HEADS'}), ('_LARGEST: int = 9', {'_LARGEST'}), ('SIZE = 1 << 20', {'SIZE'}),
+    ('A, B = 3, 4 * 1024', {'A', 'B'}), ('MOSTLY = 5', set()), ('TIMES = 60 * 60', set())])
+def test_a_new_limit_is_found_by_its_name_or_value(line, found):
+    assert limits(line) == found
+
+
 def test_only_main_is_public():
     """Nobody programs against the inside of a plugin."""
     import smart_attributes

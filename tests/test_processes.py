@@ -51,7 +51,7 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.constants', 'smart_attributes.files',
+        'smart_attributes', 'smart_attributes.constants',
         'smart_attributes.trust', 'smart_attributes.state_directory', 'smart_attributes.reading',
         'smart_attributes.reading.smartctl_calls',
         'smart_attributes.reading.processes', 'smart_attributes.reading.drive_locks'}
@@ -295,7 +295,7 @@ def test_output_without_end_is_cut(fake, runner):
     [answer] = run(runner, [command]).values()
 
     assert answer.outcome == 'overflow'
-    assert processes.LARGEST <= len(answer.stdout) <= processes.LARGEST + (1 << 16)
+    assert processes.LARGEST_FILE <= len(answer.stdout) <= processes.LARGEST_FILE + (1 << 16)
 
 
 def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard(fake, runner):
@@ -306,7 +306,7 @@ def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard
     answers = run(runner, [endless, other], drive_timeout=1)
 
     assert answers[endless].outcome == 'timeout'
-    assert processes.LARGEST <= len(answers[endless].stderr) <= processes.LARGEST + (1 << 16)
+    assert processes.LARGEST_FILE <= len(answers[endless].stderr) <= processes.LARGEST_FILE + (1 << 16)
     assert answers[other].outcome == 'done'
 
 

@@ -80,7 +80,7 @@ def test_two_drives_of_one_name_are_both_in_the_order():
 
 def test_the_most_urgent_are_kept_and_all_are_counted(monkeypatch):
     """A fleet of any size needs bounded memory."""
-    monkeypatch.setattr(replacement_order, 'MOST', 3)
+    monkeypatch.setattr(replacement_order, 'MOST_GROUPS', 3)
     order, most = ReplacementOrder(), 0
     for number in range(20):
         order.add(drive(f'h{number:02}', state='CRITICAL' if number % 5 == 4 else 'WARNING'))

@@ -72,8 +72,8 @@ def test_each_value_of_a_result_counts_as_missing_on_its_own(changes, expected):
 
 
 def test_output_and_perfdata_are_bounded(monkeypatch):
-    monkeypatch.setattr(services, 'OUTPUT', 5)
-    monkeypatch.setattr(services, 'VALUES', 3)
+    monkeypatch.setattr(services, 'LONGEST_OUTPUT', 5)
+    monkeypatch.setattr(services, 'MOST_VALUES', 3)
 
     assert read().result == Result(2, 'SMART', ["'sda'=1"], 1700.5, 2)
 

@@ -40,7 +40,7 @@ WIDER = 1.2                 # factor that widens the range, for changes that the
 # nothing in one report foretells that a server will write more: of 70 drives with a known end, three wore 6.6, 11 and
 # 12 times as fast as before. One of the 70 ended before the range; with 4.2 instead of 12, three did.
 SLOWER, FASTER = 6, 12
-LONGEST = 50 * YEAR         # a later date is of no use
+FURTHEST = 50 * YEAR         # a later date is of no use
 IDLE = 3                    # a drive is idle if its lifetime rate would have used this many times as much as was used
 
 
@@ -120,9 +120,9 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
 
 def _of_rates(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Forecast | str:
     """Return the forecast from rates in % per second, or the reason if the date is too far away."""
-    if left / usual > LONGEST:
-        return f'it is more than {LONGEST / YEAR:.0f} years away'
-    return Forecast(left / usual, left / fast, min(left / slow, 2 * LONGEST), is_estimate)
+    if left / usual > FURTHEST:
+        return f'it is more than {FURTHEST / YEAR:.0f} years away'
+    return Forecast(left / usual, left / fast, min(left / slow, 2 * FURTHEST), is_estimate)
 
 
 def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:

@@ -18,6 +18,7 @@ from ..check.rulebook import today
 from ..check.survey import survey
 from ..command_line.command_options import AcknowledgeOptions
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
+from ..constants import LONGEST_SIGNATURE
 from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
 from ..knowledge.acknowledgements import AcknowledgementsFile
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 REMOVED = 'the drive was removed'
 LEAST_WHY = 8      # characters, as in the schema of limits
 PATIENCE = 10.0    # seconds to wait for another acknowledge
-_LONGEST_BY = 80   # characters, as in the schema of limits
 
 
 def run(options: Options, runner: processes.Runner) -> int:
@@ -145,7 +145,7 @@ def template(why: str, until: str) -> Acknowledgement:
 def _who() -> str:
     import pwd
     try:
-        return (os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name)[:_LONGEST_BY]
+        return (os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name)[:LONGEST_SIGNATURE]
     except KeyError:
         return str(os.getuid())
 

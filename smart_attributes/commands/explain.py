@@ -7,6 +7,7 @@ from .. import files
 from ..check import fence
 from ..check.survey import Survey
 from ..command_line.options import Options
+from ..constants import LARGEST_FILE
 from ..model import Read, Report, Verdict
 from ..output.forecast_dates import day
 from ..reading.content import nameless
@@ -58,5 +59,5 @@ def _print_return_form(verdict: Verdict, read: Read, hide_serial: bool) -> None:
 
 def _said(read: Read, hide_serial: bool) -> str:
     """Return smartctl's call and output, or the recorded report."""
-    said = files.text(read.device.path, files.LARGEST) if read.device.is_recorded else read.transcript
+    said = files.text(read.device.path, LARGEST_FILE) if read.device.is_recorded else read.transcript
     return nameless(said) if hide_serial else said

@@ -14,13 +14,13 @@ from ..check.rulebook import judge_of, site_of
 from ..coded import Coded
 from ..command_line.command_options import FleetOptions
 from ..command_line.options import Options
-from ..constants import DOCUMENT
+from ..constants import DOCUMENT, MOST_ROWS
 from ..errors import NotAReport, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
 from ..fleet.ledger_file import record
 from ..fleet.plugin_output import FleetDrive
-from ..fleet.worst_drives import MOST, Kept
+from ..fleet.worst_drives import Kept
 from ..model import State, Verdict
 from ..output import output_file
 from ..output.json_document import document, note
@@ -145,7 +145,7 @@ class Readings:
         return self._texts[shape]
 
 
-def _keep(fleet: Fleet, drives: Iterable[FleetDrive], most: int = MOST) -> Kept:
+def _keep(fleet: Fleet, drives: Iterable[FleetDrive], most: int = MOST_ROWS) -> Kept:
     kept = Kept(fleet.packer, most)
     for drive in drives:
         kept.add(drive)
@@ -179,13 +179,14 @@ def _whose(wanted: FleetOptions) -> str:
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import triage_table
-    kept = _keep(fleet, drives, own.limit or MOST)
+    kept = _keep(fleet, drives, own.limit or MOST_ROWS)
     rows = kept.rows()
     for line in table.heading(fleet.summary, fleet.defects()):
         print(line)
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])
     if kept.left_out:
-        print(f'{kept.left_out} more drives, none of them worse; --limit N shows more, --html {MOST:,}, --json all')
+        print(f'{kept.left_out} more drives, none of them worse; --limit N shows more, --html {MOST_ROWS:,}, '
+              '--json all')
     for words in fleet.said()[len(fleet.faults):]:
         print(f'note: {words}')

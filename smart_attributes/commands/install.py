@@ -15,8 +15,6 @@ from ..reading.processes import Runner
 from ..words import sentence
 from . import sudoers
 
-_LONGEST = 600   # characters of a line
-
 
 def run(options: Options, runner: Runner) -> int:
     """Show the changes, and make them with --yes; return 0. Raises SmartError if a change cannot be made."""
@@ -80,4 +78,4 @@ def _command(own: InstallOptions, *more: str) -> str:
 
 def _say(lines: Sequence[str]) -> None:
     for line in lines:
-        print(sentence(line, _LONGEST))
+        print(sentence(line, 600))

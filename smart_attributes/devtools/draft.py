@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..constants import LONGEST_FAMILY, LONGEST_NAME
 from ..knowledge import decode, formatting, readings, regular_expressions, shipped_data, standards
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
@@ -37,8 +38,6 @@ INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'sta
 TELLING = 1000
 SAME = 0.001            # the drive keeps counting between reading its log and its attributes
 NEAR = 0.08             # the capacity in a name may be in powers of two
-LONGEST_NAME = 60       # characters
-LONGEST_FAMILY = 80
 MENTIONED = 8           # fits in the header
 
 # Text that a draft writes about a row; comments of a person or of the previous entry follow it.

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..constants import HIGHEST_DEFECT_HOUR
 from ..knowledge import (
     data_errors,
     decode,
@@ -19,7 +20,6 @@ from . import reading_rules
 from .sources import Context, EntriesFile, quoted
 
 LITERALS = 4           # characters that every model pattern must name
-LONGEST_LIFE = 131072  # hours, fifteen years: no firmware defect takes effect later
 FEW_DRIVES = 5         # a firmware condition needs this many drives, or a document
 # Metrics of the standard logs and of the health status, which exist in every database.
 STANDARD_METRICS = frozenset(
@@ -263,5 +263,5 @@ def _advisory_problems(advisory: Json) -> Iterator[str]:
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and re.fullmatch(advisory.get('firmware', '.*'), fixed):
         yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude it'
-    if hour > LONGEST_LIFE:
+    if hour > HIGHEST_DEFECT_HOUR:
         yield f'hour {hour} is {hour // 8766} years; write power-on hours'

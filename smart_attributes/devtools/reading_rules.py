@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from ..constants import HIGHEST_BEYOND, HIGHEST_ENDURANCE
 from ..knowledge import decode
 from ..knowledge.decode import RAW_BYTES, Formula, Operand, evaluate
 from ..knowledge.drive_database import Metric, span
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import Interval
 
 UNSET = (0, 253, 255)       # normalized values that mean "never set"
-LARGEST_ENDURANCE = 255     # %, the largest value of the standards
-BEYOND_CEILING = 999        # %, for drives that count beyond that; the highest of 40,182 drives is 470
 _UNIT_WORDS = {'': 'a count', '%': 'in percent', 's': 'a time', 'B': 'an amount of data', 'C': 'a temperature'}
 _NORMALIZED = ('value', 'worst')
 
@@ -53,15 +52,15 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield a sentence for each meaningless value that the reading would accept as a number."""
     valid = _valid(spec)
     # Some drives count beyond the ceiling; they are shown at the ceiling.
-    largest = BEYOND_CEILING if spec.get('ceiling', math.inf) <= LARGEST_ENDURANCE else LARGEST_ENDURANCE
+    largest = HIGHEST_BEYOND if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
         yield f'from "{spec["from"]}" is the part used, {metric.name} the part left; write {formula.first.column}'
     elif formula.minus_from and None in valid:
         yield (f'from "{spec["from"]}" turns an unset value into a number; set valid, for example [0, '
                f'{formula.minus_from - 1}]')
     elif metric.name == 'endurance_used' and (valid[1] is None or valid[1] > largest):
-        yield (f'valid must end at {LARGEST_ENDURANCE} or lower (with "ceiling": {LARGEST_ENDURANCE}, for drives '
-               f'that exceed it, at {BEYOND_CEILING}); otherwise, an unrelated raw value becomes a percentage')
+        yield (f'valid must end at {HIGHEST_ENDURANCE} or lower (with "ceiling": {HIGHEST_ENDURANCE}, for drives '
+               f'that exceed it, at {HIGHEST_BEYOND}); otherwise, an unrelated raw value becomes a percentage')
     else:
         wrong = [(row, number) for row, number in _figures_of_nothing(formula, metric)
                  if _inside(number, valid) and _inside(number, metric.valid) and number not in spec.get('not', ())]

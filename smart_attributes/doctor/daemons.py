@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .. import files
 from ..command_line.options import PROGRAM
-from ..constants import HOUR, MINUTE, TIMEOUT
+from ..constants import DEEPEST_INCLUDE, HOUR, LARGEST_SMALL_FILE, MINUTE, MOST_COMMANDS, MOST_FILES, TIMEOUT
 from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT, Answer, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
@@ -22,7 +22,6 @@ NRPE_FILES = ('etc/nagios/nrpe.cfg', 'etc/nrpe.cfg', 'usr/local/nagios/etc/nrpe.
 NAGIOS = ('etc/nagios4/nagios.cfg', 'etc/nagios/nagios.cfg', 'etc/naemon/naemon.cfg', 'etc/icinga/icinga.cfg',
           'usr/local/nagios/etc/nagios.cfg')
 ICINGA = ('usr/share/icinga2/include/plugins-contrib.d', 'etc/icinga2')
-MOST_FILES, LARGEST, DEEPEST = 500, 1 << 20, 6
 USUAL = 60.0         # seconds that Icinga, Nagios and NRPE give a check by default
 _UNITS = {'ms': 0.001, 's': 1.0, 'm': MINUTE, 'h': HOUR}
 _OURS = re.compile(r'check[_-]smart[_-]attributes|"smart-attributes"')
@@ -30,7 +29,6 @@ _OWN = re.compile(r'(?:^|\s)(?:-t|--timeout)[ =]?([0-9.]+)(?:\s|$)')
 
 Setting = tuple[str, str, str]  # file, name, value
 NAMES = (PROGRAM, f'{PROGRAM}.pyz')
-MOST_COMMANDS = 20                 # commands that are examined
 _PATIENCE = 10.0          # seconds for one start
 _OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell; doctor uses no shell
 
@@ -76,7 +74,7 @@ def icinga_host(name: str, root: str = '/') -> list[str]:
     """Return the objects in Icinga's configuration that describe this host. name: its host name."""
     head = re.compile(rf'object\s+Host\s+(?:NodeName\b|"{re.escape(name.partition(".")[0])}[".])')
     return [block for path in below(root, ICINGA[-1], '.conf')
-            for block in blocks(files.text(os.path.join(root, path), LARGEST), head)]
+            for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE), head)]
 
 
 def limits(root: str = '/') -> list[DaemonLimit]:
@@ -152,12 +150,12 @@ def _read(root: str, paths: Sequence[str]) -> tuple[str, list[Setting]]:
 
 def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
     """Yield the settings of an NRPE or Nagios configuration, including those of its include files."""
-    for line in files.text(os.path.join(root, path), LARGEST).splitlines():
+    for line in files.text(os.path.join(root, path), LARGEST_SMALL_FILE).splitlines():
         name, sign, value = (part.strip() for part in line.partition('='))
         if not sign or name.startswith('#'):
             continue
         yield path, name, value
-        if name in ('include', 'include_dir') and depth < DEEPEST:
+        if name in ('include', 'include_dir') and depth < DEEPEST_INCLUDE:
             place = value.lstrip('/')
             for file in [place] if name == 'include' else below(root, place, '.cfg'):
                 yield from _settings(root, file, depth + 1)
@@ -196,7 +194,7 @@ def _icinga(root: str) -> Iterator[DaemonLimit]:
     if not os.path.isdir(os.path.join(root, ICINGA[-1])):
         return
     ours = [limit for folder in ICINGA for path in below(root, folder, '.conf')
-            for block in blocks(files.text(os.path.join(root, path), LARGEST))
+            for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE))
             for limit in _of_block(block, f'/{path}')]
     yield from dict.fromkeys(ours or [DaemonLimit('Icinga', f'/{ICINGA[-1]}', USUAL, 'check_timeout')])
 

@@ -21,7 +21,7 @@ from ..reading.device_types import controller, is_raid
 from ..words import clean
 
 SHOWN = 8          # drives that answer and get a line each; if there are more, all share one
-MOST_GONE = 3      # missing drives that get a line each; the rest share one
+SHOWN_GONE = 3      # missing drives that get a line each; the rest share one
 CHECK = 'drives'   # subject of findings about all drives together
 AT_LEAST = 3   # consecutive slots before they are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
@@ -111,7 +111,7 @@ def waking(device: Device, check: Sequence[str]) -> str:
 def _gone(sentences: Sequence[Coded]) -> list[Finding]:
     """Return a finding for each drive that an earlier check read and that is now missing; at most a few."""
     look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
-    lines = [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in sentences[:MOST_GONE]]
+    lines = [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in sentences[:SHOWN_GONE]]
     lines = [line._replace(remedy=look, command=f'{PROGRAM} {line.remedy.replace(" retires it", "")}')
              for line in lines]
     more = len(sentences) - len(lines)

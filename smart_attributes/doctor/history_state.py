@@ -10,10 +10,11 @@ from typing import NamedTuple
 from .. import files, state_directory, trust
 from ..check.history_access import for_writing
 from ..command_line.options import Options
+from ..constants import MOST_DRIVES
 from ..errors import HistoryUnusable
 from ..history import directory
 from ..output.doctor_findings import Finding, found, said
-from ..reading.drive_locks import MOST, Earlier, Waiting
+from ..reading.drive_locks import Earlier, Waiting
 from ..wording import amount, duration
 from ..words import clean
 from .start import group_of, is_person, name_of
@@ -188,7 +189,7 @@ def processes(options: Options) -> Finding:
         return found('processes-unknown', reason=waiting.why_not)
     stuck = list(waiting.held(options.how_read.drive_timeout))
     if waiting.is_crowded and not stuck:
-        return found('locks-too-many', path=waiting.path, most=MOST)
+        return found('locks-too-many', path=waiting.path, most=MOST_DRIVES)
     return hanging(stuck)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from .. import files
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
+from ..constants import LARGEST_SMALL_FILE
 from ..devtools import validate
 from ..errors import SmartError
 from ..files import is_there
@@ -78,7 +79,7 @@ def _has_command(disk: Disk) -> bool:
     if any(os.path.lexists(disk.at(f'{folder}/{CHECK_COMMAND}')) for folder in ICINGA_FOLDERS):
         return True
     paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]
-    return any(_DEFINED.search(files.text(disk.at(f'/{path}'), daemons.LARGEST)) for path in paths)
+    return any(_DEFINED.search(files.text(disk.at(f'/{path}'), LARGEST_SMALL_FILE)) for path in paths)
 
 
 # --- the local configuration --------------------------------------------------------------

@@ -28,7 +28,7 @@ from ..words import clean
 from .coverage import allowed
 
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
-LONGEST = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
+RETRY = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
 FEW_STEPS = 2    # 8 % of healthy disks run one step below their maximum
 _PCIE = (2.5, 5.0, 8.0, 16.0, 32.0, 64.0)   # GT/s
 _SPEED, _WIDTH = 'link_speed', 'link_width'
@@ -167,7 +167,7 @@ def _retries(disk: Disk, known: Recovery) -> Iterator[Finding]:
     wait = disk.timeout
     if wait is None:
         yield found('kernel-timeout-unknown', f'/dev/{disk.name}')
-    elif wait < LONGEST if known.seconds is None else wait <= known.seconds:
+    elif wait < RETRY if known.seconds is None else wait <= known.seconds:
         limit = ('it has no error recovery control' if not known.is_supported else
                  'its error recovery control is off' if known.seconds is None else
                  f'it retries a bad sector for up to {known.seconds:g} s')

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from .. import files, trust
-from ..constants import SMARTCTL
+from ..constants import LARGEST_FILE, SMARTCTL
 from ..errors import UsageError
 from ..model import HowRead
 from ..output.doctor_findings import Finding, found, said
@@ -99,6 +99,6 @@ def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
 
 def installer() -> Installer:
     """Return the commands of this system."""
-    release = files.text(f'{ROOT}/etc/os-release', files.LARGEST)
+    release = files.text(f'{ROOT}/etc/os-release', LARGEST_FILE)
     words = ' '.join(re.findall(r'^ID(?:_LIKE)?=["\']?([a-z0-9._ -]*)', release, re.MULTILINE)).split()
     return next((each for name, each in INSTALLERS.items() if name in words), INSTALLERS['debian'])

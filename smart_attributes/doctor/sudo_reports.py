@@ -10,13 +10,12 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from .. import files
-from ..constants import SMARTCTL
+from ..constants import LARGEST_SMALL_FILE, SMARTCTL
 from ..errors import UsageError
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
-LARGEST = 1 << 20     # bytes of a file of sudoers
 PATIENCE = 10.0       # seconds to wait for visudo and sudo, run by root
 VISUDO = tuple(f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':'))
 # Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8. LC_ALL=C.
@@ -146,7 +145,7 @@ def _texts() -> dict[str, str]:
         paths = [os.path.join(FOLDER, name) for name in sorted(os.listdir(FOLDER))]
     except OSError:
         paths = []
-    return {path: files.text(path, LARGEST) for path in (SUDOERS, *paths)}
+    return {path: files.text(path, LARGEST_SMALL_FILE) for path in (SUDOERS, *paths)}
 
 
 def _groups(user: str) -> list[str]:

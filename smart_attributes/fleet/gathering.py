@@ -13,6 +13,7 @@ from functools import partial
 
 from .. import alarm
 from ..coded import Coded
+from ..constants import MOST_DISTINCT
 from ..errors import SmartError
 from ..knowledge.drive_database import SpecDatabase
 from ..model import State, worst
@@ -36,7 +37,6 @@ NOTE = 500             # characters
 SERIAL, LEAST = 'SERIAL', 3  # replaces a serial number; a longer part of one at the end of a message is hidden too
 SHOWING = 3            # time reserves that are kept for the output
 NAMED = 3              # examples named in a message
-MOST_DISTINCT = 500_000  # strings and limits that drives share; 10,000 honest hosts have 30,000
 
 
 class Fleet:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
+from ..constants import LARGEST_ANSWER, LARGEST_NEXT_ANSWER, LARGEST_PASSWORD_FILE, LARGEST_SERVICE_LIST, MOST_UNREAD
 from ..errors import SmartError, UsageError
 from ..typed import Json
 from ..words import visible
@@ -29,12 +30,7 @@ from .services import Service
 PORT = 5665
 PATIENCE = 60.0            # seconds without receiving data
 BATCH = 250                # services in one request
-NAMES = 32 << 20           # bytes of a list of names, enough for 200,000 services
-ONE = 1 << 20              # bytes of the answer for one service; the plugin prints at most 65,000
-EACH = 64 << 10            # additional bytes for each further service; 20,000 are usual for 24 drives
 CHUNK = 64 << 10           # bytes read at a time
-MOST_UNREAD = 20           # services with unreadable answers before the query is stopped
-PASSWORD = 4096            # bytes of the password file
 # Our CheckCommand, and that of Icinga's template library, which was written for version 1.6 but also runs this one.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
 # With NRPE or SSH the CheckCommand is a different one. The first word of the output identifies the plugin. If a daemon
@@ -137,7 +133,7 @@ class Icinga:
     def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
         """Return the answer for some services, or None and the reason: '' if one of them has been deleted."""
         try:
-            return self._read(ONE + EACH * (len(names) - 1)), ''
+            return self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)), ''
         except Unreadable as error:
             self.close()  # discard the rest of the answer
             return None, str(error)
@@ -152,7 +148,7 @@ class Icinga:
         """Return the objects of a list of names. Raises Unanswered if it cannot be read."""
         self._ask(kind, question)
         try:
-            return self._read(NAMES)
+            return self._read(LARGEST_SERVICE_LIST)
         except Unreadable as error:
             raise Unanswered(f'{self._where}: {error}') from None
 
@@ -313,7 +309,7 @@ def _login(access: Access) -> dict[str, str]:
         raise UsageError('--icinga needs --user with --password-file, or --cert with --key')
     _refuse_open(access.password_file, '--password-file')
     try:
-        lines = files.content(access.password_file, PASSWORD).decode().splitlines()
+        lines = files.content(access.password_file, LARGEST_PASSWORD_FILE).decode().splitlines()
     except (OSError, ValueError) as error:
         raise SmartError(f'--password-file {visible(access.password_file)}: '
                          f'{getattr(error, "strerror", "") or "it is not a text file"}') from None

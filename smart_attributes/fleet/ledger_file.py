@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from ..alarm import TimeIsOver
 from ..coded import Coded
-from ..constants import YEAR
+from ..constants import LONGEST_IDENTITY, YEAR
 from ..errors import SmartError
 from ..model import State
 from ..output.advice import GONE
@@ -29,7 +29,6 @@ PATIENCE = 10.0            # seconds to wait for another run
 BATCH = 5_000              # drives
 NEW = 'to start a new one, move it away'
 OLDEST = 100 * YEAR        # seconds; a longer power-on time is damaged
-LONGEST = 80               # characters of a model, a serial number or a firmware version
 # Each row has a checksum of its other columns.
 TABLES = (
     # of models, firmware and hosts
@@ -294,7 +293,8 @@ class Bookkeeper:
             return
         age = round(drive.age) if drive.age is not None and 0 <= drive.age <= OLDEST else None
         try:
-            book.add(model[:LONGEST], serial[:LONGEST], (facts['firmware'] or '')[:LONGEST], facts['host'],
+            model, serial, firmware = (each[:LONGEST_IDENTITY] for each in (model, serial, facts['firmware'] or ''))
+            book.add(model, serial, firmware, facts['host'],
                      (State[facts['state']], int(ledger.is_failing(facts)), int(drive.read), age))
         except LedgerUnusable as error:
             self._fail(error)

@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import Any, Callable, NamedTuple
 
 from ..coded import Coded
+from ..constants import LONGEST_HEAD, MOST_LABELS
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 SOURCE = 'perfdata'
 TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
 WEAR = 'endurance_'         # part of both names; these values are read for every drive, shown or not
-MANY_LABELS = 100_000      # labels kept in memory; nearly all labels of a fleet recur
 # Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
@@ -45,7 +45,6 @@ GREW = re.compile(r'\w+ (?:grew by|fell from|rose from) ')
 _SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
-LOOKED_AT = 4096       # characters of an output that are searched
 
 # The first code whose pattern matches is used, so more specific patterns come first.
 _OUTPUTS: Sequence[tuple[str, str]] = (
@@ -294,7 +293,7 @@ class Reader:
 
     def _split(self, label: str) -> tuple[tuple[str, str], ...]:
         """Return the possible pairs of drive name and metric in a label, longest metric first."""
-        if len(self._labels) >= MANY_LABELS:
+        if len(self._labels) >= MOST_LABELS:
             self._labels.clear()
         places = [place for place, sign in enumerate(label) if sign == '_']
         known = tuple((label[:place], label[place + 1:]) for place in places if label[place + 1:] in self._metrics)
@@ -354,7 +353,7 @@ def _shown_by(words: str) -> str:
 
 def of_output(output: str, status: int) -> Code:
     """Return the cause of an output that is not in the plugin's format. status: exit status of the check."""
-    return BY_NAME[_EXITS.get(status) or _shown_by(output[:LOOKED_AT]) or 'output-foreign']
+    return BY_NAME[_EXITS.get(status) or _shown_by(output[:LONGEST_HEAD]) or 'output-foreign']
 
 
 def of_check(words: str) -> Code:
@@ -370,7 +369,7 @@ def of_drive(words: str) -> Code:
 def _of(words: str, otherwise: str) -> Code:
     """Return the code that the plugin printed, even one of a newer version, else the one that matches the words."""
     code = getattr(words, 'code', '')
-    known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LOOKED_AT]) or otherwise]
+    known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
     return known._replace(name=code) if code else known
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..constants import MOST_GROUPS
 from ..output.advice import COPY, KEEP, LATER, NOTHING, REJOIN, REPLACE, in_its_groups
 from ..redundancy import replacement
 from ..redundancy.replacement import AT_RISK, LABELS, NEXT, OF_CODE, Risk, risk
@@ -17,7 +18,6 @@ from .untrusted import dicts_of, state_of, text_of, texts_of, whole_of
 
 OF_A_GROUP = ('id', 'name', 'level', 'used_as', 'tolerates', 'text')
 ACTIONS = frozenset((REPLACE, COPY, KEEP, LATER, REJOIN))
-MOST = 1_000           # groups, and drives, that are kept; further ones are only counted
 FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why', 'replacement')  # kept of a drive
 
 
@@ -41,12 +41,12 @@ class GroupsAtRisk:
         before = len(self._kept)
         self._kept.extend(groups)
         self.count += len(self._kept) - before
-        if len(self._kept) > 2 * MOST:
+        if len(self._kept) > 2 * MOST_GROUPS:
             self._kept = self.worst()
 
     def worst(self) -> list[AtRisk]:
         """Return the most urgent groups, worst first."""
-        return sorted(self._kept, key=lambda each: each[:2])[:MOST]
+        return sorted(self._kept, key=lambda each: each[:2])[:MOST_GROUPS]
 
 
 def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
@@ -138,11 +138,11 @@ class ReplacementOrder:
             self.count += 1
             kept = {**{key: facts[key] for key in FACTS if key in facts}, **self._hidden}
             self._kept.append(Waiting((_risk(facts), drive.rank), kept))
-            if len(self._kept) > 2 * MOST:
+            if len(self._kept) > 2 * MOST_GROUPS:
                 self._kept = self._most_urgent()
 
     def _most_urgent(self) -> list[Waiting]:
-        return sorted(self._kept, key=lambda each: each.key)[:MOST]
+        return sorted(self._kept, key=lambda each: each.key)[:MOST_GROUPS]
 
     def drives(self, groups: Iterable[AtRisk]) -> list[Json]:
         """Return the facts of the drives to replace, most urgent first. groups: those at risk in the fleet.

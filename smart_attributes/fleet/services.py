@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..coded import Coded
-from ..constants import DAY
+from ..constants import DAY, LONGEST_HEAD, LONGEST_OUTPUT, LONGEST_SERVICE_NAME, LONGEST_TEXT, MOST_VALUES
 from ..model import State, worst
 from ..output import plugin_lines
 from ..output.codes import BY_NAME
@@ -17,13 +17,10 @@ from ..output.plugin_lines import PluginText
 from ..typed import Json
 from ..wording import listed, plural
 from ..words import visible
-from .plugin_output import LOOKED_AT, FleetDrive, Origin, Reader, dated, of_check, of_output
+from .plugin_output import FleetDrive, Origin, Reader, dated, of_check, of_output
 
 STALE = 2              # check intervals after which a result is out of date
 LEAST = 5 * 60         # shortest interval in seconds, because checks are not punctual to the second
-WHY = 500              # characters
-OUTPUT, VALUES = 256 << 10, 20_000   # characters of one output, and values of its perfdata, that are read
-NAME = 255                 # characters of the name of a host or service
 OK, HARD = 0, 1            # values of `state` and `state_type`
 # Attributes that are above 0 while a user handles a problem.
 HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
@@ -85,7 +82,7 @@ def service(found: Json) -> Service:
     own = _object(found.get('attrs'))
     of_host = _object(_object(found.get('joins')).get('host'))
     result = own.get('last_check_result')
-    return Service(visible(host[:NAME]) or '-', visible(name[:NAME]),
+    return Service(visible(host[:LONGEST_SERVICE_NAME]) or '-', visible(name[:LONGEST_SERVICE_NAME]),
                    _result(result) if isinstance(result, dict) else None,
                    _number(own.get('check_interval')), own.get('enable_active_checks') is not False,
                    _handling(own, of_host), bool(of_host))
@@ -107,8 +104,8 @@ def _object(found: object) -> Json:
 def _result(found: Json) -> Result:
     values = found.get('performance_data')
     output = found.get('output')
-    return Result(int(_number(found.get('state'))), output[:OUTPUT] if isinstance(output, str) else '',
-                  [each for each in values[:VALUES] if isinstance(each, str)] if isinstance(values, list) else (),
+    return Result(int(_number(found.get('state'))), output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
+                  [each for each in values[:MOST_VALUES] if isinstance(each, str)] if isinstance(values, list) else (),
                   _number(found.get('execution_end')), int(_number(found.get('exit_status'))))
 
 
@@ -138,8 +135,8 @@ def told(service: Service, reader: Reader, now: float) -> Told:
 
 def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
     cause = of_output(result.output, result.status)
-    said = [line for line in result.output[:LOOKED_AT].splitlines() if line.strip()] or ['']
-    words = said[-1 if cause.name == 'python-traceback' else 0].strip()[:WHY]
+    said = [line for line in result.output[:LONGEST_HEAD].splitlines() if line.strip()] or ['']
+    words = said[-1 if cause.name == 'python-traceback' else 0].strip()[:LONGEST_TEXT]
     why = f'{cause.meaning}: {words}' if words else cause.meaning
     row = reader.row(_name(service), _state(result.state), why, origin, cause)
     return Told([row], (OLD if cause.name == OLD.code else FOREIGN,))
@@ -164,7 +161,7 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
         cause = of_check(text.headline)   # a part of it would lack its code
-        rows.insert(0, reader.row(_name(service), text.state, text.headline[:WHY], origin, cause))
+        rows.insert(0, reader.row(_name(service), text.state, text.headline[:LONGEST_TEXT], origin, cause))
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 

@@ -24,7 +24,7 @@ from .replacement_order import GroupsAtRisk, ReplacementOrder, first_step
 NOW = 'now'
 UNDATED = 'no forecast'        # sorted after all quarters
 PLANNED = 3 * YEAR             # seconds ahead; later orders are not planned yet
-MOST_TWINS = 100               # duplicate drives listed individually
+SHOWN_TWINS = 100               # duplicate drives listed individually
 UNTOLD = ''
 FORMULA = '=+-@\t\r'   # first characters of a formula in a spreadsheet
 SHOWN = 50             # steps of each kind on the page
@@ -124,7 +124,7 @@ class Summary:
 
     def _note(self, twin: Twin) -> None:
         self.twin_count += 1
-        if len(self.twins) < MOST_TWINS:
+        if len(self.twins) < SHOWN_TWINS:
             self.twins.append(twin)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import files, trust
 from ..coded import Coded
-from ..constants import DAY
+from ..constants import DAY, LARGEST_DOCUMENT, LONGEST_IDENTITY, MOST_DRIVES_OF_HOST, MOST_POINTS
 from ..errors import SmartError
 from ..model import State
 from ..output.advice import NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
@@ -25,11 +25,7 @@ from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_o
 if TYPE_CHECKING:
     from ..knowledge.severity import Weight
 
-LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
-MOST_DRIVES = 2_000    # drives of one document
-POINTS = 2_000         # points of each history
 OLD = 2 * DAY          # seconds after which a document is out of date
-SERIAL = 80            # characters of the serial number of another drive
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'meaning', 'why', 'bay', 'light')
 OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
 OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
@@ -67,7 +63,7 @@ def read(path: str) -> Document | None:
     Its host is the one that the document names, else the file's name, else the directory's name if all files have the
     same name. Raises OSError if the file cannot be read, and Damaged if the document cannot.
     """
-    text = files.content(path, LARGEST, trust.foreign_secret)
+    text = files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
     try:
         content = untrusted.parse(text)
     except untrusted.JsonTooLarge:
@@ -108,14 +104,14 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
             'the run as a whole is in a worse state than any of its drives' if listed else 'no drives')
         cause = of_check(Coded(said[0]['code'] if said else '', why))
         yield reader.row('(triage)', state, why, origin, cause, _serials(notes))
-    left_out = len(listed) - MOST_DRIVES
-    faults = [f'{left_out} of {len(listed)} drives are not shown: at most {MOST_DRIVES} are read per host'
+    left_out = len(listed) - MOST_DRIVES_OF_HOST
+    faults = [f'{left_out} of {len(listed)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are read per host'
               ] if left_out > 0 else []
     faults += ['a drive is not in the format of triage --json'
-               for each in listed[:MOST_DRIVES] if not isinstance(each, dict)]
+               for each in listed[:MOST_DRIVES_OF_HOST] if not isinstance(each, dict)]
     for fault in faults:
         yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
-    for each in listed[:MOST_DRIVES]:
+    for each in listed[:MOST_DRIVES_OF_HOST]:
         if isinstance(each, dict):
             yield _drive(each, reader, packer, origin)
 
@@ -137,7 +133,7 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Fleet
     code = text_of(given.get('code')) or ''
     if facts['action'] in (READ, SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
         facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
-    facts['past'] = {text_of(metric) or '': [point for point in points[-POINTS:] if is_point(point)]
+    facts['past'] = {text_of(metric) or '': [point for point in points[-MOST_POINTS:] if is_point(point)]
                      for metric, points in pairs_of(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in dicts_of(given.get('readings')) if isinstance(each.get('metric'), str)]
     known = dict(sorted((each['metric'], each['value']) for each in readings   # the largest value of a metric
@@ -169,7 +165,7 @@ def _note(given: Json) -> Json:
 def _serials(given: Sequence[Json]) -> tuple[str, ...]:
     """Return the serial numbers of other drives that notes mention."""
     found = (text_of(each.get('serial')) for each in given)
-    return tuple(each[:SERIAL] for each in found if each)
+    return tuple(each[:LONGEST_IDENTITY] for each in found if each)
 
 
 def _finding(given: Json) -> Json:

@@ -10,23 +10,19 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from ..constants import HIGHEST_COUNT, LARGEST_PARSED, LONGEST_FOREIGN_NUMBER, LONGEST_TEXT, MOST_ENTRIES
 from ..model import State
 from ..typed import Json
 from ..words import visible
 
-MEMORY = 192 << 20     # bytes that the objects parsed from one text may use
-LONGEST = 30           # digits of a number; int() of a million digits takes half a minute before Python 3.11
 # Bytes of memory that each of these characters can cost, measured with 64-bit Python 3.9 to 3.13: a list, an object
 # with a key, an item of a list, an entry of an object, half a string.
 COSTS: Mapping[bytes, int] = {b'[': 112, b'{': 264, b',': 24, b':': 64, b'"': 40}
 PLAIN, WIDE = 2, 10    # bytes per byte of text, for the text and its copy; WIDE: with four-byte characters
-ENTRIES = 200          # entries of a list
-WORDS = 500            # characters of a text
-LARGEST = 1_000_000    # of a count
 
 
 class JsonTooLarge(Exception):
-    """The parsed text would use more than MEMORY, or the text is longer than allowed."""
+    """The parsed text would use more than LARGEST_PARSED, or the text is longer than allowed."""
 
 
 def cost(text: bytes | bytearray) -> int:
@@ -40,7 +36,7 @@ def parse(text: bytes | bytearray) -> Any:
 
     Raises JsonTooLarge if parsing would use too much memory, ValueError if the JSON is invalid or nested too deeply.
     """
-    if cost(text) > MEMORY:
+    if cost(text) > LARGEST_PARSED:
         raise JsonTooLarge
     try:
         return json.loads(text, parse_int=_number)
@@ -49,7 +45,7 @@ def parse(text: bytes | bytearray) -> Any:
 
 
 def _number(digits: str) -> int | float:
-    return int(digits) if len(digits) <= LONGEST else float(digits)
+    return int(digits) if len(digits) <= LONGEST_FOREIGN_NUMBER else float(digits)
 
 
 def state_of(given: Any) -> State:
@@ -59,23 +55,23 @@ def state_of(given: Any) -> State:
 
 def text_of(given: Any) -> str | None:
     """Return a text that is safe to display; None if it is not one."""
-    return visible(given[:WORDS]) if isinstance(given, str) else None
+    return visible(given[:LONGEST_TEXT]) if isinstance(given, str) else None
 
 
 def texts_of(given: Any) -> list[str]:
     """Return the texts of a list."""
-    return [visible(each[:WORDS]) for each in given[:ENTRIES] if isinstance(each, str)] if isinstance(
+    return [visible(each[:LONGEST_TEXT]) for each in given[:MOST_ENTRIES] if isinstance(each, str)] if isinstance(
         given, list) else []
 
 
 def dicts_of(given: Any) -> Sequence[Json]:
     """Return the objects of a list."""
-    return [each for each in given[:ENTRIES] if isinstance(each, dict)] if isinstance(given, list) else []
+    return [each for each in given[:MOST_ENTRIES] if isinstance(each, dict)] if isinstance(given, list) else []
 
 
 def pairs_of(given: Any) -> Sequence[tuple[str, Any]]:
     """Return the keys and values of an object."""
-    return list(islice(given.items(), ENTRIES)) if isinstance(given, dict) else []
+    return list(islice(given.items(), MOST_ENTRIES)) if isinstance(given, dict) else []
 
 
 def is_number(given: Any) -> bool:
@@ -90,4 +86,4 @@ def is_point(given: Any) -> bool:
 
 def whole_of(given: Any) -> int | None:
     """Return a whole number; None if it is not one, or too large for a count of drives."""
-    return int(given) if is_number(given) and given == int(given) and abs(given) <= LARGEST else None
+    return int(given) if is_number(given) and given == int(given) and abs(given) <= HIGHEST_COUNT else None

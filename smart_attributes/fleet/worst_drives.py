@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..coded import Coded
+from ..constants import LARGEST_ROW, LARGEST_TABLE, MOST_ROWS
 from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
 from ..typed import TYPE_CHECKING, Json
@@ -15,9 +16,6 @@ from .plugin_output import FleetDrive
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
 
-MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 MB if their documents have reasons and sources
-ROW = 32 << 10         # bytes of one drive; 600 are usual
-MEMORY = 64 << 20      # bytes of all drives
 WITHOUT = {'past': {}, 'depends': (), 'notes': (
     note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),)}
 _text = json.JSONEncoder(separators=(',', ':')).encode
@@ -43,7 +41,7 @@ class Card(NamedTuple):
 class Kept:
     """Takes drives one by one and keeps the worst of them."""
 
-    def __init__(self, packer: Packer, most: int = MOST) -> None:
+    def __init__(self, packer: Packer, most: int = MOST_ROWS) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
         self._rows: list[WorstDrive] = []           # always sorted, so that a drive that is not kept costs only its key
@@ -56,11 +54,11 @@ class Kept:
             self.left_out += 1
             return
         text = _text(self._packer.drive(facts, drive.pairs()))
-        if len(text) > ROW:
+        if len(text) > LARGEST_ROW:
             text = _text(self._packer.drive({**facts, **WITHOUT}, []))
         insort(self._rows, WorstDrive(key, facts['action'], facts.get('model') or '', text))
         self._size += len(text)
-        while len(self._rows) > self._most or self._size > MEMORY:
+        while len(self._rows) > self._most or self._size > LARGEST_TABLE:
             self._size -= len(self._rows.pop().text)
             self.left_out += 1
 

@@ -29,6 +29,7 @@ from contextlib import contextmanager, suppress
 from zlib import crc32
 
 from .. import files, state_directory, trust
+from ..constants import LARGEST_SMALL_FILE
 from ..errors import HistoryUnusable
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -61,7 +62,6 @@ _SIZE = 160          # bytes, less than a sector: after a power cut, the old rec
 _TRIES, _PAUSE = 3, 0.002
 _NO_BOOT_ID = '-'
 DRIVES = 'drives.json'
-_LARGEST = 1 << 20   # bytes of the list of drives; 1,000 drives take 300 kB
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -340,7 +340,7 @@ def known_of(head: Head) -> Known:
 def read_known(folder: HistoryFolder) -> Known:
     """Return the list; an empty one if it is missing or damaged."""
     try:
-        checksum, _, text = files.content(_path(folder, DRIVES), _LARGEST).partition(b'\n')
+        checksum, _, text = files.content(_path(folder, DRIVES), LARGEST_SMALL_FILE).partition(b'\n')
         if checksum == _checksum(text):
             lost, drives, places = json.loads(text)
             return Known(moment(lost), tuple(_record(*drive) for drive in drives),

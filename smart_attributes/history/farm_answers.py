@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from .. import files
+from ..constants import LARGEST_SMALL_FILE, LONGEST_STORED_NUMBER, MOST_DRIVES
 from ..model import Farm, Head
 from ..typed import TYPE_CHECKING, Json
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from ..state_directory import StateDirectory
 
 FILE = 'farm.json'
-MOST = 1000            # disks; those asked last are kept
-_LARGEST = 1 << 20     # bytes of the file
-_DIGITS = 18           # of a number
 _LATEST = 10 ** 10     # seconds since 1970
 UNREAD = 'smartctl printed none'   # the reason itself is not stored: nothing that another user could write is quoted
 
@@ -30,14 +28,14 @@ def load(state: StateDirectory) -> dict[str, Farm]:
     """Return the latest answer of each disk by serial number; {} if the file is missing or damaged."""
     path = os.path.join(state.path, FILE)
     with state:
-        text = '' if os.path.islink(path) else files.text(path, _LARGEST)
+        text = '' if os.path.islink(path) else files.text(path, LARGEST_SMALL_FILE)
     return parse(text)
 
 
 def parse(text: str) -> dict[str, Farm]:
     """Return the answers in the text of the file, without those that this program would not write."""
     with suppress(ValueError, RecursionError):
-        data = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else -1)
+        data = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_STORED_NUMBER else -1)
         answers = data.items() if isinstance(data, dict) else ()
         return {serial: farm for serial, value in answers if isinstance(value, dict)
                 for farm in [_farm(value)] if farm}
@@ -74,6 +72,6 @@ def keep(state: StateDirectory, answers: Mapping[str, Farm]) -> bool:
 
 def document(answers: Mapping[str, Farm]) -> str:
     """Return the text of the file."""
-    newest = sorted(answers.items(), key=lambda item: item[1].asked)[-MOST:]
+    newest = sorted(answers.items(), key=lambda item: item[1].asked)[-MOST_DRIVES:]
     return json.dumps({serial: {'asked': farm.asked, 'serial': farm.serial, 'hours': farm.hours or 0,
                                 'heads': farm.heads, 'unread': bool(farm.unread)} for serial, farm in newest})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from .. import files
-from ..constants import DAY
+from ..constants import DAY, LARGEST_OLD_LOG
 from ..errors import HistoryUnusable
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile
 from ..typed import TYPE_CHECKING
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     T = TypeVar('T')
 
 SHOWN = 7 * DAY
-_MOST_NAMED = 3
-_MOST_LOG = 64 << 20        # bytes of the log of a database that was set aside
 # Why the old file is not used any more; never in SQLite's words, which would quote its content.
 DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
@@ -117,7 +115,7 @@ def _named(numbers: Collection[str], head: Head) -> str:
     at = {place.drive: place.address for place in head.places if not place.gone}
     names = [at.get(record.number) or record.identity.model for record in head.records
              if str(record.number) in numbers]
-    return listed([clean(name) for name in names], _MOST_NAMED)
+    return listed([clean(name) for name in names], 3)
 
 
 # --- new tables ----------------------------------------------------------------------------
@@ -162,15 +160,15 @@ def _has_made_tables(database: SqliteFile, folder: HistoryFolder, before: Commit
 def set_aside(folder: HistoryFolder, name: str) -> None:
     """Rename the database and its log to *name*; raise HistoryUnusable if that fails.
 
-    Its index and log go first, since SQLite would apply them to the next database. A log of more than _MOST_LOG bytes
-    is removed: the file itself has nearly all of its content.
+    Its index and log go first, since SQLite would apply them to the next database. A log of more than LARGEST_OLD_LOG
+    bytes is removed: the file itself has nearly all of its content.
     """
     if name == folder.damaged and os.path.lexists(name):   # an earlier one has not been copied yet
         name = folder.aside
     with directory.refusals(folder.file):
         _remove(folder.file + '-shm')
         with suppress(FileNotFoundError):
-            if os.path.getsize(folder.file + '-wal') > _MOST_LOG:
+            if os.path.getsize(folder.file + '-wal') > LARGEST_OLD_LOG:
                 _remove(folder.file + '-wal')
         _rename(folder.file, name)
         # After a power cut, the old log must not be applied to the next database.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
+from ..constants import HIGHEST_PERCENTAGE, HIGHEST_STORED
 from ..model import Identity
 from ..sqlite_file import checksum
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     AllStored = Mapping[Key, 'Stored']
 
-LARGEST = 1e30     # no drive has a larger number, and sums of two could be infinite
-PERCENT = 1000   # the largest percentage that a drive can report; capacitors may have more than 255 %
 LATEST = 2 ** 36   # the year 4147: a larger number is not a time
 NO_SERIES = checksum([])   # of a drive that has no number to store
 _FEW = 8
@@ -180,7 +179,7 @@ def _check(row: Stored, most: float, is_whole: bool) -> None:
 
 def most_of(definition: str) -> float:
     """Return the largest number that a series can have. definition: ends with the unit, see past.key()."""
-    return PERCENT if definition[-1:] == '%' else LARGEST
+    return HIGHEST_PERCENTAGE if definition[-1:] == '%' else HIGHEST_STORED
 
 
 def _listed(numbers: Collection[int]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from zlib import crc32
 
-from ..constants import DAY
+from ..constants import DAY, HIGHEST_LEVEL
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
 SPAN = DAY
 # Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.
 MARGINS: Mapping[str, float] = {'temperature': 3}
-MOST = 200    # no drive has had a higher level; a higher one means that the history was tampered with
 
 
 class Point(NamedTuple):
@@ -146,4 +145,4 @@ def level(margin: float, number: float, before: float, recent: History, now: int
     """
     day = latest(recent, now, SPAN)
     released = max(point.number for point in day) + margin if day else before
-    return max(number, min(before, released)) if before <= MOST else number
+    return max(number, min(before, released)) if before <= HIGHEST_LEVEL else number

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
-from ..constants import DAY, HOUR
+from ..constants import DAY, HOUR, LARGEST_SMARTD_LOGS, LARGEST_UNPACKED_LOGS, LONGEST_SMARTD_LINE, MOST_SMARTD_LOGS
 from ..errors import HistoryUnusable
 from ..model import Identity
 from . import unpacking
@@ -32,12 +32,6 @@ HOURS = '9'                # the attribute that orders the lines
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
                   'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
 _SLACK = 2 * HOUR         # in autumn two hours have the same local time, and a drive counts whole hours
-# At most this many bytes of a drive's logs are read, the newest ones: 3 s of CPU. smartd writes half as many in
-# 400 days, with one line every half hour.
-_LARGEST = 12 * 2 ** 20
-_UNPACKED = 48 * 2 ** 20   # total unpacked bytes of the compressed logs of a drive: ten years of rotated logs
-_MOST_FILES = 1000         # logs of a drive: 400 days of daily rotation and a copy of each
-_LONGEST = 2 ** 16         # bytes of a line: 255 attributes of 32 bytes take an eighth of it
 # logrotate appends a number or a date and the ending of the compressor, or puts both before ".csv" ("extension").
 _NAME = re.compile(r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?')
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
@@ -124,13 +118,13 @@ def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
     stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(now - age))
     newest_first = sorted(paths, key=_written, reverse=True)
     parts: dict[str, _Part] = {}
-    room, unpacked = _LARGEST, _UNPACKED
-    for path in newest_first[:_MOST_FILES]:
+    room, unpacked = LARGEST_SMARTD_LOGS, LARGEST_UNPACKED_LOGS
+    for path in newest_first[:MOST_SMARTD_LOGS]:
         part = parts[path] = _part(path, stamp, room, unpacked)
         room, unpacked = room - part.size, unpacked - part.unpacked
     faults = [LogFault(path, part.fault) for path, part in parts.items() if part.fault]
-    faults += [LogFault(path, f'was not read: this drive has more than {_MOST_FILES} logs')
-               for path in newest_first[_MOST_FILES:][:1]]
+    faults += [LogFault(path, f'was not read: this drive has more than {MOST_SMARTD_LOGS} logs')
+               for path in newest_first[MOST_SMARTD_LOGS:][:1]]
     lines = _merged([part.lines for part in parts.values()], now)
     rows = _telling([line for line in _dated(lines, now) if line.time >= now - age])
     return Log(tuple(rows), len(lines), sum(part.damaged for part in parts.values()),
@@ -173,8 +167,8 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
     except HistoryUnusable as error:
         return _Part(fault=str(error))
     except unpacking.UnpackedTooLarge:
-        return _Part(fault=f'was not read: the compressed logs of this drive hold more than {_UNPACKED >> 20} MiB; '
-                           f'remove files that do not belong there')
+        return _Part(fault=f'was not read: the compressed logs of this drive hold more than '
+                           f'{LARGEST_UNPACKED_LOGS >> 20} MiB; remove files that do not belong there')
     part = _newest(io.BytesIO(text), len(text), stamp, room)
     return part._replace(unpacked=max(len(text), size), fault=fault or part.fault)
 
@@ -205,7 +199,7 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
     while high - low > 4096:
         middle = (low + high) // 2
         file.seek(middle)
-        file.readline(_LONGEST)
+        file.readline(LONGEST_SMARTD_LINE)
         text = file.readline(4096)[:STAMP].decode('ascii', 'replace')
         if _STAMP.fullmatch(text) and text < stamp:
             low = middle
@@ -222,10 +216,10 @@ def _lines(text: str) -> tuple[list[_Line], int]:
     lines, damaged = [], 0
     cells = _Cells()
     for line in text.splitlines():
-        stamp, *parts = line[:_LONGEST].rstrip('\t').rstrip(';').split(';\t')
+        stamp, *parts = line[:LONGEST_SMARTD_LINE].rstrip('\t').rstrip(';').split(';\t')
         moment = _moment(stamp)
         try:
-            if moment is None or len(line) > _LONGEST or not line.rstrip('\t').endswith(';'):
+            if moment is None or len(line) > LONGEST_SMARTD_LINE or not line.rstrip('\t').endswith(';'):
                 raise KeyError(line)
             lines.append(_Line(moment, tuple(map(cells.__getitem__, parts))))
         except KeyError:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from .. import files
-from ..constants import DAY, MONTH
+from ..constants import DAY, MONTH, MOST_DRIVES
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import directory, drive_records, rows, series
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Histories = Mapping[Key, History]
     T = TypeVar('T')
 
-MOST_DRIVES = 1000     # a drive that reports a new serial number at each check must not fill the disk
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when a log of another program about it was imported
 # Numeric facts about the history, nearly all times. lost: when it restarted last, and lost_before that. missing: when

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
+from ..constants import LARGEST_SMARTD_LOGS, LARGEST_XZ_MEMORY
+
 PIECE = 1 << 16          # bytes unpacked at once
-LARGEST = 12 * 2 ** 20   # bytes of a compressed file
-_MEMORY = 80 << 20       # bytes of RAM for unpacking xz: the strongest level, -9, takes 65 MiB
-_LONGEST_HEAD = 6
 
 
 class UnpackedTooLarge(Exception):
-    """Raised if a file unpacks to more bytes than allowed, or is itself larger than LARGEST."""
+    """Raised if a file unpacks to more bytes than allowed, or is itself larger than LARGEST_SMARTD_LOGS."""
 
 
 def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
@@ -24,7 +23,7 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
     """
     if name not in _OPENING:
         return b'', f'was not read: Python cannot decompress {name}; decompress it by hand'
-    if size > LARGEST:
+    if size > LARGEST_SMARTD_LOGS:
         raise UnpackedTooLarge
     text = io.BytesIO()
     try:
@@ -50,7 +49,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 def kind(file: BinaryIO) -> str:
     """Return the compression of a file by its first bytes, such as "gzip"; '' if none. The position is 0 afterwards."""
-    head = file.read(_LONGEST_HEAD)
+    head = file.read(6)   # bytes of the longest
     file.seek(0)
     return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
 
@@ -73,7 +72,7 @@ def _bzip2(file: BinaryIO) -> Iterator[bytes]:
 def _xz(file: BinaryIO) -> Iterator[bytes]:
     import lzma
     try:
-        yield from _streams(file, partial(lzma.LZMADecompressor, memlimit=_MEMORY))
+        yield from _streams(file, partial(lzma.LZMADecompressor, memlimit=LARGEST_XZ_MEMORY))
     except lzma.LZMAError as error:
         raise EOFError(str(error)) from None
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from .. import files, trust
+from ..constants import LARGEST_SMALL_FILE
 from ..errors import SmartError
 from ..reading import system
 from ..state_directory import NAME
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 CACHE = '__pycache__'              # folders of what Python compiled
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
-_LARGEST = 1 << 20      # bytes of a file that is compared; a larger one is not ours
-LARGEST = 64 << 20      # bytes of the single file; it has 3 MB
 _COMPILED = f'{CACHE}/digest'   # in a tree: of what was compiled there
 _COMPILING = 300.0      # seconds; a slow machine takes 30
 
@@ -78,7 +77,7 @@ class Disk:
 
     def _digest(self, at: str) -> str:
         try:
-            return digest(files.content(at, _LARGEST))
+            return digest(files.content(at, LARGEST_SMALL_FILE))
         except PermissionError:
             return ''
         except OSError as error:   # larger than any file of ours
@@ -98,7 +97,7 @@ class Disk:
         """Return what earlier runs installed. Raises SmartError if that cannot be known."""
         self._require_trust(plan.LIST)
         try:
-            return plan.parse_list(files.content(self.at(plan.LIST), _LARGEST).decode('utf-8', 'replace'))
+            return plan.parse_list(files.content(self.at(plan.LIST), LARGEST_SMALL_FILE).decode('utf-8', 'replace'))
         except FileNotFoundError:
             return {}
 
@@ -170,7 +169,8 @@ def _tree(item: Item, at: str) -> None:
 def _tree_digest(at: str) -> str:
     """Return the digest of a tree; of a tree that was compiled otherwise than now, one that no tree has."""
     compiled = below(at, is_compiled=True)
-    is_as_compiled = files.text(os.path.join(at, _COMPILED), _LARGEST) == (tree_digest(compiled) if compiled else '')
+    written = files.text(os.path.join(at, _COMPILED), LARGEST_SMALL_FILE)
+    is_as_compiled = written == (tree_digest(compiled) if compiled else '')
     return tree_digest(below(at)) if is_as_compiled else 'compiled files changed'
 
 

@@ -11,12 +11,13 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
 from .. import files, trust
+from ..constants import LARGEST_FILE, LARGEST_PROGRAM
 from ..errors import SmartError, UsageError
 from ..reading import smartctl_calls, sudoers, system
 from ..state_directory import PACKAGE as STATE
 from ..typed import TYPE_CHECKING
 from . import plan
-from .disk import LARGEST, Disk, below
+from .disk import Disk, below
 from .plan import DOCUMENTS, ICINGA, ICINGA_FOLDERS, INSTALLER, OF_PACKAGE, PLUGIN_FOLDERS, SHARED, TREES, USERS, Facts
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _rule(users: Sequence[str], how: HowRead, runner: Runner, drives: sudoers.Dr
 
 
 def _readme(example: str) -> str:
-    return files.content(f'{_OWN}/README', files.LARGEST).decode().replace('{example}', example)
+    return files.content(f'{_OWN}/README', LARGEST_FILE).decode().replace('{example}', example)
 
 
 def _example(disk: Disk) -> str:
@@ -98,8 +99,8 @@ def with_program(facts: Facts, disk: Disk) -> Facts:
     shared = {name: found[f'{os.path.basename(files.PROGRAM)}/{name}'].decode() for name in SHARED}
     return facts._replace(
         readme=_readme(f'{DOCUMENTS}/{_EXAMPLE}'), python=path, python_version=version, modules=found, shared=shared,
-        single_file=files.content(source, LARGEST) if source else b'',
-        launcher=files.content(f'{_OWN}/launcher', files.LARGEST).decode(), plugin_folder=plugin_folder(disk),
+        single_file=files.content(source, LARGEST_PROGRAM) if source else b'',
+        launcher=files.content(f'{_OWN}/launcher', LARGEST_FILE).decode(), plugin_folder=plugin_folder(disk),
         icinga_folder=icinga_folder(disk))
 
 
@@ -141,7 +142,7 @@ def _version(path: str) -> str:
 
 def plugin_folder(disk: Disk) -> str:
     """Return the folder where the monitoring daemon of this host looks for plugins; Icinga 2 names it."""
-    text = files.text(disk.at(f'{ICINGA}/constants.conf'), files.LARGEST)
+    text = files.text(disk.at(f'{ICINGA}/constants.conf'), LARGEST_FILE)
     named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
     return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(disk.at(path))), plan.NO_PLUGIN_FOLDER)
 
@@ -179,7 +180,7 @@ def _own() -> Modules:
     for name in SHARED:
         path = os.path.join(beside, name)
         if f'{_PACKAGE}/{name}' not in found and os.path.isfile(path):
-            found[f'{_PACKAGE}/{name}'] = files.content(path, files.LARGEST)
+            found[f'{_PACKAGE}/{name}'] = files.content(path, LARGEST_FILE)
     return found
 
 

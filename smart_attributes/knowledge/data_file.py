@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from .. import files, trust
+from ..constants import LARGEST_FILE, LONGEST_NUMBER
 from ..errors import DataError
 from ..typed import TYPE_CHECKING, Json, MutableJson
 from . import shipped_data
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     Path = Sequence[str | int]
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
-LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
 # --- opening ---------------------------------------------------------------------
 
 def site_text(path: str) -> str:
@@ -48,14 +48,14 @@ def read_text(path: str) -> str:
     Raises DataError for any other file, including one that another user could link to here but cannot read.
     """
     try:
-        content = files.content(path, files.LARGEST, trust.foreign_secret)
+        content = files.content(path, LARGEST_FILE, trust.foreign_secret)
     except files.NotRegular:
         raise DataError(f'{path} is not a regular file; give a JSON file') from None
     except files.NotShown as error:
         raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise DataError(f'{path} is larger than {files.LARGEST >> 20} MiB, too large for a data file; '
+            raise DataError(f'{path} is larger than {LARGEST_FILE >> 20} MiB, too large for a data file; '
                             'give a JSON file') from None
         raise DataError(f'{path}: {reason(error)}; give a readable file') from None
     try:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from ..constants import LONGEST_RAW, MOST_SECTORS_IN_ONE
 from ..errors import FormulaError
 from ..model import AttributeRow, Identity
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     Bytes = Sequence[int | None]   # raw bytes, low byte first; None for a byte that the report lacks
 
 RAW_BYTES = 6
-LONGEST = 64  # characters of a raw value or a formula; twice the longest rendering
 FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
 
 
@@ -70,7 +70,7 @@ def parse(text: str) -> Formula:
     try:
         return _formula(text)
     except (ValueError, KeyError):
-        raise FormulaError(f'from "{text[:LONGEST]}" is not known; {_advice(text)}') from None
+        raise FormulaError(f'from "{text[:LONGEST_RAW]}" is not known; {_advice(text)}') from None
 
 
 def _formula(text: str) -> Formula:
@@ -104,7 +104,7 @@ def _whole(digits: str, most: int) -> int:
 
 def _advice(text: str) -> str:
     """Return advice on how to correct *text*, which is not a formula: the nearest formula, else all forms."""
-    spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST].lower()).split())
+    spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST_RAW].lower()).split())
     near = re.sub('bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced))
     try:
         _formula(near)
@@ -177,7 +177,7 @@ _HALVES = r'(\d+)/(\d+)'                    # raw24/raw24 or raw24/raw32: high /
 @lru_cache(maxsize=4096)
 def printed_bytes(raw: str) -> Bytes:
     """Return raw bytes 0 to 5 of a RAW_VALUE as printed; None for each byte that it lacks."""
-    if len(raw) > LONGEST:
+    if len(raw) > LONGEST_RAW:
         return _NOTHING
     if raw.isdecimal():
         return _little(int(raw), RAW_BYTES)
@@ -224,11 +224,10 @@ def _placed(numbers: Iterable[int], places: Sequence[tuple[int, int]]) -> Bytes:
 # Disks with sectors of 4 KiB usually show each as eight of 512 B, and some count errors in sectors of 512 B.
 LOGICAL_SECTORS = 'logical sectors'
 COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
-MOST_IN_ONE = 8  # the largest ratio of any disk; a larger one would hide errors and is not used
 
 # Unit of the source: (base unit, factor). For sectors: the factor if their size is unknown.
 UNITS: Mapping[str, tuple[str, float]] = {
-    '%': ('%', 1), 'C': ('C', 1), LOGICAL_SECTORS: ('', 1 / MOST_IN_ONE),
+    '%': ('%', 1), 'C': ('C', 1), LOGICAL_SECTORS: ('', 1 / MOST_SECTORS_IN_ONE),
     's': ('s', 1), 'min': ('s', 60), 'h': ('s', 3600), 'ms': ('s', 1e-3), 'us': ('s', 1e-6), '30s': ('s', 30),
     'B': ('B', 1), '512B': ('B', 512), '4KiB': ('B', 4096), '8KiB': ('B', 8192), '16KiB': ('B', 16384),
     '1MiB': ('B', 2**20), '16MiB': ('B', 2**24), '32MiB': ('B', 2**25),
@@ -256,4 +255,4 @@ def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:
 def logical_in_physical(identity: Identity) -> float:
     """Return the logical sectors in a physical one, such as 8 of 512 B in 4096 B; 1 if the drive does not report it."""
     physical = identity.physical_block_size or identity.sector_size
-    return min(max(physical / identity.sector_size, 1), MOST_IN_ONE)
+    return min(max(physical / identity.sector_size, 1), MOST_SECTORS_IN_ONE)

@@ -9,13 +9,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from ..coded import Coded
-from ..constants import LETTERS
+from ..constants import LETTERS, LONGEST_BOUND, LONGEST_RANGE
 from ..errors import UsageError
 from .nagios import Range
 
 INFINITY = float('inf')
-LONGEST_NUMBER = 300  # characters; longer ones may be beyond what a float can hold
-LONGEST = 1000        # characters of a range; the patterns below take quadratic time
 # Python accepts more numbers than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
 # Units of a range of a metric in seconds: "30d:". No months, whose letter means minutes elsewhere.
@@ -40,10 +38,10 @@ def parse(text: str, unit: str = '') -> Range:
     its end, and for a number too large to compare with: it would never alert, or always.
     """
     try:
-        if len(text) > LONGEST:
+        if len(text) > LONGEST_RANGE:
             raise ValueError
         plain = in_base_unit(text, unit)
-        is_endless = len(plain) > LONGEST_NUMBER and INFINITY in map(float, re.findall('[0-9.]+', plain))
+        is_endless = len(plain) > LONGEST_BOUND and INFINITY in map(float, re.findall('[0-9.]+', plain))
         if not text or set(plain) - CHARACTERS or is_endless:
             raise ValueError
         return Range(plain)
@@ -58,10 +56,10 @@ def in_base_unit(text: str, unit: str) -> str:
 
 def _advice(text: str, unit: str) -> str:
     """Return advice for an error message: the limit without units, or the forms of a range."""
-    plain = _without_units(text, unit) if len(text) <= LONGEST else ''
+    plain = _without_units(text, unit) if len(text) <= LONGEST_RANGE else ''
     if plain:
         return plain
-    if len(text) > LONGEST_NUMBER:
+    if len(text) > LONGEST_BOUND:
         return '; its number is too long'
     if unit == 's':
         return ('; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside), '

@@ -7,12 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..constants import MOST_CHOICES, MOST_PARTS, MOST_UNLIMITED
 from ..typed import NamedTuple
 
 # All limits apply to the expanded pattern: the content of (...){3} counts three times.
-UNLIMITED = 4     # unlimited repetitions: fast on the forty characters of a name
-CHOICES = 24      # "|", "?" and similar, each of which may double the work
-SIZE = 10000      # parts
 LONG = 8          # a repetition that may be this much longer counts as unlimited
 QUOTED = 60       # characters of a pattern that a sentence may quote
 
@@ -26,9 +24,9 @@ def fault(pattern: str) -> str:
     parts = shape(pattern)
     if parts.is_nested:
         return 'has a repetition inside another, which can take forever on some names; use one level, like [A-Z0-9]+'
-    if parts.unlimited > UNLIMITED:
-        return f'has {parts.unlimited} unlimited repetitions; use at most {UNLIMITED}'
-    if parts.choices > CHOICES or parts.size > SIZE:
+    if parts.unlimited > MOST_UNLIMITED:
+        return f'has {parts.unlimited} unlimited repetitions; use at most {MOST_UNLIMITED}'
+    if parts.choices > MOST_CHOICES or parts.size > MOST_PARTS:
         return ('has so many alternatives and repetitions that it can take forever on some names; write several '
                 'simpler ones')
     return ''

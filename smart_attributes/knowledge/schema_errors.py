@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..constants import MOST_ERRORS
 from ..errors import DataError
 from ..typed import Json
 from .data_errors import nearest, nearest_metric
 from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
-
-MOST = 100   # errors of one file: a million would take minutes
 
 
 def checked(text: str, schema_name: str, name: str) -> Any:
@@ -37,7 +36,7 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
     except ImportError:
         return [sentence(name, '',
                          'something is wrong; to see what and where, install the Python package jsonschema')]
-    errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST)
+    errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST_ERRORS)
     in_order = sorted(errors, key=lambda error: list(error.absolute_path))
     # jsonschema reports the same missing keys once for each key.
     return list(dict.fromkeys(_explained(error, data, name) for error in in_order))

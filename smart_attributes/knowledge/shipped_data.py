@@ -8,6 +8,7 @@ import json
 import os
 
 from .. import files
+from ..constants import LARGEST_FILE
 from ..errors import DataError
 from ..typed import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ def path(name: str) -> str:
 def load(file: str) -> Any:
     """Return the data of a shipped file without validation. Raises DataError if it cannot be read."""
     try:
-        return json.loads(files.content(file, files.LARGEST))
+        return json.loads(files.content(file, LARGEST_FILE))
     except (OSError, ValueError) as error:
         raise DataError(f'{file}: {reason(error)}; install check_smart_attributes again') from None
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .data_errors import Mistake
 
-MOST = 10  # mistakes of one file that are reported; validate reports all
+SHOWN = 10  # mistakes of one file that are reported; validate reports all
 # Definitions whose keys are usable one by one; anywhere else, a mistake makes the whole unusable.
 OPEN = ('#/definitions/metric', '#/definitions/limits')
 OVERRIDE = '#/definitions/override'
@@ -63,9 +63,9 @@ def sound(data: Any, schema_name: str) -> Json:
 
 
 def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
-    rest = len(sentences) - MOST
+    rest = len(sentences) - SHOWN
     more = [f'{name}: {rest} more mistakes; to see all, run: check_smart_attributes validate'] if rest > 0 else []
-    return (*sentences[:MOST], *more)
+    return (*sentences[:SHOWN], *more)
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:

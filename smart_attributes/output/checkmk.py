@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NAME = plugin_lines.NAME  # service of the whole check, and the first word of each drive's service
 NO_METRICS = '-'
-LONGEST = 2000            # characters of each line of text
+LINE = 2000            # characters of each line of text
 # Checkmk defines this metric itself, in degrees Celsius. The other names get a prefix, because it could define them,
 # too, with another unit. Source: Checkmk documentation, "Local checks", section "Names and units used by metrics".
 SHARED = ('temperature',)
@@ -65,5 +65,5 @@ def _metric(name: str) -> str:
 
 def _line(state: State, name: str, metrics: str, text: Sequence[str]) -> str:
     # A backslash, such as in a path, could begin a line. Checkmk refuses an empty first line.
-    lines: list[str] = [sentence(each.replace('\\', '/'), LONGEST) or plugin_lines.NOT_TOLD for each in text]
+    lines: list[str] = [sentence(each.replace('\\', '/'), LINE) or plugin_lines.NOT_TOLD for each in text]
     return f'{int(state)} "{name}" {metrics} {_NEW_LINE.join(lines)}'

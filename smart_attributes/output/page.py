@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
+from ..constants import LARGEST_SMALL_FILE
 from ..errors import SmartError, installing
 from ..typed import Json
 from ..words import visible
@@ -27,7 +28,6 @@ from .page_groups import Groups, groups
 from .table_cells import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
-LARGEST = 1 << 20  # bytes of one file
 SHOWN = 12  # drives shown for one action; the others are in the table
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'depends', 'is_check', 'code',
         'handling')
@@ -168,4 +168,4 @@ def _hash(text: str) -> str:
 
 
 def _content(name: str) -> str:
-    return files.content(f'{files.PROGRAM}/output/{name}', LARGEST).decode()
+    return files.content(f'{files.PROGRAM}/output/{name}', LARGEST_SMALL_FILE).decode()

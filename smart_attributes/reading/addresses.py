@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
 
+from ..constants import LONGEST_PATH, MOST_SLOTS
 from ..errors import UsageError
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from .device_types import DeviceType
 
-MAX_SLOTS = 256
 
 # One slot, "0-7", or "[0-7,16]"; a list without brackets is unambiguous if the type takes one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
@@ -28,7 +28,6 @@ _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
-_LONGEST_PATH = 255
 # Links to other files, memory, terminals, and a device that reboots the machine if it is opened and closed.
 _NO_DRIVES = frozenset((
     'shm', 'fd', 'stdin', 'stdout', 'stderr', 'mqueue', 'hugepages', 'mem', 'kmem', 'port', 'kmsg', 'core', 'log',
@@ -100,7 +99,7 @@ def _check_path(path: str, text: str) -> None:
     names, signs = (parts[1:], _MACOS_SIGNS) if is_macos else (parts[2:], _SIGNS)
     is_path = names and (is_macos or parts[:2] == ['', 'dev']) and all(
         name and signs.issuperset(name) for name in names)
-    if not is_path or len(path) > _LONGEST_PATH:
+    if not is_path or len(path) > LONGEST_PATH:
         raise UsageError(f'{quoted(text)} contains no valid device path; write one under /dev, such as /dev/sda, '
                          'with letters, digits and . _ : + = @ - only')
     if not is_macos and (names[0] in _NO_DRIVES or names[0].startswith(_NO_DRIVE_FAMILIES)):
@@ -152,8 +151,8 @@ def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
     groups = [group for group in match.groups() if group is not None]
     choices = [_numbers(group, limits, entry, text) for group, limits in zip(groups, entry.slots)]
     count = prod(map(len, choices))
-    if count > MAX_SLOTS:
-        raise UsageError(f'{quoted(text)} covers {count} slots, more than the maximum of {MAX_SLOTS}; name fewer')
+    if count > MOST_SLOTS:
+        raise UsageError(f'{quoted(text)} covers {count} slots, more than the maximum of {MOST_SLOTS}; name fewer')
     bases = [f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)]
     return bases, any(not group.isdigit() for group in groups)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 import json
 import re
 
+from ..constants import LARGEST_FILE
 from ..errors import DriveError, NotAReport
-from ..files import LARGEST
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def as_text(data: bytes) -> str:
     PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
     Raises DriveError for a file that is too large to be a report.
     """
-    if len(data) > LARGEST:
-        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST >> 20} MiB')
+    if len(data) > LARGEST_FILE:
+        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
     if max(data[:64:2].count(0), data[1:64:2].count(0)) * 4 > len(data[:64]):  # a single one is damage

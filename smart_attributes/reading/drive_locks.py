@@ -17,7 +17,7 @@ import stat
 import time
 
 from .. import state_directory, trust
-from ..constants import DAY
+from ..constants import DAY, LONGEST_DRIVE_NAME, MOST_DRIVES
 from . import smartctl_calls
 
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 FOLDER = 'waiting'
 RECORD = 64       # bytes: process and time
 DIGITS = 10       # longest number in a record; a longer one is damaged
-MOST = 1000       # files that doctor examines; no machine has this many drives
 LOCKS = '/proc/locks'
 FRESH = 0.04      # seconds for which the content of LOCKS is cached
-LONGEST = 120     # characters of a drive's name that are kept as they are; file systems allow 255 bytes
 NODES = '/sys/dev'
 BUS = '/dev/bus/'  # followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
 # Their numbers select an access method of a bridge, or a namespace; both belong to the same drive.
@@ -150,15 +148,15 @@ class Waiting:
                     yield _verified(file, earlier)
 
     def _files(self) -> list[str]:
-        """Return the lock files of drives, at most the first MOST."""
+        """Return the lock files of drives, at most the first MOST_DRIVES."""
         from itertools import islice
         try:
             with os.scandir(self.path) as entries:
-                files = [entry.name for entry in islice(entries, MOST + 1)]
+                files = [entry.name for entry in islice(entries, MOST_DRIVES + 1)]
         except FileNotFoundError:   # the folder was removed: no locks are held
             files = []
-        self.is_crowded = len(files) > MOST
-        return sorted(files[:MOST])
+        self.is_crowded = len(files) > MOST_DRIVES
+        return sorted(files[:MOST_DRIVES])
 
     def _open(self, file: str) -> int:
         if self.why_not:
@@ -293,7 +291,7 @@ def _plain(words: str) -> str:
     """Return *words* as a valid file name."""
     text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
                    for letter in words)
-    if len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!'):
+    if len(text) <= LONGEST_DRIVE_NAME and '!' not in words and text == words.replace('/', '!'):
         return text
     from binascii import crc32  # a checksum distinguishes names with replaced or cut characters
-    return f'{text[-LONGEST:]}!{crc32(os.fsencode(words)):08x}'
+    return f'{text[-LONGEST_DRIVE_NAME:]}!{crc32(os.fsencode(words)):08x}'

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ..constants import LONGEST_EXAMINED, LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
 from ..typed import NamedTuple
 from ..words import clean
@@ -14,10 +15,8 @@ from .device_types import CONTROLLERS
 
 # smartctl complains near the top, in lines shorter than 200 characters. A drive can report any text, and the running
 # time of the expressions below grows with the cube of the line length.
-_LONGEST_LINE, _MOST_LINES, _EXAMINED = 300, 200, 8192
 _REASON = 160             # characters of smartctl's own reason that are quoted
 # A failed call prints few lines. A longer text without smartctl's first line may contain its words by chance.
-_MOST_FAILED = 50         # lines
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
 _SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
@@ -189,12 +188,13 @@ def _error(code: str, sentence: str, quote: str = '') -> DriveError:
 
 def examined(text: str) -> str:
     """Return the part of an output to search: its first lines, each truncated to limit the search time."""
-    return '\n'.join(line[:_LONGEST_LINE] for line in text.split('\n', _MOST_LINES)[:_MOST_LINES])[:_EXAMINED]
+    lines = text.split('\n', MOST_SEARCHED_LINES)[:MOST_SEARCHED_LINES]
+    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[:LONGEST_EXAMINED]
 
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
     """Return why *text* is not a report: a reason of smartctl or sudo, nothing printed, or another program's output."""
-    is_long = exit_status is None and text.count('\n') > _MOST_FAILED
+    is_long = exit_status is None and text.count('\n') > MOST_FAILED_LINES
     is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
     cause, is_empty = None if is_foreign else diagnose((), exit_status, text), not text.strip()
     if cause:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from ..constants import HIGHEST_IN_FARM
 from ..errors import DriveError
 from ..model import Farm, Head
 from ..typed import Json, NamedTuple
@@ -15,7 +16,6 @@ from .identity import serial_key
 from .json_values import integer_of, object_of, objects_of, text_of
 
 LOG = 'seagate_farm_log'
-_LARGEST = 2 ** 56     # the eighth byte of each number states whether the drive supports it
 
 
 class _Keys(NamedTuple):
@@ -101,7 +101,7 @@ def _complaint(smartctl: Json) -> str:
 def count_of(data: Json, key: str) -> int | None:
     """Return a number of the log, or None if it is absent or the log cannot contain it."""
     number = integer_of(data, key)
-    return number if number is not None and 0 <= number < _LARGEST else None
+    return number if number is not None and 0 <= number < HIGHEST_IN_FARM else None
 
 
 def _count_at(log: Json, path: str) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from .. import constants, files
+from ..constants import LARGEST_FILE
 from . import smartctl_calls
 
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
@@ -121,7 +122,7 @@ def _limits_in(config: str) -> list[str]:
 def _protected(path: str) -> list[str]:
     """Return the names and addresses that a limits file protects from being read. Raises if its format is invalid."""
     try:
-        content = files.content(path, files.LARGEST)
+        content = files.content(path, LARGEST_FILE)
     except OSError:
         return []  # the file is ignored, and the check reports why
     if not any(word in content for word in _PROTECTING):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from ..constants import HIGHEST_COUNTER
 from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way
 BYTES = range(256)
 OFFSETS = range(8, 512, 8)  # of a device statistic in its page. Source: ACS-4, 9.5
-_LARGEST = 2 ** 128       # range of the widest counter (NVMe)
 
 
 def object_of(data: Json, *path: str) -> Json:
@@ -59,7 +59,8 @@ def integer_of(data: Json, key: str) -> int | None:
     exact = data.get(key + '_s')
     if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
         return int(exact)
-    if type(value) in (int, float) and -_LARGEST < value < _LARGEST and value % 1 == 0:  # NaN compares with nothing
+    # NaN compares with nothing.
+    if type(value) in (int, float) and -HIGHEST_COUNTER < value < HIGHEST_COUNTER and value % 1 == 0:
         return int(value)
     return None
 
@@ -95,4 +96,4 @@ def fraction_of(data: Json, key: str) -> float | None:
     value: Any = data.get(key)
     if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
         return float(value.strip().replace(',', '.'))
-    return float(value) if type(value) in (int, float) and 0 <= value < _LARGEST else None
+    return float(value) if type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER else None

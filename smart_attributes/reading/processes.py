@@ -10,13 +10,12 @@ import os
 import select
 import time
 
-from ..files import LARGEST
-
 # ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
 #
 # Drives answer while Python is still importing the rest. Imports that would delay the first process stay out of here:
 # typing, re, enum (with it signal), model and errors take 30 ms together, these modules less than 1 ms. Type checkers
 # read this name as typing.TYPE_CHECKING.
+from ..constants import LARGEST_FILE
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
@@ -263,10 +262,10 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Read the available output and discard what exceeds LARGEST; endless output must not block the check."""
+        """Read the available output and discard what exceeds LARGEST_FILE; endless output must not block the check."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
-        for _ in range(LARGEST // _CHUNK):
+        for _ in range(LARGEST_FILE // _CHUNK):
             try:
                 chunk = os.read(descriptor, _CHUNK)
             except BlockingIOError:
@@ -274,7 +273,7 @@ class Runner:
             if not chunk:
                 self._shut(process, descriptor)
                 return
-            if process.sizes[stream] < LARGEST:
+            if process.sizes[stream] < LARGEST_FILE:
                 process.chunks[stream].append(chunk)
                 process.sizes[stream] += len(chunk)
 
@@ -298,8 +297,8 @@ class Runner:
 
     def _outcome(self, process: _Process, now: float, drive_timeout: float, deadline: float) -> tuple[str, str]:
         """Return how *process* ended and why, or '' while it runs."""
-        if process.sizes[0] >= LARGEST:
-            return 'overflow', f'the output is larger than {LARGEST >> 20} MiB'
+        if process.sizes[0] >= LARGEST_FILE:
+            return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
             return 'done', ''
         patience = self._patience.get(process.command, drive_timeout)

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from ..constants import MOST_ATTRIBUTES
 from ..errors import DriveError
 from ..model import WHEN_FAILED, AttributeRow
 
-MOST_ROWS = 255           # a drive has thirty
 _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 
 # The layout of -A: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0"
@@ -119,7 +119,7 @@ def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
     """Return the attribute table of classic rows, in its printed order. Raises DriveError if pySMART is missing."""
     # pySMART keeps one row for each number, which broken firmware lists twice, and loses the order, by which an entry
     # may recognise a controller. So it reads each row alone.
-    numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ROWS]]
+    numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ATTRIBUTES]]
     return tuple(_attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
                  for row, number in zip(rows, numbers) if 0 < number < 256)
 

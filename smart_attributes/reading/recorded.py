@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from .. import files, trust
 from ..coded import Coded
+from ..constants import LARGEST_FILE
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read, Report
 from ..wording import listed, plural
@@ -79,11 +80,11 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 def _content(path: str) -> bytes:
     try:
-        return files.content(path, files.LARGEST, trust.foreign_secret)
+        return files.content(path, LARGEST_FILE, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:
         raise NotAReport('is not a regular file' if isinstance(error, files.NotRegular) else 'does not exist',
                          'report-missing') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise NotAReport(f'is not a smartctl report: it is larger than {files.LARGEST >> 20} MiB') from None
+            raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB') from None
         raise DriveError(f'cannot be opened: {error.strerror}', 'report-unreadable') from None

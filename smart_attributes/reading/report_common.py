@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 
 from ..coded import Coded
+from ..constants import LONGEST_SEARCHED_LINE
 from ..errors import DriveError
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
 from ..typed import NamedTuple
@@ -60,7 +61,6 @@ _SPINDLE = frozenset((4, 10))
 # Complaints of smartctl in a report that can still be judged.
 _COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
               r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
-_LONGEST_LINE = 300   # characters of a line that are searched
 # Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
 _FEW = 4  # a truncated report holds some of its fourteen counts
 _NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
@@ -136,7 +136,7 @@ def has_smart_data(report: Report) -> bool:
 
 def is_complaint(line: str) -> bool:
     """Return whether a line of a report is a complaint of smartctl: a checksum, a refused log."""
-    return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
+    return re.match(_COMPLAINT, line[:LONGEST_SEARCHED_LINE]) is not None
 
 
 def has_spindle(attributes: Iterable[AttributeRow]) -> bool:

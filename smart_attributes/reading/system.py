@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Iterator
 
+from ..constants import LARGEST_SYSTEM_FILE
 from ..model import Device, Place
 from ..typed import NamedTuple
 from ..words import clean
@@ -19,7 +20,6 @@ from .processes import Runner
 from .smartctl_calls import ENVIRONMENT
 from .virtual_devices import not_a_drive, virtual_disk
 
-FILE = 1 << 16    # bytes of a small file that are read
 TIME_LIMIT = 5.0  # seconds that a command may take
 _SHOWN = 200      # characters of an error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
@@ -47,7 +47,7 @@ def names_in(folder: str) -> list[str]:
         return []
 
 
-def text_of(path: str, limit: int = FILE) -> str:
+def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE) -> str:
     """Return the text of a small file without surrounding whitespace, or '' if it cannot be read.
 
     Only a regular file is read, and no link to a device is followed, so no device and no pipe can delay the caller.
@@ -65,7 +65,7 @@ def text_of(path: str, limit: int = FILE) -> str:
 
 def _content(file: int, limit: int) -> bytes:
     content = more = os.read(file, limit)
-    while more and limit > FILE and len(content) < limit:  # /proc returns a long file page by page
+    while more and limit > LARGEST_SYSTEM_FILE and len(content) < limit:  # /proc returns a long file page by page
         more = os.read(file, limit - len(content))
         content += more
     return content

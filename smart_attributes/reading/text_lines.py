@@ -3,13 +3,11 @@ from __future__ import annotations
 
 import re
 
+from ..constants import LONGEST_LINE, MOST_LINES
 from ..errors import NotAReport
 from ..typed import NamedTuple
 from .pysmart import classic
 from .report_common import is_complaint
-
-LONGEST_LINE = 400        # no line of a report by smartctl is longer
-_MOST_LINES = 3000        # a report has less than half of this; matching each line takes time
 
 # "0x01  0x010  4            3188  ND-  Power-on Hours", until 6.3 "  1  0x010  4            3188~ Power-on Hours"
 _STATISTIC = re.compile(
@@ -67,8 +65,8 @@ def lines_by_kind(text: str) -> Lines:
 
     Raises NotAReport if there are too many lines.
     """
-    if text.count('\n') > _MOST_LINES:
-        raise NotAReport(f'is not a smartctl report: it has more than {_MOST_LINES} lines')
+    if text.count('\n') > MOST_LINES:
+        raise NotAReport(f'is not a smartctl report: it has more than {MOST_LINES} lines')
     lines = Lines({}, {}, [], [], [], [], [], [], [], [], [])
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..coded import Coded
+from ..constants import LONGEST_LINE
 from ..errors import DriveError
 from ..model import ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
 from ..words import clean
@@ -14,7 +15,7 @@ from .content import as_text, looks_like_json
 from .failure_reasons import BANNER, Remains, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
 from .pysmart import classic, digits, leading
-from .text_lines import LONGEST_LINE, POWER_ON, Lines, is_row, lines_by_kind
+from .text_lines import POWER_ON, Lines, is_row, lines_by_kind
 
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Blanks and apostrophes between groups of digits in some locales -> ASCII.

@@ -10,11 +10,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
 from ..typed import TYPE_CHECKING
 from ..words import argument, clean
-from .block_devices import MEMBERS, NAME, number_of
+from .block_devices import number_of
 
 if TYPE_CHECKING:
     from .block_devices import Devices
@@ -54,7 +55,7 @@ def array(name: str, devices: Devices) -> Group | None:
         return None
     action = text['sync_action']
     activity = action if action in ACTIVITIES else ''
-    slots = min(number_of(text['raid_disks']) or 0, MEMBERS)
+    slots = min(number_of(text['raid_disks']) or 0, MOST_MEMBERS)
     unknown = _unknown(text['level'], slots, text['layout'], text['array_state']) or (
         f'md reports the activity "{clean(action, _WORD)}"' if action not in (*ACTIVITIES, *_AT_REST) else '')
     members = [_member(folder, activity, devices)._replace(doubts=_doubts(_MEMBER_DOUBTS, folder, name))
@@ -75,7 +76,8 @@ def _doubts(table: Sequence[tuple[str, str, str, str]], folder: str, array: str)
 
 def md_members(name: str, devices: Devices) -> list[str]:
     """Return the kernel's names of an array's devices."""
-    return [each[4:] for each in names_in(f'{devices.system.sys}/block/{name}/md') if each.startswith('dev-')][:MEMBERS]
+    names = names_in(f'{devices.system.sys}/block/{name}/md')
+    return [each[4:] for each in names if each.startswith('dev-')][:MOST_MEMBERS]
 
 
 def _unknown(level: str, slots: int, layout: str, state: str) -> str:
@@ -96,7 +98,7 @@ def _member(folder: str, activity: str, devices: Devices) -> Member:
                             _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
     is_gone = os.path.islink(f'{folder}/block') and not os.path.exists(f'{folder}/block')
     member = member._replace(state='missing', on=()) if is_gone else member
-    return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:NAME])
+    return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME])
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
@@ -147,13 +149,13 @@ def file_systems(devices: Devices) -> list[Group]:
 
 def btrfs_members(group: str, devices: Devices) -> list[str]:
     """Return the kernel's names of the devices of a file system. group: its id, "btrfs UUID"."""
-    return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')[:MEMBERS]
+    return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')[:MOST_MEMBERS]
 
 
 def _file_system(uuid: str, devices: Devices) -> Group:
     folder = f'{devices.system.sys}/fs/btrfs/{uuid}'
     names = btrfs_members(f'btrfs {uuid}', devices)
-    entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MEMBERS]]
+    entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]]
     targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
     gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
     is_doubtful = any(_ERRORS.search(text_of(f'{each}/error_stats')) for each in entries)
@@ -162,7 +164,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
     level, unknown = _btrfs_level(_profiles(folder), bool(entries) and all(map(_has_counters, entries)))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
-    name = text_of(f'{folder}/label')[:NAME] or (used[0] if used else uuid)
+    name = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME] or (used[0] if used else uuid)
     doubts = (_DOUBT.format(argument(used[0] if used else '', 'MOUNTPOINT')),) if is_doubtful else ()
     # A device that was pulled out is already counted as a member.
     missing = max(gone - sum(member.state == 'missing' for member in members), 0)

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 
+from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MOUNT_POINTS
 from ..model import Member
 from ..reading.system import names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -15,10 +16,6 @@ from ..typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..reading.system import System
 
-_TABLE = 1 << 22          # of mountinfo: a host of containers has thousands of mounts
-NAME = 200                # characters of a name that somebody has chosen
-MEMBERS = 1024            # of one group
-_POINTS = 8               # mount points of one device
 _FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
 _is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds to that of its disk: sda1, md0p1
 
@@ -41,7 +38,7 @@ class Devices(NamedTuple):
     def member(self, name: str, state: str = 'in_sync', slot: int | None = None) -> Member:
         """Return a member of a group, in state missing if its device is gone."""
         below = self.below(name)
-        return Member(self.titles.get(name, name)[:NAME], state if below else 'missing', slot, below)
+        return Member(self.titles.get(name, name)[:LONGEST_GIVEN_NAME], state if below else 'missing', slot, below)
 
 
 def listed(system: System) -> Devices:
@@ -63,7 +60,7 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
     found: dict[str, list[str]] = {}
     bound: dict[str, list[str]] = {}
     numbers: dict[str, str] = {}
-    for line in text_of(f'{system.proc}/self/mountinfo', _TABLE).splitlines():
+    for line in text_of(f'{system.proc}/self/mountinfo', LARGEST_MOUNT_TABLE).splitlines():
         fields, _, rest = (part.split(' ') for part in line.partition(' - '))
         if len(fields) > 4 and len(rest) > 1:
             if fields[2] not in numbers:
@@ -74,7 +71,7 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
             (bound if is_bind else found).setdefault(name, []).append(fields[4])
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
         found.setdefault(_by_path(re.split('[ \t]', line)[0], '', mapped), []).append('swap')
-    return {name: tuple(dict.fromkeys(_unescaped(point)[:NAME] for point in points[:_POINTS]))
+    return {name: tuple(dict.fromkeys(_unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]))
             for name, points in {**bound, **found}.items() if name}
 
 

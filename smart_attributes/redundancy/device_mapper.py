@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from ..coded import Coded
+from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument
-from .block_devices import MEMBERS, NAME
 
 if TYPE_CHECKING:
     from ..reading.system import System
@@ -45,7 +45,7 @@ class Volume(NamedTuple):
 def volumes(names: list[str], system: System) -> dict[str, Volume]:
     """Return each volume by its kernel name, such as "dm-3"."""
     return {name: Volume(text_of(f'{system.sys}/block/{name}/dm/name'), text_of(f'{system.sys}/block/{name}/dm/uuid'),
-                         tuple(names_in(f'{system.sys}/block/{name}/slaves')[:MEMBERS])) for name in names}
+                         tuple(names_in(f'{system.sys}/block/{name}/slaves')[:MOST_MEMBERS])) for name in names}
 
 
 def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
@@ -72,7 +72,7 @@ def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[s
             todo += every[name].slaves or ('',)
         else:
             found.append(name)
-    return tuple(found[:MEMBERS]) or ('',)
+    return tuple(found[:MOST_MEMBERS]) or ('',)
 
 
 def volume_name(name: str) -> str:
@@ -83,7 +83,7 @@ def volume_name(name: str) -> str:
 
 def title(volume: Volume) -> str:
     """Return what people call a volume; '' if it has no name."""
-    return (volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name)[:NAME]
+    return (volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name)[:LONGEST_GIVEN_NAME]
 
 
 def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
@@ -99,7 +99,7 @@ def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
     else:
         state = 'in_sync' if level else 'unknown'
         members = [devices.member(each, state, slot) for slot, each in enumerate(_below(volume.slaves, devices))]
-    return Group(name, called, kind, level, len(members), 0, tuple(members[:MEMBERS]),
+    return Group(name, called, kind, level, len(members), 0, tuple(members[:MOST_MEMBERS]),
                  used_as=devices.used.get(name, ()), unknown=unknown)
 
 
@@ -117,7 +117,7 @@ def _image(number: int, parts: list[str], devices: Devices) -> Member:
     """Return an image as a member under the names of its devices: "sdb1"; it is missing if any of them is."""
     pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
-    return Member(', '.join(piece.name for piece in pieces if piece.name)[:NAME], state, number,
+    return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
                   tuple(dict.fromkeys(disk for piece in pieces for disk in piece.on)))
 
 

@@ -11,19 +11,19 @@ import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
+from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group
 from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING
 from ..words import clean
 from . import arrays, device_mapper
-from .block_devices import MEMBERS, NAME, listed, udev_values, uses
+from .block_devices import listed, udev_values, uses
 
 if TYPE_CHECKING:
     from ..reading.system import System
     from .block_devices import Devices
 
 ARRAYS, VOLUMES = 256, 1024  # that are read in full; of others only the members
-DEPTH = 16                   # layers of groups
 _PEER = 'only DRBD knows the state of its peer'
 # Name of a block device that lies on others -> kind, level, why that is not known.
 _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
@@ -85,9 +85,9 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
     """Return a device of another driver that lies on block devices, or an array or volume beyond the limit."""
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
-    members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MEMBERS]))
-    return Group(name, name[:NAME], kind, level, len(members), 0, members, used_as=devices.used.get(name, ()),
-                 unknown=unknown)
+    members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))
+    return Group(name, name[:LONGEST_GIVEN_NAME], kind, level, len(members), 0, members,
+                 used_as=devices.used.get(name, ()), unknown=unknown)
 
 
 # --- disks and partitions that no other group uses --------------------------------------------------------
@@ -106,10 +106,10 @@ def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: De
         values = udev_values(name, devices)
         kind = values.get('ID_FS_TYPE', '')
         if kind == 'zfs_member':
-            pools.setdefault(values.get('ID_FS_LABEL', '')[:NAME] or name, []).append(name)
+            pools.setdefault(values.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME] or name, []).append(name)
         yield from _member_of(name, kind, devices)
     for pool, names in pools.items():
-        members = tuple(devices.member(each, 'unknown') for each in names[:MEMBERS])
+        members = tuple(devices.member(each, 'unknown') for each in names[:MOST_MEMBERS])
         yield Group(f'zfs {pool}', pool, 'zfs', '', len(members), 0, members,
                     used_as=devices.used.get(f'zfs {pool}', ()), unknown=_zfs_unknown(pool, devices.system))
 
@@ -127,7 +127,8 @@ def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
 def _used(name: str, devices: Devices) -> Group:
     points = devices.used[name]
     kind = 'swap' if points == ('swap',) else 'partition'
-    return Group(f'{kind} {name}', name[:NAME], kind, 'single', 1, 0, (devices.member(name, slot=0),), used_as=points)
+    return Group(f'{kind} {name}', name[:LONGEST_GIVEN_NAME], kind, 'single', 1, 0, (devices.member(name, slot=0),),
+                 used_as=points)
 
 
 def _member_of(name: str, kind: str, devices: Devices) -> Iterator[Group]:
@@ -153,7 +154,7 @@ def _ordered(found: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that lie on themselves are cut off from each other."""
     rest = {group.id: group for group in found}
     done: list[Group] = []
-    for _ in range(DEPTH):
+    for _ in range(DEEPEST_GROUPS):
         ready = [group for group in rest.values() if not any(each in rest for each in _on(group))]
         done += ready
         for group in ready:
@@ -167,7 +168,7 @@ def _on(group: Group) -> set[str]:
 
 def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
     members = (member._replace(on=tuple(each for each in member.on if each not in rest)) for member in group.members)
-    return group._replace(level='', unknown=f'in /sys it lies on itself, or on more than {DEPTH} layers',
+    return group._replace(level='', unknown=f'in /sys it lies on itself, or on more than {DEEPEST_GROUPS} layers',
                           members=tuple(members))
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ..coded import Coded
+from ..constants import LONGEST_GIVEN_NAME
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     DisksOf = Callable[[str], tuple[str, ...]]
 
 COMMAND = ('zpool', 'status', '-P')
-_LONGEST = 200     # characters of a name
 _STATES = {'ONLINE': 'in_sync', 'DEGRADED': 'in_sync', 'FAULTED': 'faulty', 'OFFLINE': 'faulty', 'UNAVAIL': 'missing',
            'REMOVED': 'missing'}
 _WORKS = ('ONLINE', 'DEGRADED')
@@ -114,7 +114,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
                       if scan.function == 'resilver')
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *pool.others) for leaf in _leaves(vdev))
-    name, remedy = clean(pool.name, _LONGEST), _REMEDY.format(argument(pool.name, 'POOL'))
+    name, remedy = clean(pool.name, LONGEST_GIVEN_NAME), _REMEDY.format(argument(pool.name, 'POOL'))
     view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of,
                  pool.doubt and pool.doubt + remedy)
     members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
@@ -195,11 +195,11 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
 
 def _short(vdev: Vdev) -> str:
     """Return the name of a virtual device for people: the path of a device without its folder in /dev."""
-    return clean(os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name, _LONGEST)
+    return clean(os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name, LONGEST_GIVEN_NAME)
 
 
 def _id(parent: str, vdev: Vdev) -> str:
-    return f'{parent}/{clean(vdev.name, _LONGEST)}'.replace('//dev/', '/')
+    return f'{parent}/{clean(vdev.name, LONGEST_GIVEN_NAME)}'.replace('//dev/', '/')
 
 
 def _kind(vdev: Vdev) -> _Kind:
@@ -272,7 +272,7 @@ def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
     state = 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
     detail = '' if vdev.state in ('ONLINE', 'AVAIL') else ', '.join(filter(None, (vdev.state, vdev.detail)))
     return Member(_short(vdev), state, place, disks_of(vdev.path) if vdev.path else (),
-                  clean(detail, _LONGEST))
+                  clean(detail, LONGEST_GIVEN_NAME))
 
 
 def _nested(vdev: Vdev, place: int, parent: str) -> Member:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..constants import DEEPEST_IN_POOL
 from ..typed import NamedTuple
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 RESILVERING = ('resilvering', 'awaiting resilver')
-_DEEPEST = 8  # levels below the pool: a device in spare-0 in replacing-0 in spare-6 in a dRAID is at 5
 # The lines about a pool, in their order. Only "scan" may be repeated.
 _KEYS = ('pool', 'state', 'status', 'action', 'see', 'scan', 'scan warning', 'remove', 'checkpoint', 'expand', 'config',
          'errors')
@@ -178,7 +178,7 @@ def _row(line: str, column: int) -> tuple[int, Vdev]:
     indent = len(name) - len(name.lstrip(' '))
     match = _STATE.fullmatch(line, column)
     is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2:column] == '  '
-    if not match or not is_in_line or indent % 2 or indent // 2 > _DEEPEST:
+    if not match or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
         raise _NotUnderstood('a row of the table is of no known form')
     notes = [note for note in (match[4] or '').split('  ') if note and not _HARMLESS.fullmatch(note)]
     marks = [note for note in notes if note.strip('()') in RESILVERING]

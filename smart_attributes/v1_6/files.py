@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..constants import HIGHEST_SHIFT
 from ..errors import DataError, UsageError
 from ..knowledge import data_file, ranges, shipped_data, standards
 from ..model import Device, Identity, Report, Source
@@ -23,7 +24,6 @@ VALUE, RAW = 'VALUE', 'RAW_VALUE'
 NVME_ENTRY, SAS_ENTRY = 'Generic NVMe', 'Generic SAS'
 ERROR_COUNT, HEALTH = 1024, 1025  # numbers of version 1.6 that do not belong to attributes
 KNOWN = 'v1_6/shipped.json'       # fingerprints of the entries that version 1.x shipped
-LONGEST_SHIFT = 48
 SHOWN = 40                        # characters of a file that a message quotes
 _EXPRESSION = frozenset('*+?[|\\{')  # not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
 
@@ -228,7 +228,7 @@ def _range(data: Any) -> str:
 
 def _shift(data: Any) -> int:
     match = re.fullmatch(r'([lr])([0-9]{1,2})', data) if isinstance(data, str) else None
-    if not match or int(match[2]) > LONGEST_SHIFT:
+    if not match or int(match[2]) > HIGHEST_SHIFT:
         raise UsageError(f'"{str(data)[:SHOWN]}" is not a shift such as r8 or l4, so the limit is not used')
     return int(match[2]) * (1 if match[1] == 'l' else -1)
 
