@@ -8,7 +8,7 @@ import re
 import pytest
 from small_database import database, formatted, row, spec_database
 
-from smart_attributes.devtools import draft, reading_rules, statistic_trust, validate
+from smart_attributes.devtools import draft, reading_rules, validate
 from smart_attributes.knowledge import data_errors, decode, drive_database, formatting, schema_errors, shipped_data
 from smart_attributes.model import Identity, Report, Statistic
 
@@ -440,7 +440,7 @@ def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
     """It would push towards an attribute that stands still; validate demands agreement with what is stated."""
     sectors = 101 * Y5.capacity // 512
     statistics = {(1, 0x018): Statistic(sectors, 'Logical Sectors Written'),
-                  statistic_trust.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
+                  reading_rules.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
     data = drafted(Report(Y5, attributes=(row(231, 80),), statistics=statistics))
 
     assert data['samples'][0]['stated'] == {'host_written': sectors * 512}

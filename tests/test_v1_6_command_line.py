@@ -16,7 +16,7 @@ from smart_attributes.commands import table
 from smart_attributes.errors import UsageError
 from smart_attributes.model import State
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.v1_6 import addresses, command_line
+from smart_attributes.v1_6 import command_line
 
 # One option of version 1.6 a line, in the ways in which people wrote it.
 SPELLINGS = {
@@ -126,14 +126,14 @@ def test_a_drive_without_d_is_an_error(three, tmp_path):
     ('cciss,1_/dev/sg2', 'sat', 'cciss,1_/dev/sg2'), ('3ware,8,/dev/twa0', 'sat', '3ware,8,/dev/twa0')])
 def test_the_type_of_o_concerns_the_same_addresses_as_before(address, option, meant):
     """One -O stood for all -d; elsewhere it was ignored."""
-    assert addresses.typed(address, option) == meant
+    assert command_line.typed(address, option) == meant
 
 
 @pytest.mark.parametrize(('address', 'option'), [('megaraid6,/dev/sda', 'sat'), ('/dev/sg2', 'nvme')])
 def test_a_type_that_version_1_6_refused_is_refused_with_the_right_one(address, option):
     """The sentence says what to write."""
     with pytest.raises(UsageError, match=r'sat'):
-        addresses.typed(address, option)
+        command_line.typed(address, option)
 
 
 def test_o_reaches_smartctl_as_it_did(three):
@@ -209,7 +209,7 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
     (tmp_path / 'sdl').symlink_to('sda')
     (tmp_path / 'sdm').symlink_to('disk')
 
-    paths, notes = addresses.matching_paths(f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path))
+    paths, notes = command_line.matching_paths(f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path))
 
     assert [path[len(str(tmp_path)) + 1:] for path in paths] == ['disk/ata-X', 'nvme0n1', 'sda', 'sdb', 'sdl', 'sdm']
     assert notes == ['-r matches 3 partitions, which are left out']

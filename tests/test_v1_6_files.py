@@ -13,7 +13,7 @@ from fake_smartctl import FakeSmartctl
 from smart_attributes.knowledge import drive_database
 from smart_attributes.model import Device, Identity
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.v1_6 import files, limit_conversion, names
+from smart_attributes.v1_6 import files, limit_conversion
 
 Json = dict[str, Any]
 
@@ -537,7 +537,7 @@ def test_bug_16_a_relative_link_is_followed_from_its_own_folder(tmp_path, monkey
     (tmp_path / 'link').symlink_to('disk')
     monkeypatch.chdir('/')
 
-    assert names.old_path(Device(f'{tmp_path}/link')) == f'{tmp_path}/disk'
+    assert files.old_path(Device(f'{tmp_path}/link')) == f'{tmp_path}/disk'
 
 
 def test_bug_17_a_drive_by_path_has_a_name_in_its_labels(fake, tmp_path):

@@ -19,9 +19,9 @@ from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
 from ..words import literally
-from . import statistic_trust
+from . import reading_rules
 from .entry_rules import LITERALS
-from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
+from .reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
 # Formulas for endurance, each with its valid range, which excludes values that were never set.
 ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
@@ -79,7 +79,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
     claims = database.claims(identity, [row.id for row in report.attributes])
     base = claims[0][1] if len(claims) == 1 else {}
     stated = _stated(report, database)
-    filled = statistic_trust.fills(stated.get('host_written'), identity.capacity)
+    filled = reading_rules.fills(stated.get('host_written'), identity.capacity)
     fits = [*endurance_fits(report, rows), *(fit for metric, number in stated.items()
                                              if database.metrics[metric].unit == 'B'
                                              for fit in amount_fits(metric, number, rows))]
@@ -87,7 +87,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
              **{key: base[key] for key in INHERITED if key in base},
              'attributes': _attributes(identity.kind, rows, base, fits, database), 'source': SOURCE}
     witnesses = {metric: number for metric, number in stated.items()
-                 if not statistic_trust.is_doubtful(metric, number, filled)}
+                 if not reading_rules.is_doubtful(metric, number, filled)}
     comment = ' '.join([*_already_covered(base), _about_endurance(_figure(report), fits, filled), NEXT])
     data = {**_schema_address(), 'comment': comment, 'entries': [entry],
             'samples': [_sample(identity, rows, entry, witnesses, database)]}
@@ -244,7 +244,7 @@ def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> lis
                 f'raw times {unit} equals the {metric} that the drive itself states')
             for attribute, raw in raws.items() if raw >= TELLING
             for unit, worth in amounts.items() if abs(raw * worth - number) <= max(worth, SAME * number)
-            or (worth <= statistic_trust.COARSEST and statistic_trust.is_rest(number, raw * worth, worth))]
+            or (worth <= reading_rules.COARSEST and reading_rules.is_rest(number, raw * worth, worth))]
 
 
 def _figure(report: Report) -> int | None:
@@ -256,7 +256,7 @@ def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
     """Return the drive's own statistics, by metric, for the metrics that vendors count in different ways."""
     return {reading.metric: reading.number for reading in readings.standard_readings(report, database.metrics, {})
             if reading.number is not None and reading.source.log == standards.DEVICE_STATISTICS
-            and statistic_trust.is_stated(reading.metric, reading.unit)}
+            and reading_rules.is_stated(reading.metric, reading.unit)}
 
 
 def _already_covered(base: Json) -> Iterator[str]:
@@ -271,7 +271,7 @@ def _already_covered(base: Json) -> Iterator[str]:
 def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> str:
     if figure is None:
         return 'The drive itself states no endurance, so no attribute could be compared with it.'
-    if statistic_trust.is_doubtful(ENDURANCE, figure, filled):
+    if reading_rules.is_doubtful(ENDURANCE, figure, filled):
         return (f'The drive states 0 % endurance used although it was written {filled} times over, so "stated" '
                 f'omits this doubtful value; draft again from a drive that states more, or name a document.')
     if figure == 0:

@@ -13,7 +13,7 @@ from ..knowledge import drive_database, pattern_prefixes, readings, vendor_logs
 from ..model import LogPage, Reading
 from ..typed import Json
 from ..wording import plural
-from . import samples, statistic_trust
+from . import reading_rules, samples
 from .sources import Claim, Context, EntriesFile, quoted
 
 Readings = Mapping[str, Reading]   # by metric
@@ -108,9 +108,9 @@ def _contradictions(results: Readings, drive: samples.SampleDrive,
     for metric, number in drive.stated.items():
         reading = results.get(metric)
         if (reading is None or reading.number is None or metric in distrusted
-                or statistic_trust.is_doubtful(metric, number, _fills(drive, results))):
+                or reading_rules.is_doubtful(metric, number, _fills(drive, results))):
             continue
-        if not statistic_trust.is_near(reading.number, number, reading.unit):
+        if not reading_rules.is_near(reading.number, number, reading.unit):
             yield (f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
                    f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the metric in '
                    f'"untrusted_statistics"')
@@ -119,7 +119,7 @@ def _contradictions(results: Readings, drive: samples.SampleDrive,
 def _fills(drive: samples.SampleDrive, results: Readings) -> int:
     """Return how many times a sample's drive was completely written; 0 if unknown."""
     reading = results.get('host_written')
-    return statistic_trust.fills(drive.stated.get('host_written') or (reading and reading.number),
+    return reading_rules.fills(drive.stated.get('host_written') or (reading and reading.number),
                                  drive.identity.capacity)
 
 
@@ -164,7 +164,7 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     for drive, winners in claims:
         if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':
             results = _readings(drive, context.database)
-            reading = results.get(statistic_trust.ENDURANCE)
+            reading = results.get(reading_rules.ENDURANCE)
             if reading is not None and reading.number is not None:
                 by_family.setdefault(winners[0][1]['family'], []).append((drive, reading, _fills(drive, results)))
     for drives in by_family.values():
@@ -172,7 +172,7 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
             yield from (f'{drive.place}: {reading.source} gives 0 % used on a drive that was written {filled} times '
                         f'over, so it may be stuck at 0; add a sample with another value, read another attribute, or '
                         f'set "no_endurance"' for drive, reading, filled in drives
-                        if statistic_trust.is_doubtful(statistic_trust.ENDURANCE, reading.number, filled))
+                        if reading_rules.is_doubtful(reading_rules.ENDURANCE, reading.number, filled))
 
 
 def _equal(reading: Reading, expected: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..constants import HIGHEST_SHIFT
@@ -18,7 +18,6 @@ from ..model import Device, Identity, Report, Source
 from ..reading.json_values import object_of
 from ..typed import Json
 from ..wording import plural
-from .names import keys_of, slug
 
 VALUE, RAW = 'VALUE', 'RAW_VALUE'
 NVME_ENTRY, SAS_ENTRY = 'Generic NVMe', 'Generic SAS'
@@ -351,3 +350,44 @@ def shifted(number: float, shift: int | None) -> float:
     if not shift or number != int(number):
         return number
     return int(number) << shift if shift > 0 else int(number) >> -shift
+
+
+# --- the names of version 1.6, in its labels and as keys of its user configuration -----------------
+
+# Paths that version 1.6 used for drives behind a controller, by the name of the type.
+_PATHS: Mapping[str, Callable[[str, str], str]] = {
+    'megaraid': lambda numbers, path: f'/dev/megaraid{numbers}',
+    '3ware': lambda numbers, path: f'/dev/3ware{numbers}',
+    'areca': lambda numbers, path: f'/dev/areca_{numbers.replace("/", "_")}',
+    'aacraid': lambda numbers, path: f'/dev/aacraid_{numbers.replace(",", "_")}',
+    'cciss': lambda numbers, path: f'/dev/cciss_{numbers}_{os.path.basename(path)}'}
+
+
+def slug(text: str) -> str:
+    """Return a name as version 1.6 used it in labels: no brackets, _ for spaces, no characters that daemons misread."""
+    return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
+
+
+def old_path(device: Device) -> str:
+    """Return the path of a device in version 1.6, used as a key of user configurations and to start its labels."""
+    if device.is_recorded:
+        return f'/dev/{device.name}'
+    name, _, slots = device.type.rpartition('+')[2].partition(',')
+    if name in _PATHS:
+        return _PATHS[name](slots, device.path)
+    return device.path if device.path.startswith('/dev/disk/') else os.path.realpath(device.path)
+
+
+def old_names(devices: Sequence[Device]) -> dict[str, str]:
+    """Return the start of each device's labels in version 1.6, by our name.
+
+    Version 1.6 omitted the controller. If two drives would have the same name, ours is used.
+    """
+    names = {device.name: slug(re.sub('^/dev/(disk/by-[a-z]+/)?', '', old_path(device))) for device in devices}
+    taken = list(names.values())
+    return {name: old if old and taken.count(old) == 1 else name for name, old in names.items()}
+
+
+def keys_of(device: Device) -> frozenset[str]:
+    """Return the keys of a device in user configurations."""
+    return frozenset((old_path(device), device.path if not device.type else '', device.address))

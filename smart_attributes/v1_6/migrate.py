@@ -13,7 +13,7 @@ from ..knowledge.thresholds import DriveLimit, Limit, Thresholds
 from ..model import Device, Identity, Report
 from ..typed import MutableJson
 from ..words import clean
-from . import files, limit_conversion, names
+from . import files, limit_conversion
 from .files import HEALTH, OldEntry, OldFile, OldLimit
 from .limit_conversion import COLUMNS, Meaning
 
@@ -209,7 +209,7 @@ class _Work:
             entry = files.entry(user.name, key, data)
             where = f'{user.name}, {clean(key)}'
             self._lost += entry.faults
-            drives = [drive for drive in self._site.drives if key in names.keys_of(drive.device)]
+            drives = [drive for drive in self._site.drives if key in files.keys_of(drive.device)]
             for drive in drives:
                 self._add(self._of_drive(drive, entry, where), self._with_shifts(entry, drive.report.identity))
             if drives:

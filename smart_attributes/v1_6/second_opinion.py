@@ -14,7 +14,7 @@ from ..knowledge import ranges, severity, site_file, standards
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..wording import plain
-from . import files, limit_conversion, names
+from . import files, limit_conversion
 from .files import ERROR_COUNT, HEALTH, OldEntry, OldLimit, OldNumber
 
 NOTE = 'legacy-note'       # code of notes on parts of version 1.6 that are used or have no effect
@@ -36,11 +36,11 @@ class OldFiles(NamedTuple):
 
     def addressed(self, devices: Sequence[Device]) -> OldFiles:
         """Return the files with the labels for these devices, and a note for each key that does not match a device."""
-        keys = {key for device in devices for key in names.keys_of(device)}
+        keys = {key for device in devices for key in files.keys_of(device)}
         notes = [Coded(NOTE, f'{self.users.name}: {key} is not one of the drives of this check, so its limits have '
                              f'no effect')
                  for key in self.users.entries if key not in keys] if self.users else []
-        return self._replace(names=names.old_names(devices), notes=(*self.notes, *notes))
+        return self._replace(names=files.old_names(devices), notes=(*self.notes, *notes))
 
     def joined(self, verdict: Verdict, report: Report, database: SpecDatabase, ignored: frozenset[int],
                ignored_metrics: frozenset[str]) -> Verdict:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from smart_attributes.check import judging
+from smart_attributes.devtools.reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
 from smart_attributes.devtools.sources import Evidence
-from smart_attributes.devtools.statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 from smart_attributes.knowledge import formatting, readings, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
