@@ -1,19 +1,38 @@
-"""The exception tree, and the identity of the drive that an error is about.
+"""Sentences with a code, the exception tree, and the identity of the drive that an error is about.
 
 Each message is a full sentence: where, what happened, and the next step.
 """
 from __future__ import annotations
 
-import os
-import sys
+from collections.abc import Mapping
 
-from .typed import NamedTuple
+from .typed import TYPE_CHECKING, NamedTuple
 
-# Exceptions from a file of this program that is missing, damaged or unreadable.
-DAMAGE = (ImportError, SyntaxError, EOFError)
-# Modules of the standard library without a .py file, in shared objects or in Python itself: for is_standard().
-_SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'readline', 'resource', 'select',
-           'syslog', 'termios', 'time', 'unicodedata', 'zlib')
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Coded(str):
+    """A sentence with its code (a name in codes.json) and its values. It is a str and prints like one.
+
+    People read the sentence, and programs act on the code.
+    """
+
+    code: str
+    fields: Mapping[str, Any]
+
+    def __new__(cls, code: str, text: str, **fields: Any) -> Coded:
+        """Return *text* with its code. fields: the values in it, under their keys in the JSON document."""
+        made = super().__new__(cls, text)
+        made.code, made.fields = code, fields
+        return made
+
+    def is_about_the_same(self, other: Coded) -> bool:
+        """Return whether both report the same fact about the same thing, whatever their wording."""
+        return (self.code, self.fields) == (other.code, other.fields)
+
+
+NOTHING = Coded('', '')
 
 
 class Identity(NamedTuple):
@@ -151,58 +170,3 @@ class HistoryUnusable(SmartError):
     """The history cannot be read or written; the check continues without it."""
 
     code = 'history-unusable'
-
-
-def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
-    """Return the error of one drive for an exception that the code for it did not expect.
-
-    what: what could not be done, such as "cannot be parsed". Other drives are not affected.
-    evidence: the command whose output belongs to a report of this bug.
-    """
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
-    if isinstance(error, DAMAGE):
-        return DriveError(f'{what}: {type(error).__name__} in a file of check_smart_attributes; reinstall it',
-                          'plugin-damaged')
-    return DriveError(f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with the '
-                      f'output of: {evidence}', 'internal-error')
-
-
-def not_installed(module: str) -> str:
-    """Return the sentence for a missing module, which may belong to Python, to this program or to a third party."""
-    package = module.partition('.')[0]
-    if package == __name__.partition('.')[0]:
-        return (f'the module {module} of this program cannot be loaded; reinstall the program, readable for every '
-                f'user')
-    if is_standard(package):
-        return (f'the module {package} of Python\'s standard library cannot be loaded from {_library()}; reinstall '
-                f'this Python, complete and readable for every user')
-    return f'the Python package {package} is not installed; {installing(package)}'
-
-
-def is_standard(package: str) -> bool:
-    """Return whether a package belongs to Python itself and so never has to be installed.
-
-    Python 3.9 has no list of these, so its files are examined. If they cannot be read, no package counts as missing.
-    """
-    names = getattr(sys, 'stdlib_module_names', None)
-    if names is not None:
-        return package in names
-    is_file = any(os.path.lexists(os.path.join(_library(), package + end)) for end in ('', '.py'))
-    return is_file or package.startswith('_') or package in _SHARED or not os.access(_library(), os.R_OK | os.X_OK)
-
-
-def _library() -> str:
-    """Return the directory of Python's standard library."""
-    return os.path.dirname(os.__file__)
-
-
-def installing(package: str) -> str:
-    """Return the command that installs a package for this Python."""
-    from .files import repair
-    if repair():   # the libraries of an installed program are its own
-        return f'as root, run: {repair()}'
-    by_pip = f'{sys.executable} -m pip install {package}'
-    if sys.prefix != sys.base_prefix:
-        return by_pip  # packages from apt are not visible in a virtual environment
-    return f'apt install python3-{package.lower().replace("_", "-")}, or {by_pip}'

@@ -154,36 +154,13 @@ def failure(argv: list[str], sentence: str) -> str:
 def explained(error: BaseException) -> str:
     """Return the sentence for an error that ended a command, with its code: what happened, why, and the next step."""
     try:
-        from .coded import Coded
+        from .errors import Coded
+        from .failures import explained as words_of
         from .words import sentence
-        code, words = _words(error)
+        code, words = words_of(error, _cannot_start)
         return Coded(code, sentence(words, 2000))
     except BaseException:  # the modules that create the sentence are damaged, too
         return '[plugin-damaged] ' + ' '.join(_cannot_start(error).replace('|', '/').split())
-
-
-def _words(error: BaseException) -> tuple[str, str]:
-    """Return the code and the sentence for an error."""
-    from .errors import DAMAGE, SmartError, not_installed
-    if isinstance(error, SmartError):
-        return error.code, str(error)
-    if isinstance(error, KeyboardInterrupt):
-        return 'interrupted', 'interrupted; run it again'
-    if isinstance(error, alarm.TimeIsOver):
-        more = '; increase -t' if error.is_late else ''
-        return 'time-over', f'{error}, before there was a result{more}'
-    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(__package__):
-        return 'python-package-missing', not_installed(error.name)
-    if isinstance(error, DAMAGE) or _is_of_installation(error):
-        return 'plugin-damaged', _cannot_start(error)
-    return 'internal-error', (f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with '
-                              f'the command line')
-
-
-def _is_of_installation(error: BaseException) -> bool:
-    """Return whether an error is caused by missing, damaged or unreadable files of this program."""
-    file = str(error.filename) if isinstance(error, OSError) else ''
-    return (type(error).__module__ == 'zlib' or file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])
 
 
 def _cannot_start(error: BaseException) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
-from .coded import NOTHING, Coded
 from .constants import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
-from .errors import DriveError
+from .errors import NOTHING, Coded, DriveError
 from .errors import Identity as Identity  # noqa: PLC0414 (an export)
 from .typed import TYPE_CHECKING, NamedTuple
 

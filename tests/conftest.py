@@ -21,8 +21,7 @@ import pytest
 import warm
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.coded import Coded
-from smart_attributes.errors import SmartError
+from smart_attributes.errors import Coded, SmartError
 from smart_attributes.output import codes
 
 ROOT = Path(__file__).resolve().parent.parent

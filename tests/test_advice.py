@@ -9,8 +9,8 @@ import pytest
 from conftest import ROOT, run
 from test_severity import FAILED, drive, found
 
-from smart_attributes.coded import Coded
 from smart_attributes.constants import DAY, YEAR
+from smart_attributes.errors import Coded
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives

@@ -13,7 +13,7 @@ from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin_lines
 from smart_attributes.output.statements import findings, headline

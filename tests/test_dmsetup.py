@@ -11,7 +11,7 @@ import random
 
 import pytest
 
-from smart_attributes.coded import NOTHING
+from smart_attributes.errors import NOTHING
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
 from smart_attributes.reading.system import System

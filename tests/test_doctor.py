@@ -26,7 +26,7 @@ from conftest import NOBODY, ROOT, SOON, Result, run
 from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
-from smart_attributes import errors
+from smart_attributes import failures
 from smart_attributes.doctor import daemons, drives, history_state, start, sudo_reports, sudo_rule
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output import doctor_findings
@@ -911,7 +911,7 @@ def test_a_module_of_python_itself_is_never_a_package_to_install(monkeypatch, mo
     if not has_list:
         monkeypatch.delattr(sys, 'stdlib_module_names', raising=False)
 
-    told = errors.not_installed(module)
+    told = failures.not_installed(module)
 
     assert words in told and ('pip install' in told) is is_to_install
 

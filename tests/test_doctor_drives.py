@@ -7,9 +7,9 @@ import pytest
 
 from smart_attributes.check.drive_tracking import Whereabouts
 from smart_attributes.check.survey import Survey
-from smart_attributes.coded import Coded
 from smart_attributes.doctor import drives
 from smart_attributes.errors import (
+    Coded,
     ControllerElsewhere,
     DriveAbsent,
     DriveAsleep,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import (

@@ -19,7 +19,7 @@ import pytest
 from conftest import ROOT, SOON, run
 from test_fleet_answers import LINE, Fake, service, told
 
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.fleet import plugin_output, services
 from smart_attributes.output.codes import BY_NAME, CAUSES
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State

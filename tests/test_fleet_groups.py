@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, run
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.fleet import replacement_order
 from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
 from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step

@@ -15,10 +15,9 @@ import shorthand
 from conftest import ROOT, drive_path, run, texts
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
-from smart_attributes.coded import Coded
 from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
-from smart_attributes.errors import SmartError
+from smart_attributes.errors import Coded, SmartError
 from smart_attributes.fleet import gathering, plugin_output, summary
 from smart_attributes.output import advice, forecast_dates
 from smart_attributes.output.codes import BY_NAME

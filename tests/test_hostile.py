@@ -14,8 +14,7 @@ import pytest
 from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes.check import judging
-from smart_attributes.coded import Coded
-from smart_attributes.errors import DriveError
+from smart_attributes.errors import Coded, DriveError
 from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.output import drive_list, explain, json_document, page, plugin, table_cells

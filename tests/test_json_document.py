@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.knowledge import ranges
 from smart_attributes.model import (
     Device,

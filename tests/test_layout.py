@@ -18,10 +18,11 @@ from smart_attributes.reading import smartctl_calls
 
 # What the modules of a subpackage, or a module at the top, may import beside their own subpackage and the base.
 MAY_IMPORT: dict[str, set[str]] = {
-    'errors': {'files', 'typed'}, 'model': {'coded', 'constants', 'errors', 'typed'}, 'constants': set(),
+    'errors': {'typed'}, 'failures': {'alarm', 'errors', 'files'},
+    'model': {'constants', 'errors', 'typed'}, 'constants': set(),
     'words': set(), 'wording': {'constants', 'model', 'typed'},
     'trust': set(), 'alarm': set(), 'state_directory': {'constants', 'trust'},
-    'files': set(), 'typed': set(), 'coded': {'typed'}, 'sqlite_file': {'typed'},
+    'files': set(), 'typed': set(), 'sqlite_file': {'typed'},
     'reading': set(), 'knowledge': set(), 'history': set(),
     # Groups are read from the files of /sys that also show the disks, and their members have drives' addresses.
     'redundancy': {'reading'},

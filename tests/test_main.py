@@ -151,7 +151,7 @@ DAMAGES = {
     'unreadable-module-later': lambda modules: (modules / 'commands/table.py').chmod(0o600),
     'unreadable-words': lambda modules: (modules / 'words.py').chmod(0o600),
     'unreadable-documents': lambda modules: [
-        (modules / 'command_line' / name).chmod(0o600) for name in ('failure_document.py', 'parsers.py')],
+        (modules / 'command_line' / name).chmod(0o600) for name in ('failure_document.py', 'options.py')],
     'unreadable-face': lambda modules: (modules / 'output').chmod(0o700),
     'cut-module': lambda modules: cut(modules / 'alarm.py'),
     'cut-module-later': lambda modules: cut(modules / 'check/survey.py'),

@@ -10,8 +10,8 @@ import pytest
 from conftest import ROOT, run
 from days import DAY, HOUR, START, Machine, asleep, disk
 
-from smart_attributes.coded import Coded
 from smart_attributes.commands import table
+from smart_attributes.errors import Coded
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import metrics_document
 

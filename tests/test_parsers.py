@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from smart_attributes.command_line import option_groups as groups
-from smart_attributes.command_line import parsers
-from smart_attributes.command_line.options import Options
-from smart_attributes.command_line.parsers import Command
+from smart_attributes.command_line import options as parsers
+from smart_attributes.command_line.options import Command, Options
 from smart_attributes.errors import UsageError
 from smart_attributes.typed import NamedTuple
 from smart_attributes.v1_6 import command_line

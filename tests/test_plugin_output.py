@@ -4,7 +4,7 @@ import json
 import pytest
 from conftest import ROOT
 
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.fleet.plugin_output import ENDURANCE, TIME_LEFT, Origin, Reader, dated, handled
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State

@@ -8,7 +8,7 @@ import pytest
 from conftest import drive, drive_path, run
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.coded import Coded
+from smart_attributes.errors import Coded
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import return_form
 from smart_attributes.reading import smartctl_calls

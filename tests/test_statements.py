@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes import wording, words
-from smart_attributes.coded import Coded
 from smart_attributes.constants import LONGEST_STATEMENT
+from smart_attributes.errors import Coded
 from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import statements
 from smart_attributes.reading.report_common import EXIT_STATUS_BITS, exit_status_notes

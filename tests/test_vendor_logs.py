@@ -16,10 +16,9 @@ from simulator import Machine, read, why_not
 
 from smart_attributes.check import further_logs, judging, vendor_readings
 from smart_attributes.check.rulebook import Judge
-from smart_attributes.coded import Coded
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
-from smart_attributes.errors import DriveError, UsageError
+from smart_attributes.errors import Coded, DriveError, UsageError
 from smart_attributes.history.past import Past
 from smart_attributes.history.series import History, Key, Point
 from smart_attributes.knowledge import vendor_logs

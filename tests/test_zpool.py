@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, SOON
 
-from smart_attributes.coded import NOTHING
+from smart_attributes.errors import NOTHING
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
 from smart_attributes.reading.system import System

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
 MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))  # needs data that no user has: not of the package
 # What every module may import.
-BASE = {'model', 'constants', 'coded', 'errors', 'words', 'wording', 'trust', 'alarm', 'state_directory',
+BASE = {'model', 'constants', 'errors', 'failures', 'words', 'wording', 'trust', 'alarm', 'state_directory',
         'files', 'typed', 'sqlite_file'}
 
 Arrows = Mapping[tuple[str, str], int]  # (importing, imported) -> how many imports

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from smart_attributes.command_line.parsers import Command, Parser
+from smart_attributes.command_line.options import Command, Parser
 from smart_attributes.commands import table
 from smart_attributes.v1_6 import command_line
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from ..coded import Coded
 from ..constants import HOUR, LONGEST_STATEMENT
+from ..errors import Coded
 from ..knowledge import drive_logs, standards
 from ..knowledge.drive_database import Advisory, DriveSpec
 from ..model import Device, Identity, Reading, Report, Source, State

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..coded import Coded
 from ..constants import DAY, MONTH
+from ..errors import Coded
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
 from ..model import Identity, State, Verdict, worst

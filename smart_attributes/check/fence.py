@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..errors import inside
 from ..model import State, Verdict, worst
 
 UNCOMPARED = 'cannot be compared with its history'
@@ -18,6 +17,7 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
 
     what: what could not be done, such as "cannot be shown".
     """
+    from ..failures import inside
     known = f'is {verdict.state.name}, but {what}' if verdict.state is State.CRITICAL else what
     problem = inside(error, known)
     return Verdict(verdict.device, verdict.identity, worst([verdict.state, State.UNKNOWN]), problem=str(problem),

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from .. import state_directory
-from ..coded import Coded
 from ..command_line.options import Options
-from ..errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
+from ..errors import Coded, DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
 from ..wording import duration

@@ -4,8 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import alarm
-from ..coded import Coded
-from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached
+from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State
 from ..reading import addresses, names
 from ..reading.identity import distinct, note

@@ -3,9 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..coded import NOTHING, Coded
 from ..constants import HOUR
-from ..errors import DriveAsleep, SmartError
+from ..errors import NOTHING, Coded, DriveAsleep, SmartError
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, telling, when_quiet

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from ..coded import Coded
+from ..errors import Coded
 from ..knowledge.thresholds import GONE
 from ..model import Report, State
 from ..typed import TYPE_CHECKING, NamedTuple

@@ -5,8 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from .. import alarm
-from ..coded import Coded
-from ..errors import DriveNotReached
+from ..errors import Coded, DriveNotReached
 from ..model import Identity, Read
 from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan

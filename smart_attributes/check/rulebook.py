@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from .. import alarm
-from ..coded import Coded
 from ..command_line.options import DataFiles, Options
-from ..errors import DataError, UsageError
+from ..errors import Coded, DataError, UsageError
 from ..files import CONFIG, is_there
 from ..model import Identity, Report, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple

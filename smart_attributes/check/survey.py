@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 
 from .. import alarm
-from ..coded import Coded
 from ..command_line.options import Options
+from ..errors import Coded
 from ..model import Lately, Read, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import inventory, messages, reads

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .. import alarm
-from ..coded import Coded
-from ..errors import DataError, DriveAsleep, DriveError, SmartError, inside
+from ..errors import Coded, DataError, DriveAsleep, DriveError, SmartError
 from ..model import Device, Read, Report, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import fence
@@ -186,6 +185,7 @@ def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
         problem = DriveError(f'cannot be evaluated: it took more than {slow}, probably because of a pattern in a data '
                              'file; to find it, run: check_smart_attributes validate', 'judging-failed')
     except Exception as error:  # one drive must not stop the run
+        from ..failures import inside
         problem = inside(error, 'cannot be evaluated')
     return _unreadable(read, problem, judge)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from ..constants import ENDINGS
 from ..typed import TYPE_CHECKING, NamedTuple
-from .option_groups import OUTPUT, OptionGroup, expected, option, seconds
+from .option_groups import OUTPUT, expected, option, seconds
+from .options import OptionGroup
 
 if TYPE_CHECKING:
     from ..typed import Json

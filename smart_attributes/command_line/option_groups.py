@@ -2,28 +2,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ..constants import DAY, DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, State
-from ..typed import TYPE_CHECKING, NamedTuple
-from .options import FORMATS, LABELS, STATE_WORDS
+from ..typed import TYPE_CHECKING
+from .options import FORMATS, LABELS, STATE_WORDS, OptionGroup
 
 if TYPE_CHECKING:
     from typing import Any
 
-    Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
-
-
-class OptionGroup(NamedTuple):
-    """Options under one heading of the help; groups with the same heading are shown as one.
-
-    title: '' for the options without a heading.
-    """
-
-    title: str
-    options: tuple[Option, ...]
+    from .options import Option as Option  # noqa: PLC0414  records takes the name from here
 
 
 def option(*spellings: str, **arguments: Any) -> Option:

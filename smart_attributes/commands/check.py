@@ -8,8 +8,8 @@ from contextlib import suppress
 from .. import alarm
 from ..check import fence
 from ..check.survey import Survey, survey
-from ..coded import Coded
 from ..command_line.options import CheckOptions, Options
+from ..errors import Coded
 from ..model import State
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING

@@ -11,11 +11,10 @@ from typing import Any
 
 from .. import alarm
 from ..check.rulebook import judge_of, site_of
-from ..coded import Coded
 from ..command_line.command_options import FleetOptions
 from ..command_line.options import Options
 from ..constants import DOCUMENT, MOST_ROWS
-from ..errors import NotAReport, UsageError
+from ..errors import Coded, NotAReport, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
 from ..fleet.ledger_file import record

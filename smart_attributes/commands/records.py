@@ -10,8 +10,7 @@ from collections.abc import Callable
 from ..command_line import command_options as own
 from ..command_line import option_groups as groups
 from ..command_line.option_groups import option
-from ..command_line.options import PROGRAM, USER
-from ..command_line.parsers import Command
+from ..command_line.options import PROGRAM, USER, Command
 from ..files import CONFIG
 from ..typed import TYPE_CHECKING
 

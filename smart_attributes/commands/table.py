@@ -7,9 +7,8 @@ from importlib import import_module
 
 from .. import VERSION, alarm
 from ..command_line import option_groups as groups
-from ..command_line import parsers
-from ..command_line.options import OK, PROGRAM, CheckOptions, Options
-from ..command_line.parsers import Command
+from ..command_line import options as command_line
+from ..command_line.options import OK, PROGRAM, CheckOptions, Command, Options
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,15 +47,15 @@ def commands() -> tuple[Command, ...]:
     return CHECK, *records.OTHERS
 
 
-def parser(command: Command) -> parsers.Parser:
+def parser(command: Command) -> command_line.Parser:
     """Return the parser of a command."""
-    return parsers.parser(command, (lambda: commands()[1:]) if command is CHECK else None)
+    return command_line.parser(command, (lambda: commands()[1:]) if command is CHECK else None)
 
 
 def _understood(argv: Sequence[str]) -> tuple[Command, Options]:
     is_named = argv[:1] and argv[0][:1] != '-'
     command = next((each for each in commands()[1:] if each.name == argv[0]), CHECK) if is_named else CHECK
-    return command, parsers.parse(command, parser(command), argv if command is CHECK else argv[1:])
+    return command, command_line.parse(command, parser(command), argv if command is CHECK else argv[1:])
 
 
 def _version(options: Options) -> int:

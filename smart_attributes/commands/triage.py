@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 
 from ..check.survey import Survey
-from ..coded import Coded
 from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
+from ..errors import Coded
 from ..output import output_file
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..check import reads
-from ..command_line.options import Options
-from ..command_line.parsers import Parser
+from ..command_line.options import Options, Parser
 from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding, found

@@ -9,10 +9,9 @@ from itertools import groupby
 
 from ..check import drive_tracking
 from ..check.survey import Survey
-from ..coded import Coded
 from ..command_line.options import PROGRAM
 from ..constants import TIMEOUT
-from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
+from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
 from ..knowledge import drive_logs
 from ..model import BEHIND_NRPE, Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME

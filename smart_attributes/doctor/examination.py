@@ -11,7 +11,8 @@ from .. import alarm
 from ..check import reads, survey
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
-from ..errors import SmartError, UsageError, not_installed
+from ..errors import SmartError, UsageError
+from ..failures import not_installed
 from ..files import CONFIG
 from ..installation.plan import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
 from ..model import Device

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from .. import alarm
-from ..coded import Coded
 from ..constants import MOST_DISTINCT
-from ..errors import SmartError
+from ..errors import Coded, SmartError
 from ..knowledge.drive_database import SpecDatabase
 from ..model import State, worst
 from ..output.packed_document import Packer

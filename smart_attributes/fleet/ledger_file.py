@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ..alarm import TimeIsOver
-from ..coded import Coded
 from ..constants import LONGEST_IDENTITY, YEAR
-from ..errors import SmartError
+from ..errors import Coded, SmartError
 from ..model import State
 from ..output.advice import GONE
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, checksum, reason

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Callable, NamedTuple
 
-from ..coded import Coded
 from ..constants import LONGEST_HEAD, MOST_LABELS
+from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..coded import Coded
 from ..constants import DAY, LONGEST_HEAD, LONGEST_OUTPUT, LONGEST_SERVICE_NAME, LONGEST_TEXT, MOST_VALUES
+from ..errors import Coded
 from ..model import State, worst
 from ..output import plugin_lines
 from ..output.codes import BY_NAME

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .. import files, trust
-from ..coded import Coded
 from ..constants import DAY, LARGEST_DOCUMENT, LONGEST_IDENTITY, MOST_DRIVES_OF_HOST, MOST_POINTS
-from ..errors import SmartError
+from ..errors import Coded, SmartError
 from ..model import State
 from ..output.advice import NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
 from ..output.codes import BY_NAME

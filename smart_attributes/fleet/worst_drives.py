@@ -6,8 +6,8 @@ from bisect import insort
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..coded import Coded
 from ..constants import LARGEST_ROW, LARGEST_TABLE, MOST_ROWS
+from ..errors import Coded
 from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
 from ..typed import TYPE_CHECKING, Json

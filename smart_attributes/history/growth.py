@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, zip_longest
 
-from ..coded import Coded
 from ..constants import HOUR, LETTERS
-from ..errors import DataError
+from ..errors import Coded, DataError
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import amount, duration, plain

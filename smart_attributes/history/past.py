@@ -4,8 +4,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..coded import Coded
 from ..constants import DAY, HOUR, MONTH
+from ..errors import Coded
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import amount
 from ..words import clean

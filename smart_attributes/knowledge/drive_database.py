@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ..coded import Coded
-from ..errors import DataError
+from ..errors import Coded, DataError
 from ..model import Identity, State
 from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import decode

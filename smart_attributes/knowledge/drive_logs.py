@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import localtime, strftime
 
-from ..coded import Coded
 from ..constants import HOUR
+from ..errors import Coded
 from ..model import Identity, Reading, Report, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, since

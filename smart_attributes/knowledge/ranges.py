@@ -8,9 +8,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ..coded import Coded
 from ..constants import LETTERS, LONGEST_BOUND, LONGEST_RANGE
-from ..errors import UsageError
+from ..errors import Coded, UsageError
 from .nagios import Range
 
 INFINITY = float('inf')

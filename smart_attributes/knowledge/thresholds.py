@@ -9,8 +9,8 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ..coded import Coded
 from ..constants import LETTERS
+from ..errors import Coded
 from ..model import Device, Identity, Reading, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import amount

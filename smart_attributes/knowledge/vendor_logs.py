@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..coded import Coded
 from ..constants import DAY
+from ..errors import Coded
 from ..model import Reading, Source
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean

@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..coded import Coded
 from ..constants import DOCUMENT
+from ..errors import Coded
 from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
 from ..redundancy import replacement

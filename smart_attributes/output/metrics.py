@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..errors import SmartError, installing
+from ..errors import SmartError
+from ..failures import installing
 from ..knowledge.drive_database import Metric
 from ..model import Forecast, Judgement, State, Verdict, worst
 from ..redundancy.replacement import Membership

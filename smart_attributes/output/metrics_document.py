@@ -20,7 +20,7 @@ from .advice import advice
 from .metrics import graphed
 
 if TYPE_CHECKING:
-    from ..coded import Coded
+    from ..errors import Coded
     from ..model import Device
 
 TEXT = 500  # characters

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 from .. import files
 from ..constants import LARGEST_SMALL_FILE
-from ..errors import SmartError, installing
+from ..errors import SmartError
+from ..failures import installing
 from ..typed import Json
 from ..words import visible
 from .advice import COPY, KEEP, LATER, NOTHING, ORDER_OF_ACTIONS, REJOIN, REPLACE, WATCH, in_its_groups

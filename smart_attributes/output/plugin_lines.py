@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..coded import Coded
+from ..errors import Coded
 from ..model import State, Verdict
 from ..typed import NamedTuple
 from ..wording import plural

@@ -1,8 +1,8 @@
 """Findings of a drive's judgements, and the reason that it was not read, as sentences for all outputs."""
 from __future__ import annotations
 
-from ..coded import Coded
 from ..constants import LONGEST_STATEMENT
+from ..errors import Coded
 from ..model import Judgement, Reading, State, Verdict
 from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, statement
 from ..words import clean, coded, sentence

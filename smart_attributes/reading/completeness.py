@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 
-from ..coded import Coded
+from ..errors import Coded
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import listed
 from .farm import LOG, count_of

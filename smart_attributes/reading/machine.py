@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
-from ..coded import NOTHING, Coded
-from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError, inside
+from ..errors import NOTHING, Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
@@ -171,6 +170,7 @@ def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> 
     except alarm.TakesTooLong as error:
         return DriveError(f'cannot be parsed within {error}{look}', 'report-too-complex')
     except Exception as error:
+        from ..failures import inside
         return inside(error, 'cannot be parsed')
 
 

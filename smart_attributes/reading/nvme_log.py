@@ -5,9 +5,8 @@ import json
 import os
 import re
 
-from ..coded import NOTHING, Coded
 from ..constants import LONGEST_STATEMENT
-from ..errors import DriveError
+from ..errors import NOTHING, Coded, DriveError
 from ..model import LogPage
 from ..typed import TYPE_CHECKING
 from ..words import clean

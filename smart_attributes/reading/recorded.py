@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .. import files, trust
-from ..coded import Coded
 from ..constants import LARGEST_FILE
-from ..errors import DriveError, NotAReport
+from ..errors import Coded, DriveError, NotAReport
 from ..model import Device, Read, Report
 from ..wording import listed, plural
 from . import machine, text_report

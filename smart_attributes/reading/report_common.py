@@ -4,9 +4,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..coded import Coded
 from ..constants import LONGEST_SEARCHED_LINE
-from ..errors import DriveError
+from ..errors import Coded, DriveError
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
 from ..typed import NamedTuple
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 
 import re
 
-from ..coded import Coded
-from ..errors import SmartError, UsageError
+from ..errors import Coded, SmartError, UsageError
 from ..model import Device
 from ..typed import NamedTuple
 from ..words import clean

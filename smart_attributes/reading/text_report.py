@@ -4,9 +4,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from ..coded import Coded
 from ..constants import LONGEST_LINE
-from ..errors import DriveError
+from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
 from ..words import clean
 from . import farm, pysmart, report_common

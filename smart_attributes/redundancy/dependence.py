@@ -8,8 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 
-from ..coded import Coded
-from ..errors import inside
+from ..errors import Coded
 from ..model import Group, Member
 from ..reading import device_types
 from ..reading.system import LINUX, disks_of
@@ -47,6 +46,7 @@ def examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool 
     try:
         return _examined(verdicts, drives, only_alerting, asked, system)
     except Exception as error:
+        from ..failures import inside
         problem = inside(error, 'the use and the redundancy of the drives cannot be examined', 'lsblk')
         return Examined(verdicts, remarks=(Coded(problem.code, str(problem)),))
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from ..coded import Coded
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
+from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, names_in, text_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import IntEnum
 
-from ..coded import Coded
+from ..errors import Coded
 from ..model import Dependence, Replacement
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean, sentence

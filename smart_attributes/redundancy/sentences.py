@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..coded import Coded
+from ..errors import Coded
 from ..typed import TYPE_CHECKING
 from ..wording import listed, plural
 from ..words import argument, clean, sentence

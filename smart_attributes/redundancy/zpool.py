@@ -8,8 +8,8 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from ..coded import Coded
 from ..constants import LONGEST_GIVEN_NAME
+from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX

@@ -9,8 +9,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..coded import Coded
-from ..errors import DataError, UsageError
+from ..errors import Coded, DataError, UsageError
 from ..files import is_there
 from ..reading.addresses import parse
 from ..reading.machine import DeviceList

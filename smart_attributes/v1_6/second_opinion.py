@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..coded import NOTHING, Coded
+from ..errors import NOTHING, Coded
 from ..knowledge import ranges, severity, site_file, standards
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst

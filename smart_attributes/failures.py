@@ -1,0 +1,96 @@
+"""Sentences for exceptions that no code expected, and for missing packages. Loaded only after such an error."""
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from . import alarm
+from .errors import DriveError, SmartError
+from .files import repair
+
+# Exceptions from a file of this program that is missing, damaged or unreadable.
+DAMAGE = (ImportError, SyntaxError, EOFError)
+# Modules of the standard library without a .py file, in shared objects or in Python itself: for is_standard().
+_SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'readline', 'resource', 'select',
+           'syslog', 'termios', 'time', 'unicodedata', 'zlib')
+
+
+def explained(error: BaseException, cannot_start: Callable[[BaseException], str]) -> tuple[str, str]:
+    """Return the code and the sentence for an error that ended a command.
+
+    cannot_start: returns the sentence for a damaged installation.
+    """
+    if isinstance(error, SmartError):
+        return error.code, str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return 'interrupted', 'interrupted; run it again'
+    if isinstance(error, alarm.TimeIsOver):
+        more = '; increase -t' if error.is_late else ''
+        return 'time-over', f'{error}, before there was a result{more}'
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(__package__):
+        return 'python-package-missing', not_installed(error.name)
+    if isinstance(error, DAMAGE) or _is_of_installation(error):
+        return 'plugin-damaged', cannot_start(error)
+    return 'internal-error', (f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with '
+                              f'the command line')
+
+
+def _is_of_installation(error: BaseException) -> bool:
+    """Return whether an error is caused by missing, damaged or unreadable files of this program."""
+    file = str(error.filename) if isinstance(error, OSError) else ''
+    return (type(error).__module__ == 'zlib' or file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])
+
+
+def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
+    """Return the error of one drive for an exception that the code for it did not expect.
+
+    what: what could not be done, such as "cannot be parsed". Other drives are not affected.
+    evidence: the command whose output belongs to a report of this bug.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
+    if isinstance(error, DAMAGE):
+        return DriveError(f'{what}: {type(error).__name__} in a file of check_smart_attributes; reinstall it',
+                          'plugin-damaged')
+    return DriveError(f'{what}: {type(error).__name__} inside check_smart_attributes; please report this with the '
+                      f'output of: {evidence}', 'internal-error')
+
+
+def not_installed(module: str) -> str:
+    """Return the sentence for a missing module, which may belong to Python, to this program or to a third party."""
+    package = module.partition('.')[0]
+    if package == __name__.partition('.')[0]:
+        return (f'the module {module} of this program cannot be loaded; reinstall the program, readable for every '
+                f'user')
+    if is_standard(package):
+        return (f'the module {package} of Python\'s standard library cannot be loaded from {_library()}; reinstall '
+                f'this Python, complete and readable for every user')
+    return f'the Python package {package} is not installed; {installing(package)}'
+
+
+def is_standard(package: str) -> bool:
+    """Return whether a package belongs to Python itself and so never has to be installed.
+
+    Python 3.9 has no list of these, so its files are examined. If they cannot be read, no package counts as missing.
+    """
+    names = getattr(sys, 'stdlib_module_names', None)
+    if names is not None:
+        return package in names
+    is_file = any(os.path.lexists(os.path.join(_library(), package + end)) for end in ('', '.py'))
+    return is_file or package.startswith('_') or package in _SHARED or not os.access(_library(), os.R_OK | os.X_OK)
+
+
+def _library() -> str:
+    """Return the directory of Python's standard library."""
+    return os.path.dirname(os.__file__)
+
+
+def installing(package: str) -> str:
+    """Return the command that installs a package for this Python."""
+    if repair():   # the libraries of an installed program are its own
+        return f'as root, run: {repair()}'
+    by_pip = f'{sys.executable} -m pip install {package}'
+    if sys.prefix != sys.base_prefix:
+        return by_pip  # packages from apt are not visible in a virtual environment
+    return f'apt install python3-{package.lower().replace("_", "-")}, or {by_pip}'
