@@ -15,8 +15,7 @@ from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding, found, said
 from ..reading import controllers, processes, smartctl_calls
-from ..reading.content import as_text, loaded
-from ..reading.json_values import fraction_of, integer_at, object_of, objects_of, text_of
+from ..reading.content import as_text, fraction_of, integer_at, loaded, object_of, objects_of, text_of
 from ..reading.system import Disk, System, disks
 from ..reading.system import text_of as file_text
 from ..redundancy.device_mapper import NO_STATUS

@@ -15,9 +15,8 @@ from types import FunctionType
 from ..errors import Coded
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import listed
-from .farm import LOG, count_of
-from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
-from .report_common import ERROR_COUNTERS, NVME_KEYS
+from .content import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
+from .report_common import ERROR_COUNTERS, FARM_LOG, NVME_KEYS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -181,16 +180,6 @@ _STATISTIC = {**_all_of(offset=offset_of, flags={'valid': bool, 'normalized': bo
 _COUNTERS = _all_of(**{name: fraction_of if name == 'gigabytes_processed' else integer_of for name in ERROR_COUNTERS})
 _CYCLES = ('accumulated_start_stop_cycles', 'specified_cycle_count_over_device_lifetime',
            'accumulated_load_unload_cycles', 'specified_load_unload_count_over_device_lifetime')
-_UNRECOVERABLE = dict.fromkeys(
-    ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'), count_of)
-_HEADS = range(24)
-_FARM = {
-    'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
-    'page_3_error_statistics': {f'cum_lifetime_unrecoverable_by_head_{head}': _UNRECOVERABLE for head in _HEADS},
-    'page_5_reliability_statistics': {f'number_of_reallocated_sectors_by_head_{head}': count_of for head in _HEADS},
-    'drive_information': _all_of(serial_number=str, power_on_hour=count_of),
-    'head_information': {f'{name}_{head}': count_of for head in _HEADS
-                         for name in ('number_of_reallocated_sectors', *_UNRECOVERABLE)}}
 _SHAPE: Json = {
     **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=words_of)),
     **dict.fromkeys(('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str),
@@ -214,8 +203,9 @@ _SHAPE: Json = {
     'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, integer_of), 'power_on_time': {'hours': integer_of},
     'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},
     **{f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING) for number in range(20)},
-    LOG: {**_all_of(supported=bool), **_FARM},
     'endurance_used': {'current_percent': integer_of}, 'spare_available': {'current_percent': integer_of}}
+# Integers that certainly fit, so that the function need not be called.
+_PLAIN: Mapping[object, range] = {integer_of: SAFE, word_of: range(2 ** 53), byte_of: BYTES}
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
@@ -227,7 +217,25 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Cod
     lost = missing(report, arguments, _places(data))
     if report.version >= _WITH_SUPPORT and 'smart_support' not in data and not _INFO.isdisjoint(arguments):
         lost.append('whether SMART is enabled')
-    return tuple(sentences(_unfit(data, _SHAPE, '', []), [*lost, *_lost_rows(data)]))
+    return tuple(sentences(_unfit(data, _shape_of(data), '', []), [*lost, *_lost_rows(data)]))
+
+
+def _shape_of(data: Json) -> Json:
+    """Return the shape of a report, with that of a FARM log only if there is one."""
+    if FARM_LOG not in data:
+        return _SHAPE
+    from .farm import count_of
+    heads = range(24)
+    unrecoverable = dict.fromkeys(
+        ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'), count_of)
+    return {**_SHAPE, FARM_LOG: {
+        **_all_of(supported=bool),
+        'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
+        'page_3_error_statistics': {f'cum_lifetime_unrecoverable_by_head_{head}': unrecoverable for head in heads},
+        'page_5_reliability_statistics': {f'number_of_reallocated_sectors_by_head_{head}': count_of for head in heads},
+        'drive_information': _all_of(serial_number=str, power_on_hour=count_of),
+        'head_information': {f'{name}_{head}': count_of for head in heads
+                             for name in ('number_of_reallocated_sectors', *unrecoverable)}}}
 
 
 def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
@@ -245,11 +253,15 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
         fits = shape.get(key)
         if fits is None or type(value) is fits:
             continue
-        if type(fits) is dict and isinstance(value, dict):
+        if type(fits) is FunctionType:
+            is_fit = (type(value) is int and value in _PLAIN.get(fits, ())) or fits(data, key) is not None
+            if not is_fit:
+                places.append(where + key)
+        elif type(fits) is dict and isinstance(value, dict):
             _unfit(value, fits, f'{where}{key}.', places)
         elif type(fits) is list and isinstance(value, list):
             _unfit_items(value, fits[0], where + key, places)
-        elif type(fits) is not FunctionType or fits(data, key) is None:
+        else:
             places.append(where + key)
     return places
 
@@ -272,7 +284,7 @@ def _places(data: Json) -> set[str]:
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
     if logs and _STATISTICS_LOG not in logs:
         marks.append(NO_STATISTICS)
-    if object_of(data, LOG).get('supported') is False:
+    if object_of(data, FARM_LOG).get('supported') is False:
         marks.append(NO_FARM_LOG)
     return {*data, *marks}
 

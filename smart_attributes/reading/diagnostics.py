@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
 from ..model import Device, Read, Report
-from . import controllers, failure_reasons, smartctl_calls, virtual_devices
+from . import controllers, failure_reasons, smartctl_calls
 from .device_types import BY_NAME, base
 
 
@@ -21,7 +21,7 @@ def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
 def _better(device: Device, error: DriveError) -> DriveError:
     if error.identity or not isinstance(error, (DriveUndetected, SudoRefused)):
         return error
-    kind, is_refused = virtual_devices.of_path(device.path), isinstance(error, SudoRefused)
+    kind, is_refused = failure_reasons.of_path(device.path), isinstance(error, SudoRefused)
     if kind:
         refused = ' (the sudoers rule excludes it on purpose)' if is_refused else ''
         return DriveIsNoDrive(f'is not a drive with SMART: {device.path} is {kind}; leave it out{refused}')

@@ -11,11 +11,9 @@ from ..errors import DriveError
 from ..model import Farm, Head
 from ..typed import Json, NamedTuple
 from ..words import clean
-from .content import as_text, json_start, loaded
+from .content import as_text, integer_of, json_start, loaded, object_of, objects_of, text_of
 from .identity import serial_key
-from .json_values import integer_of, object_of, objects_of, text_of
-
-LOG = 'seagate_farm_log'
+from .report_common import FARM_LOG
 
 
 class _Keys(NamedTuple):
@@ -46,7 +44,7 @@ def of_json(data: Json) -> Farm | None:
     Values of another type, of an impossible size or of an impossible head count as absent. Neither the date of
     assembly is read, whose bytes smartctl 7.4 swaps, nor the write power-on time, whose unit 7.5 changed.
     """
-    log = object_of(data, LOG)
+    log = object_of(data, FARM_LOG)
     keys = next((keys for keys in _LAYOUTS if isinstance(log.get(keys.drive), dict)), None)
     if keys is None or log.get('supported') is not True:
         return None
@@ -72,7 +70,7 @@ def _of_text(section: str) -> Farm | None:
         name = f'{name}_{head}' if name.endswith(('read_unique', 'read_repeating')) else name
         values.setdefault(name, int(value) if re.fullmatch('[0-9]{1,39}', value) else value)
     drive = {**values, 'power_on_hour': values.get('power_on_hours', values.get('power_on_hour'))}
-    return of_json({LOG: {'supported': True, 'drive_information': drive, 'head_information': values}})
+    return of_json({FARM_LOG: {'supported': True, 'drive_information': drive, 'head_information': values}})
 
 
 def answered(stdout: bytes) -> Farm:

@@ -1,24 +1,22 @@
-"""Convert smartctl's JSON, of any version since 7.0, into a Report.
-
-A value of another type than smartctl documents counts as absent, because a report may come from a ticket, an
-anonymiser or a program that imitates smartctl.
-"""
+"""Convert smartctl's JSON, of any version since 7.0, into a Report."""
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 
 from ..errors import DriveError, NotAReport
-from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
+from ..model import AttributeRow, ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
 from ..typed import Json
-from . import completeness, farm, report_common
-from .content import as_text, json_start, loaded
-from .json_values import (
+from . import completeness, report_common
+from .content import (
+    as_text,
     byte_of,
     fraction_of,
     integer_at,
     integer_of,
+    json_start,
     list_of,
+    loaded,
     object_of,
     objects_of,
     offset_of,
@@ -77,16 +75,24 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     passed, words = report_common.with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
     attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
-    identity, known = _identity(data), farm.of_json(data)
-    identity = identity._replace(spins=known is not None or report_common.has_spindle(attributes))
+    identity = _identity(data)
+    farm = _farm(data, identity)
+    identity = identity._replace(spins=farm is not None or report_common.has_spindle(attributes))
     return Report(
         identity=identity, smart_status=passed, smart_status_text=words, attributes=attributes,
         statistics=report_common.with_pending(statistics, integer_at(data, 'ata_pending_defects_log.count')),
         nvme=_nvme(data), scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
         derived=_derived(data) if identity.protocol == 'ATA' else {}, self_tests=_self_tests(data),
         error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
-        messages=_complaints(smartctl), farm=farm.beside(known, identity.serial),
+        messages=_complaints(smartctl), farm=farm,
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int))
+
+
+def _farm(data: Json, identity: Identity) -> Farm | None:
+    if report_common.FARM_LOG not in data:
+        return None
+    from . import farm  # no check asks for this log together with the others
+    return farm.beside(farm.of_json(data), identity.serial)
 
 
 def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:

@@ -12,10 +12,14 @@ from ..errors import Coded, DriveError, NotAReport
 from ..model import Device, Read, Report
 from ..wording import listed, plural
 from . import machine, text_report
-from .content import begins_like_report
 from .names import slug, unique
 
 SHOWN = 5    # names of other files that are listed
+# Words at the beginning of smartctl's text and of its JSON. Damage leaves some of them.
+_HEAD = 2048
+_SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice Model: ', b'\nSerial Number: ',
+          b'\nRevision: ', b'\nModel Number: ', b'ID# ATTRIBUTE_NAME', b'"json_format_version"', b'"svn_revision"',
+          b'"platform_info"', b'"smartctl":', b'"local_time":')
 
 
 def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
@@ -50,9 +54,15 @@ def _is_meant(path: str) -> bool:
     if 'smart' in os.path.basename(path).lower():
         return True
     try:
-        return begins_like_report(_content(path))
+        return _begins_like_report(_content(path))
     except DriveError:  # not a regular file, or too large
         return False
+
+
+def _begins_like_report(data: bytes) -> bool:
+    """Return whether a file was probably meant as smartctl's output, although it cannot be read as such."""
+    head = data[:_HEAD].replace(b'\0', b'')
+    return b'smartctl'.startswith(head.strip()[:8]) or any(sign in head for sign in _SIGNS)
 
 
 def named(reads: Sequence[Read]) -> list[Read]:

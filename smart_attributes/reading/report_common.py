@@ -9,6 +9,8 @@ from ..errors import Coded, DriveError
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
 from ..typed import NamedTuple
 
+FARM_LOG = 'seagate_farm_log'
+
 ERROR_COUNTERS = (
     'errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites',
     'total_errors_corrected', 'correction_algorithm_invocations', 'gigabytes_processed', 'total_uncorrected_errors')
@@ -84,7 +86,7 @@ def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, 
         return problem
     problem = emptiness(report, is_asked)
     if problem:
-        from .virtual_devices import virtual_disk
+        from .failure_reasons import virtual_disk
         return virtual_disk(report.identity.model) or problem
     return None
 
@@ -98,7 +100,7 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     is_bare = report.smart_status is not False and not set(report.scsi) - _TEMPERATURES and not report.farm
     if not is_bare if is_scsi else has_smart_data(report):
         return None
-    from .virtual_devices import not_a_drive, virtual_disk
+    from .failure_reasons import not_a_drive, virtual_disk
     found = virtual_disk(identity.model)
     return found or not_a_drive(identity.model, kind, transport, identity.wwn) if is_scsi else found
 

@@ -7,7 +7,7 @@ from ..errors import Coded, SmartError, UsageError
 from ..model import Device
 from ..typed import NamedTuple
 from ..words import clean
-from . import addresses, virtual_devices
+from . import addresses, failure_reasons
 from .addresses import quoted
 from .names import named
 
@@ -35,7 +35,7 @@ def from_scan(text: str) -> Scan:
             refused.append(Coded('scan-left-out', f'the scan found {quoted(path)}, which is skipped: {error}'))
             is_whole = False
             continue
-        what = virtual_devices.of_path(path)
+        what = failure_reasons.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
             refused.append(Coded('scan-left-out', f'the scan found {path}, which is skipped: {reason}'))

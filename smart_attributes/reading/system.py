@@ -18,7 +18,6 @@ from ..words import clean
 from .device_types import CONTROLLERS, base, controller
 from .processes import Runner
 from .smartctl_calls import ENVIRONMENT
-from .virtual_devices import not_a_drive, virtual_disk
 
 TIME_LIMIT = 5.0  # seconds that a command may take
 _SHOWN = 200      # characters of an error message
@@ -121,11 +120,13 @@ def _disks(sys: str) -> Iterator[Disk]:
 
 
 def _nvme(name: str, device: str) -> Disk:
+    from .failure_reasons import virtual_disk  # only doctor asks what a disk is
     model, is_remote = text_of(f'{device}/model'), text_of(f'{device}/transport') not in ('', 'pcie')
     return Disk(name, name.rpartition('n')[0], 'NVMe', model, is_drive=not (is_remote or virtual_disk(model)))
 
 
 def _scsi(name: str, device: str, sys: str) -> Disk:
+    from .failure_reasons import not_a_drive, virtual_disk
     unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))  # host:channel:target:unit
     vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
     full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()

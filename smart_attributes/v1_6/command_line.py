@@ -207,7 +207,7 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
     option: the type from -O, or ''. root: the directory to search. Raises UsageError if the expression is invalid or
     does not match any drive.
     """
-    from ..reading import virtual_devices
+    from ..reading import failure_reasons
     text = unquoted(pattern)
     if re.fullmatch(_RANGE, text):
         return parse(typed(text, option)), []
@@ -215,7 +215,7 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
     devices: list[Device] = []
     for path in paths:
         try:
-            kind = virtual_devices.of_path(path)
+            kind = failure_reasons.of_path(path)
             if kind:
                 raise UsageError(f'it is {kind}, not a drive with SMART')
             devices += parse(typed(path, option))

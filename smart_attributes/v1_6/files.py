@@ -15,7 +15,7 @@ from ..constants import HIGHEST_SHIFT
 from ..errors import DataError, UsageError
 from ..knowledge import data_file, ranges, shipped_data, standards
 from ..model import Device, Identity, Report, Source
-from ..reading.json_values import object_of
+from ..reading.content import object_of
 from ..typed import Json
 from ..wording import plural
 
