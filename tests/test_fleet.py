@@ -19,7 +19,7 @@ import pytest
 import smartctl_output
 from conftest import ROOT
 
-from smart_attributes.check import judging
+from smart_attributes.check import fence, judging
 from smart_attributes.errors import DriveError
 from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.knowledge.standards import DEVICE_STATISTICS
@@ -73,7 +73,7 @@ def fleet(shared, database, is_part) -> Fleet:
             seconds += time.process_time() - started
             claims = families_that_claim(database, report)
         except DriveError as error:
-            verdict = judging.unreadable(device, error, judging.Rules())
+            verdict = fence.unreadable(device, error, State.OK)
         drives.append(Judged(facts['path'].partition('/')[0], facts, verdict, claims))
     gc.enable()
     return Fleet(drives, seconds)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from conftest import ROOT, drive_path, perfdata, run
 
-from smart_attributes.check import judging
+from smart_attributes.check import fence, judging
 from smart_attributes.errors import Coded, DriveError
 from smart_attributes.knowledge import drive_database, thresholds
-from smart_attributes.model import Device, Report, Verdict
+from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.output import drive_list, explain, json_document, page, plugin, table_cells
 from smart_attributes.output.json_document import document as faces_document
 from smart_attributes.reading import json_report, text_report
@@ -144,8 +144,7 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
 @pytest.mark.parametrize('problem', NASTY, ids=ascii)
 def test_a_problem_and_a_note_are_harmless(problem, database):
     """A bar in a sentence would be perfdata; a line break would be another drive."""
-    verdict = judging.unreadable(Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'),
-                                 judging.Rules())
+    verdict = fence.unreadable(Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'), State.OK)
 
     answer = plugin.render([verdict._replace(notes=(problem,))], database.metrics, plugin.Face(verbose=1),
                            plugin.Whole(notes=[problem])).text

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 import pytest
 import sys_tree
 
-from smart_attributes.check.inventory import counted, missing, nobody
+from smart_attributes.check.inventory import Inventory, counted, missing, nobody
+from smart_attributes.check.reads import Reads
+from smart_attributes.commands import table
 from smart_attributes.errors import ControllerElsewhere, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached
 from smart_attributes.model import Device, Identity, Read, Report, State
 from smart_attributes.reading import controllers, names
+from smart_attributes.reading.machine import DeviceList
 
 
 def disk(name: str, serial: str, wwn: str = '') -> Read:
@@ -103,14 +106,19 @@ def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
     assert counted(reads, [read.device for read in asked], True, 'device').is_bare is is_bare
 
 
-@pytest.mark.parametrize('bare, expected, wish, found', [
-    (True, None, State.OK, (State.OK, 'no drives: smartctl --scan found none (--no-drives ok)')),
-    (False, 0, State.OK, (State.OK, 'no drives, as expected (--expect 0)')),
-    (True, 0, State.CRITICAL, (State.CRITICAL, 'no drives: smartctl --scan found none (--no-drives critical)')),
-    (True, None, None, (State.UNKNOWN, NO_DRIVES)), (False, 2, State.OK, (State.UNKNOWN, NO_DRIVES))],
-    ids=['bare-and-wished', 'none-expected', 'wish-first', 'no-wish', 'not-bare'])
-def test_a_check_without_drives_has_a_state_and_a_reason(bare, expected, wish, found):
-    state, words = nobody(bare, expected, wish)
+@pytest.mark.parametrize('scanned, bare, wanted, found', [
+    (True, True, '--no-drives ok', (State.OK, 'no drives: smartctl --scan found none (--no-drives ok)')),
+    (True, False, '--expect 0 --no-drives ok', (State.OK, 'no drives, as expected (--expect 0)')),
+    (True, True, '--expect 0 --no-drives critical',
+     (State.CRITICAL, 'no drives: smartctl --scan found none (--no-drives critical)')),
+    (True, True, '', (State.UNKNOWN, NO_DRIVES)),
+    (True, False, '--expect 2 --no-drives ok', (State.UNKNOWN, NO_DRIVES)),
+    (False, True, '--no-drives ok', (State.UNKNOWN, NO_DRIVES))],
+    ids=['bare-and-wished', 'none-expected', 'wish-first', 'no-wish', 'not-bare', 'no-scan'])
+def test_a_check_without_drives_has_a_state_and_a_reason(scanned, bare, wanted, found):
+    stage = Reads(DeviceList((), is_scan=scanned))
+
+    state, words = nobody(stage, Inventory((), (), bare), table.parse(wanted.split()))
 
     assert (state, words) == found
     assert getattr(words, 'code', '') == ('no-drives' if state is State.UNKNOWN else '')

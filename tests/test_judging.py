@@ -7,7 +7,7 @@ import small_database
 from conftest import ROOT
 from small_database import row
 
-from smart_attributes.check import drive_notes, judging
+from smart_attributes.check import drive_notes, fence, judging
 from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
@@ -580,14 +580,14 @@ def test_a_firmware_defect_without_hour_and_without_cure_says_neither():
 @pytest.mark.parametrize(('error', 'state'), [(DriveError('gone'), State.UNKNOWN), (DriveAsleep('gone'), State.OK)])
 def test_a_drive_that_gave_no_report_keeps_its_name_and_the_reason(error, state):
     """UNKNOWN, or what --asleep says; its serial number is what the admin looks for."""
-    assert judging.unreadable(SDB, error, judging.Rules(), X1) == judging.Verdict(SDB, X1, state, problem='gone',
-                                                                                           code=error.code)
-    assert judging.unreadable(SDB, error, judging.Rules()).identity == Identity()
+    assert fence.unreadable(SDB, error, State.OK, X1) == judging.Verdict(
+        SDB, X1, state, problem='gone', code=error.code)
+    assert fence.unreadable(SDB, error, State.OK).identity == Identity()
 
 
 def test_a_sleeping_drive_has_the_state_that_the_site_wants():
     """--asleep."""
-    assert judging.unreadable(SDB, DriveAsleep('asleep'), judging.Rules(asleep=State.WARNING)).state is State.WARNING
+    assert fence.unreadable(SDB, DriveAsleep('asleep'), State.WARNING).state is State.WARNING
 
 
 # --- notes -----------------------------------------------------------------------------------

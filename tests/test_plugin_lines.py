@@ -9,7 +9,7 @@ from conftest import ROOT, run, texts
 from simulator import Machine, names, read, why_not
 from test_hostile import NASTY
 
-from smart_attributes.check.judging import Rules, unreadable
+from smart_attributes.check.fence import unreadable
 from smart_attributes.errors import DriveError
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import perfdata, plugin_lines
@@ -85,7 +85,7 @@ def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
 
 
 def verdict(word: str) -> Verdict:
-    return unreadable(SDA, DriveError(word or 'is silent'), Rules(), Identity('ATA', word, word, word))
+    return unreadable(SDA, DriveError(word or 'is silent'), State.OK, Identity('ATA', word, word, word))
 
 
 @pytest.mark.parametrize('hide_serial', [False, True], ids=['serial', 'hidden'])

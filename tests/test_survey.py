@@ -44,15 +44,6 @@ def surveyed(answers: reads.Reads, *words: str) -> survey.Survey:
     return survey.described(messages.Run(given, judging.judge, judging.history, answers, drives, found))
 
 
-class Listener:
-    """One who listens to the drives and does nothing."""
-
-    def begin(self, devices) -> None:
-        pass
-
-    hear = take = begin
-
-
 def wanted(answers, which: Which, late: str = '', before=None):
     kept, faults = inventory.wanted(answers, Options(which=which, before=before), Remembered(), {}, late)
     return [read.device.name for read in kept], faults
@@ -209,7 +200,7 @@ STARTED = reads.Started(machine.DeviceList((SDA, SDB)), [machine.Plan(SDA, ()), 
 
 def test_what_was_not_read_in_time_says_so(monkeypatch):
     monkeypatch.setattr(machine, 'read_all', until_time_is_over(Read(SDB, REPORT)))
-    found = surveyed(reads.finish(STARTED, options(), Runner(), 0, Listener()))
+    found = surveyed(reads.finish(STARTED, options(), Runner(), 0, reads.Listener()))
 
     assert [verdict.problem for verdict in found.verdicts] == ['was not read: time limit of 55 s exceeded', '']
 
@@ -244,7 +235,7 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
         raise alarm.TimeIsOver('time was over')
     monkeypatch.setattr(recorded, 'read_files', read_files)
     given = options('--report', '/tmp')
-    found = surveyed(reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0, Listener()),
+    found = surveyed(reads.finish(reads.Started(machine.DeviceList(())), given, Runner(), 0, reads.Listener()),
                      '--report', '/tmp')
 
     assert found.faults[0] == ('only 1 recorded reports were read: time was over; give fewer, or increase -t')
@@ -254,7 +245,7 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
 def test_a_person_who_waits_is_told_who_is_waited_for(monkeypatch):
     told = []
     monkeypatch.setattr(machine, 'read_all', lambda *_: iter([Read(SDA._replace(type='sat'), REPORT)]))
-    reads.finish(STARTED, options(), Runner(), 0, Listener(), lambda done, waiting: told.append((done, waiting)))
+    reads.finish(STARTED, options(), Runner(), 0, reads.Listener(), lambda done, waiting: told.append((done, waiting)))
 
     assert told == [(0, ['sda', 'sdb']), (1, ['sdb'])]
 

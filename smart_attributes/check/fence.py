@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..model import State, Verdict, worst
+from ..errors import DriveAsleep, SmartError
+from ..model import Device, Identity, State, Verdict, worst
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    Found = TypeVar('Found', bound=Any)   # what has verdicts, and reads in the same order
+    T = TypeVar('T')
 
 UNCOMPARED = 'cannot be compared with its history'
 
@@ -43,3 +51,27 @@ def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
         work(verdict)
     except Exception as error:
         work(failed(verdict, error, 'cannot be shown'))
+
+
+def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
+    """Return the result of *show* for the drives of a run, and the drives that it shows.
+
+    If it fails, each drive is shown alone to find those that cannot be shown. The error is raised if no single drive
+    causes it.
+    """
+    def alone(verdict: Verdict) -> Verdict:
+        show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))
+        return verdict
+    try:
+        return show(found), found
+    except Exception:
+        fenced = found._replace(verdicts=each(found.verdicts, alone, 'cannot be shown'))
+        if fenced == found:
+            raise
+        return show(fenced), fenced
+
+
+def unreadable(device: Device, error: SmartError, asleep: State, identity: Identity | None = None) -> Verdict:
+    """Return the verdict on a drive without a report: UNKNOWN, or the state *asleep* for a drive in standby."""
+    state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
+    return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)

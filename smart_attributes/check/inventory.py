@@ -4,8 +4,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import alarm
-from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached
-from ..model import Device, Identity, Read, Report, State
+from ..errors import (
+    Coded,
+    ControllerElsewhere,
+    DriveAbsent,
+    DriveAsleep,
+    DriveError,
+    DriveIsNoDrive,
+    DriveNotReached,
+)
+from ..model import Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses, names
 from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -172,13 +180,14 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
                                     'look for the missing drives, or correct --expect'),)
 
 
-def nobody(is_bare: bool, expected: int | None, wish: State | None) -> tuple[State, str]:
-    """Return the state and the message of a check that found no drive.
+def nobody(stage: Reads, drives: Inventory, options: Options) -> tuple[State, str]:
+    """Return the state and the message of a run that found no drive.
 
-    is_bare: a complete scan found no device that is a drive. wish: the state given by --no-drives; it applies only if
-    *is_bare*, so a mistyped pattern or a range of empty slots stays UNKNOWN.
+    The state given by --no-drives applies only if a complete scan found no device that is a drive, so a mistyped
+    pattern or a range of empty slots stays UNKNOWN.
     """
-    if is_bare and wish is not None:
+    wish, expected = options.which.no_drives, options.which.expect
+    if stage.found.is_scan and stage.found.is_whole and drives.is_bare and wish is not None:
         return wish, f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})'
     if expected == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
@@ -207,3 +216,27 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
         return [names.name_of(read.device, links) for read in reads]
     identities = [read.identity or Identity() for read in reads]
     return [identity.serial if label == 'serial' else identity.wwn for identity in identities]
+
+
+# --- beside the verdict on a drive ------------------------------------------------------
+
+def described(verdict: Verdict, read: Read, drives: Inventory, history: Remembered, hide_serial: bool) -> Verdict:
+    """Return a verdict with additions from the history.
+
+    If a drive no longer answers, the verdict names the drive last seen there, since nothing else shows which one
+    to pull. Only plain DriveErrors mean this: absent drives, other devices and addresses not read have their own
+    classes.
+    """
+    if read.waited:
+        waited = Coded('waited', f'waited {read.waited:.1f} s for another check that was reading this drive')
+        verdict = verdict._replace(notes=(*verdict.notes, waited))
+    if isinstance(read.outcome, Report):
+        return verdict if verdict.problem else verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
+    if isinstance(read.outcome, DriveAsleep):
+        return history.asleep(verdict)
+    if drives.whereabouts is None or type(read.outcome) is not DriveError or read.identity is not None:
+        return verdict
+    from . import drive_tracking
+    seen = drive_tracking.last_seen(drives.whereabouts, read.device.address, hide_serial)
+    record = drive_tracking.seen(drives.whereabouts, read.device.address)
+    return verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity) if record else verdict

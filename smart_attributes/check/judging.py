@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import HOUR
-from ..errors import NOTHING, Coded, DriveAsleep, SmartError
+from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, telling, when_quiet
-from ..model import Device, Identity, Judgement, Reading, Report, State, Verdict, worst
+from ..model import Device, Judgement, Reading, Report, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes, forecasts
@@ -155,12 +155,6 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
     return before._replace(reading=reading, against=Coded(
         before.against.code,
         f'{before.against}, and not yet {amount(margin(reading), reading.unit)} lower for a day'))
-
-
-def unreadable(device: Device, error: SmartError, rules: Rules, identity: Identity | None = None) -> Verdict:
-    """Return the verdict on a drive without a report: UNKNOWN, or the configured state for a drive in standby."""
-    state = rules.asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
-    return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)
 
 
 def without(ignored: frozenset[int], found: Iterable[Reading]) -> list[Reading]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 
 from .. import alarm
@@ -13,25 +14,24 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .rulebook import Site, site_of, today
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from ..command_line.options import Options
     from ..model import Answer, Device
     from ..reading.processes import Runner
 
     Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
 
-    class Listener(Protocol):
-        """Work that is done while drives are being read."""
 
-        def begin(self, devices: Sequence[Device]) -> None:
-            """Prepare for these drives."""
+class Listener:
+    """Work that is done while drives are being read: none, unless a subclass does some."""
 
-        def hear(self, read: Read) -> None:
-            """Take the answer of a drive."""
+    def begin(self, devices: Sequence[Device]) -> None:
+        """Prepare for these drives."""
 
-        def take(self, answer: Answer) -> None:
-            """Take the answer to a command that was added to the runner."""
+    def hear(self, read: Read) -> None:
+        """Take the answer of a drive."""
+
+    def take(self, answer: Answer) -> None:
+        """Take the answer to a command that was added to the runner."""
 
 
 class Reads(NamedTuple):
@@ -56,17 +56,22 @@ class Started(NamedTuple):
         return [plan.device for plan in self.plans]
 
 
-def start(options: Options, site: Site, runner: Runner, deadline: float) -> Started:
+def deadline(options: Options) -> float:
+    """Return until when a run may read drives, of time.monotonic()."""
+    return time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
+
+
+def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
     """Start as many reads as --jobs allows; of recorded reports none. Raises SmartError if smartctl cannot be used.
 
-    deadline: of time.monotonic(), for a scan.
+    end: of time.monotonic(), for a scan.
     """
     if options.which.reports:
         return Started(DeviceList(()))
     how, as_root = options.how_read, os.geteuid() == 0
     smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(options.state_dir)
-    found = find(options, runner, deadline)
+    found = find(options, runner, end)
     plans = plan(found.devices, options, site)
     for planned in plans[:how.jobs]:
         runner.start(planned.command, how.jobs)
@@ -75,10 +80,10 @@ def start(options: Options, site: Site, runner: Runner, deadline: float) -> Star
     return Started(found, plans, notes)
 
 
-def find(options: Options, runner: Runner, deadline: float) -> DeviceList:
+def find(options: Options, runner: Runner, end: float) -> DeviceList:
     """Return the devices that the options name, or those that smartctl --scan finds."""
     named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
-    return machine.find(named, options.which.scan, options.how_read, runner, deadline)
+    return machine.find(named, options.which.scan, options.how_read, runner, end)
 
 
 def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
@@ -110,9 +115,9 @@ def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
     return tell
 
 
-def finish(started: Started, options: Options, runner: Runner, deadline: float,
+def finish(started: Started, options: Options, runner: Runner, end: float,
            listener: Listener, watch: Watch | None = None) -> Reads:
-    """Return what the devices answer until the deadline, of time.monotonic(), or until the time limit passes.
+    """Return what the devices answer until the end, of time.monotonic(), or until the time limit passes.
 
     watch: called at each change.
     """
@@ -123,7 +128,7 @@ def finish(started: Started, options: Options, runner: Runner, deadline: float,
     try:
         listener.begin(started.devices)
         _report(watch, started, reads)
-        for read in machine.read_all(started.plans, options.how_read, runner, deadline, listener.take):
+        for read in machine.read_all(started.plans, options.how_read, runner, end, listener.take):
             reads.append(read)  # one by one: completed reads are kept
             listener.hear(read)
             _report(watch, started, reads)

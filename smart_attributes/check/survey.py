@@ -5,7 +5,6 @@ which drives there are, and the verdicts on them.
 """
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from .. import alarm
@@ -52,7 +51,7 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
     watch: called at each change with the number of drives that have answered and the names of the others.
     is_for_a_person: ask disks for logs that a check does not read.
     """
-    deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
+    deadline = reads.deadline(options)
     site = site_of(options.data, options.before)
     started = reads.start(options, site, runner, deadline)
     # The drives are being read from here on, so this work overlaps with waiting for them.
@@ -71,9 +70,7 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
 def described(run: messages.Run) -> Survey:
     """Return the survey of a run."""
     said = messages.messages(run)
-    is_bare = run.read.found.is_scan and run.read.found.is_whole and run.drives.is_bare
     return Survey(
         verdicts=tuple(run.verdicts), reads=run.drives.reads, judge=run.judge, history=run.history,
         whereabouts=run.drives.whereabouts, failures=said['failures'], faults=said['faults'], remarks=said['remarks'],
-        demands=said['demands'], notes=said['notes'],
-        nobody=inventory.nobody(is_bare, run.options.which.expect, run.options.which.no_drives))
+        demands=said['demands'], notes=said['notes'], nobody=inventory.nobody(run.read, run.drives, run.options))

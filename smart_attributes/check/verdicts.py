@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .. import alarm
-from ..errors import Coded, DataError, DriveAsleep, DriveError, SmartError
+from ..errors import DataError, DriveError, SmartError
 from ..model import Device, Read, Report, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import fence
 from .history_access import Remembered, remembered
+from .inventory import described
+from .reads import Listener
 from .rulebook import Judge
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def reason(formed: Formed | None, past: Past | None) -> str:
     return OTHER_PAST if formed.past != past else ''
 
 
-class Verdicts:
+class Verdicts(Listener):
     """The verdicts of a run. It listens to the answers of the drives, and asks them for further logs."""
 
     def __init__(self, judge: Judge, options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple,
@@ -135,7 +137,9 @@ class Verdicts:
     def _all(self, drives: Inventory) -> tuple[Verdict, ...]:
         def done(read: Read) -> Verdict:
             return fence.done(self.on(read, self.history.past(read.device)),
-                              lambda verdict: self._described(verdict, read, drives), fence.UNCOMPARED)
+                              lambda verdict: described(verdict, read, drives, self.history, hide_serial),
+                              fence.UNCOMPARED)
+        hide_serial = self._options.naming.hide_serial
         return tuple(map(done, drives.reads))
 
     def on(self, read: Read, past: Past | None) -> Verdict:
@@ -151,28 +155,6 @@ class Verdicts:
             reasons = (*(formed.reasons if formed else ()), why)
             formed = self.formed[read.device] = Formed(verdict(read, self.judge, past), past, reasons)
         return formed.verdict
-
-    def _described(self, verdict: Verdict, read: Read, drives: Inventory) -> Verdict:
-        """Return a verdict with additions from the history.
-
-        If a drive no longer answers, the verdict names the drive last seen there, since nothing else shows which one
-        to pull. Only plain DriveErrors mean this: absent drives, other devices and addresses not read have their own
-        classes.
-        """
-        if read.waited:
-            waited = Coded('waited', f'waited {read.waited:.1f} s for another check that was reading this drive')
-            verdict = verdict._replace(notes=(*verdict.notes, waited))
-        if isinstance(read.outcome, Report):
-            return verdict if verdict.problem else verdict._replace(
-                notes=(*verdict.notes, *self.history.notes(verdict)))
-        if isinstance(read.outcome, DriveAsleep):
-            return self.history.asleep(verdict)
-        if drives.whereabouts is None or type(read.outcome) is not DriveError or read.identity is not None:
-            return verdict
-        from . import drive_tracking
-        seen = drive_tracking.last_seen(drives.whereabouts, read.device.address, self._options.naming.hide_serial)
-        record = drive_tracking.seen(drives.whereabouts, read.device.address)
-        return verdict._replace(problem=f'{verdict.problem}; {seen}', last_seen=record.identity) if record else verdict
 
 
 def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
@@ -191,16 +173,15 @@ def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
 
 
 def _judged_alone(read: Read, judge: Judge, past: Past | None) -> Verdict:
-    from . import judging
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)
+    from . import judging
     own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
     return _beside_1_6(own, read.outcome, judge)
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
-    from . import judging
-    return judging.unreadable(read.device, error, judge.rules, read.identity)
+    return fence.unreadable(read.device, error, judge.rules.asleep, read.identity)
 
 
 def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:

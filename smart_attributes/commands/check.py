@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from .. import alarm
@@ -15,12 +15,7 @@ from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from ..model import Verdict
     from ..output.plugin import Outcome, Whole
-
-    T = TypeVar('T')
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -33,9 +28,9 @@ def run(options: Options, runner: Runner) -> int:
     def show(found: Survey) -> Outcome:
         return rendered(found, options, options.own)
     try:
-        outcome, _ = shown(result, show)
+        outcome, _ = fence.shown(result, show)
     except alarm.TimeIsOver:  # all drives are judged: only the output is left
-        outcome, _ = shown(result, show)
+        outcome, _ = fence.shown(result, show)
     print(outcome.text, end='')
     runner.later.append(lambda: result.history.keep(result.verdicts))
     return int(outcome.state)
@@ -52,24 +47,6 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
     found = examined(result.verdicts, lambda verdicts: drives(verdicts, now), only_alerting, asked)
     return result._replace(verdicts=found.verdicts, machine=found.machine, notes=(*result.notes, *found.notes),
                            remarks=(*result.remarks, *found.remarks))
-
-
-def shown(found: Survey, show: Callable[[Survey], T]) -> tuple[T, Survey]:
-    """Return the result of *show* for a survey, and the survey that it shows.
-
-    If it fails, each drive is shown alone to find those that cannot be shown. The error is raised if no single drive
-    causes it.
-    """
-    def alone(verdict: Verdict) -> Verdict:
-        show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))
-        return verdict
-    try:
-        return show(found), found
-    except Exception:
-        fenced = found._replace(verdicts=fence.each(found.verdicts, alone, 'cannot be shown'))
-        if fenced == found:
-            raise
-        return show(fenced), fenced
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:

@@ -13,7 +13,7 @@ from ..model import State, worst
 from ..output.statements import problem
 from ..reading.processes import Runner
 from ..words import coded, sentence
-from .check import rendered, shown, whole, with_groups
+from .check import rendered, whole, with_groups
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -22,7 +22,7 @@ def run(options: Options, runner: Runner) -> int:
     own: MetricsOptions = options.own
     found = with_groups(survey(options, runner, tuple if own.as_json else metrics.library))
     found = found._replace(verdicts=fence.each(found.verdicts, found.history.told, fence.UNCOMPARED))
-    text, found = shown(found, lambda each: _document(each, options) if own.as_json
+    text, found = fence.shown(found, lambda each: _document(each, options) if own.as_json
                         else _exposition(each, options, own.openmetrics))
     if not own.as_json:
         _complain(found)

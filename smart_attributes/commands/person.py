@@ -4,15 +4,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..check import fence
-from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
-from ..output.terminal import ProgressLine
 from ..reading import names
 from ..reading.processes import Runner
-from ..reading.system import place
+from ..typed import TYPE_CHECKING
 from ..words import sentence
-from .check import with_groups
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from ..check.survey import Survey
+
+    class Drives(Protocol):
+        """The drives of a run, judged or not."""
+
+        @property
+        def verdicts(self) -> tuple[Verdict, ...]: ...  # noqa: D102
+        @property
+        def nobody(self) -> tuple[State, str]: ...  # noqa: D102
 
 
 def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:
@@ -20,6 +30,10 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
 
     asked: the programs to ask for the state of groups, "zpool" or "dmsetup".
     """
+    from ..check.survey import survey
+    from ..output.terminal import ProgressLine
+    from ..reading.system import place
+    from .check import with_groups
     line = ProgressLine()
     try:
         result = survey(options, runner, watch=line, is_for_a_person=True)
@@ -30,7 +44,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
     return with_groups(result._replace(verdicts=placed), asked=asked)
 
 
-def nobody(result: Survey) -> dict[str, str]:
+def nobody(result: Drives) -> dict[str, str]:
     """Return the keys that state in a JSON document why it has no drives; {} if it has some or needs none."""
     state, words = result.nobody
     return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
@@ -42,7 +56,7 @@ def print_remarks(result: Survey) -> None:
         print(f'note: {sentence(note, 500)}')
 
 
-def status(result: Survey) -> int:
+def status(result: Drives) -> int:
     """Return the exit status: 0 if at least one drive was read, else 3."""
     return OK if any(not verdict.problem for verdict in result.verdicts) else UNKNOWN
 
@@ -53,7 +67,7 @@ def answered(result: Survey) -> list[tuple[Verdict, Report]]:
             if isinstance(read.outcome, Report)]
 
 
-def addresses(result: Survey, options: Options) -> list[str]:
+def addresses(result: Drives, options: Options) -> list[str]:
     """Return the address of each drive, as an argument of -d."""
     if options.naming.label != 'by-id':
         return [verdict.device.address for verdict in result.verdicts]

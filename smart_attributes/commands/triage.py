@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 
+from ..check import fence
 from ..check.survey import Survey
 from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
@@ -14,7 +15,6 @@ from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 from ..words import sentence
 from . import person, smartd_import
-from .check import shown
 
 if TYPE_CHECKING:
     from ..typed import Json, MutableJson
@@ -30,7 +30,7 @@ def run(options: Options, runner: Runner) -> int:
 def _write(found: Survey, options: Options) -> Survey:
     """Write the document to a file in each form that names one; print it in the other forms. Return what it shows."""
     forms = dict(options.own.forms)  # the last file of a form counts
-    texts, found = shown(found, lambda each: _texts(forms, each, _document(each, options)))
+    texts, found = fence.shown(found, lambda each: _texts(forms, each, _document(each, options)))
     for text, file in texts:
         if file is not None:
             output_file.write(text, file)
@@ -51,7 +51,8 @@ def _print_table(found: Survey, options: Options) -> Survey:
     """Print the table and what follows it; return what it shows."""
     from ..output import table_cells, triage_table
     from ..redundancy import replacement
-    rows, found = shown(found, lambda each: table_cells.rows(each.verdicts, options.naming.hide_serial, time.time()))
+    rows, found = fence.shown(
+        found, lambda each: table_cells.rows(each.verdicts, options.naming.hide_serial, time.time()))
     triage_table.print_table(rows, found.failures, found.faults, found.demands)
     if found.machine and found.machine.steps:
         print('replace in this order:', *replacement.lines(found.machine), sep='\n')
