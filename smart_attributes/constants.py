@@ -1,4 +1,4 @@
-"""Constants that several parts share: durations, defaults about reading drives, limits of input, the JSON version.
+"""Constants that several parts share: durations, defaults about reading drives, limits of input, versions of JSON.
 
 Imported before the first process starts, so it imports nothing but a module that Python has loaded already.
 """
@@ -22,7 +22,9 @@ TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
 
 ENDINGS = ('failed', 'retired', 'unknown')  # how a drive can end, in the ledger of a fleet
 
-DOCUMENT = 2  # version of each JSON document; the launchers import nothing and hold a copy of it
+# Version of each JSON document, by its command; schema/NAME.schema.json describes it. Messages: what a command without
+# its own document prints, and why it failed. The launchers import nothing and hold a copy of these versions.
+DOCUMENTS = {'triage': 2, 'list': 2, 'history': 2, 'metrics': 2, 'fleet': 2, 'doctor': 2, 'messages': 2}
 
 # --- sizes and counts that bound input: what is damaged or hostile exceeds them, and nothing else known does -----
 # LARGEST_: bytes

@@ -146,8 +146,9 @@ def failure(argv: list[str], sentence: str) -> str:
         return f'3 "SMART" - {words}'.replace('\\', '/') if wants_checkmk(argv) else f'SMART UNKNOWN - {words}'
     import json
 
-    from .constants import DOCUMENT
-    return json.dumps({'version': DOCUMENT, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
+    from .constants import DOCUMENTS
+    version = DOCUMENTS.get(argv[0], DOCUMENTS['messages'])
+    return json.dumps({'version': version, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
                        **EMPTY.get(argv[0], DRIVES)}, indent=1)
 
 

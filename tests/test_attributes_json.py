@@ -75,8 +75,9 @@ def test_power_loss_cap_test_is_understood_under_every_number(database, model, a
 def test_the_wheel_carries_its_data(released):
     """pip install must give a working plugin, not one without a database."""
     names = zipfile.ZipFile(next(released.glob('*.whl'))).namelist()
-    for name in ('attributes.json', 'thresholds/default.json', 'schema/attributes.schema.json',
-                 'schema/thresholds.schema.json'):
+    schemas = [f'schema/{path.name}' for path in (ROOT / 'smart_attributes' / 'schema').iterdir()]
+    assert len(schemas) == 9
+    for name in ('attributes.json', 'thresholds/default.json', *schemas):
         assert f'smart_attributes/{name}' in names
 
 

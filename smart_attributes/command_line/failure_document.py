@@ -9,7 +9,7 @@ import tempfile
 from typing import IO, Callable
 
 from .. import alarm
-from ..constants import DOCUMENT
+from ..constants import DOCUMENTS
 
 UNKNOWN = 3
 ROOM = 4 << 20   # characters of a document that are kept in RAM; a larger one goes to a temporary file
@@ -47,7 +47,7 @@ def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
     spool.seek(0)
     lines = spool.read().splitlines()
     print(failure('; '.join(lines)) if code == UNKNOWN else
-          json.dumps({'version': DOCUMENT, 'state': 'OK', 'messages': lines}, indent=1))
+          json.dumps({'version': DOCUMENTS['messages'], 'state': 'OK', 'messages': lines}, indent=1))
 
 
 def _copy(spool: IO[str]) -> None:

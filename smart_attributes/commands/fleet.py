@@ -13,7 +13,7 @@ from .. import alarm
 from ..check.rulebook import judge_of, site_of
 from ..command_line.command_options import FleetOptions
 from ..command_line.options import Options
-from ..constants import DOCUMENT, MOST_ROWS
+from ..constants import DOCUMENTS, MOST_ROWS
 from ..errors import Coded, NotAReport, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
@@ -113,7 +113,7 @@ def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     """Print the document while drives are being read, one drive per line, to use little RAM."""
-    print(f'{{"version": {DOCUMENT}, "made": {round(fleet.now)}, "drives": [')
+    print(f'{{"version": {DOCUMENTS["fleet"]}, "made": {round(fleet.now)}, "drives": [')
     readings = Readings(fleet.packer)
     try:
         for place, drive in enumerate(drives):

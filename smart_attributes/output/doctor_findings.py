@@ -9,11 +9,11 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..constants import DOCUMENTS
 from ..wording import amount, plural
 from ..words import sentence, visible
 from . import codes
 
-VERSION = 2   # of the JSON document; the document of a doctor that fails has it, too
 GOOD, PROBLEM, UNCHECKED = 'good', 'problem', 'unchecked'
 _HEADS = {GOOD: 'good', PROBLEM: 'TO DO', UNCHECKED: '-'}
 NARROWEST, WIDEST = 80, 110   # limits of the column at which text is wrapped
@@ -137,7 +137,7 @@ def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
 
 def as_json(examination: Examination) -> str:
     """Return the results as JSON."""
-    return json.dumps({'version': VERSION, 'good': examination.is_good, 'host': examination.host,
+    return json.dumps({'version': DOCUMENTS['doctor'], 'good': examination.is_good, 'host': examination.host,
                        'user': examination.user,
                        'findings': [{**finding._asdict(), 'remedy': finding.remedy or None,
                                      'command': finding.command or None} for finding in examination.findings],

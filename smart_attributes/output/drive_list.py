@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from ..constants import DOCUMENT
+from ..constants import DOCUMENTS
 from ..model import Identity, Verdict
 from ..words import clean, coded, sentence, visible
 from .statements import kind, problem
@@ -30,7 +30,7 @@ def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: 
     more: further keys of the document: "state", "error".
     """
     drives = [_drive(verdict, address, hide_serial) for verdict, address in zip(verdicts, addresses)]
-    return json.dumps({'version': DOCUMENT, **more, 'drives': drives}, indent=1)
+    return json.dumps({'version': DOCUMENTS['list'], **more, 'drives': drives}, indent=1)
 
 
 def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..constants import DOCUMENT
+from ..constants import DOCUMENTS
 from ..model import Identity
 from ..wording import amount
 from ..words import clean
@@ -92,7 +92,8 @@ def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str
 
     more: further keys of the document: "state", "error".
     """
-    return json.dumps({'version': DOCUMENT, **more, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
+    told = [_drive(each, hide_serial) for each in drives]
+    return json.dumps({'version': DOCUMENTS['history'], **more, 'drives': told}, indent=1)
 
 
 def _drive(drive: DriveHistory, hide_serial: bool) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..constants import DOCUMENT
+from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
@@ -42,7 +42,7 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial
     """
     state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
                    *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
-    data: MutableJson = {'version': DOCUMENT, 'state': state.name,
+    data: MutableJson = {'version': DOCUMENTS['triage'], 'state': state.name,
                          'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)]}
     notes = [{**note(text), 'state': state.name}
              for state, text in (*((State.CRITICAL, each) for each in failures), *demands,

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from ..constants import DOCUMENT
+from ..constants import DOCUMENTS
 from ..knowledge import severity
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
@@ -44,7 +44,7 @@ def as_text(run: Run) -> str:
     """Return the document of a run as JSON text on one line."""
     keys, ordered = ids(run), sorted(run.verdicts, key=severity.of_verdict)
     return json.dumps({
-        'version': DOCUMENT, 'state': run.state.name, 'summary': run.summary, 'run': _of_the_run(run),
+        'version': DOCUMENTS['metrics'], 'state': run.state.name, 'summary': run.summary, 'run': _of_the_run(run),
         'remarks': list(map(json_document.note, run.remarks)), 'unread': sum(map(_is_unread, ordered)),
         'host': run.host, 'made': int(run.now),
         'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
