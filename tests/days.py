@@ -28,8 +28,8 @@ from smart_attributes.history import smartd_log
 smartd_log.FOLDER = {logs!r}
 from smart_attributes.history import directory
 directory.BOOT_ID = {boot!r} or directory.BOOT_ID
-from smart_attributes.reading import names
-names.SLOTS = {slots!r}
+from smart_attributes.reading import addresses
+addresses.SLOTS = {slots!r}
 """
 _AT = """
 import sys

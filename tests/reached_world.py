@@ -32,7 +32,8 @@ from simulator import Machine
 
 from smart_attributes import alarm, main
 from smart_attributes.history import directory, smartd_log
-from smart_attributes.reading import block_devices, by_id, controllers, smartctl_calls, system_command
+from smart_attributes.reading import smartctl_calls
+from smart_attributes.reading import system as linux
 from smart_attributes.reading.smartctl_calls import SCAN, farm_arguments, read_arguments
 
 SUDO = """#!/bin/sh
@@ -148,14 +149,14 @@ class World:
         made = block_tree.Machine(self.tmp / 'linux')
         (made.sys / 'class').mkdir(exist_ok=True)
         (made.sys / 'class/block').symlink_to(made.sys / 'block')
-        controllers.ROOT = str(self.tmp / 'linux')
+        linux.ROOT = str(self.tmp / 'linux')
         self.use(made.system)
         return made
 
     @staticmethod
-    def use(system: block_devices.System) -> None:
+    def use(system: linux.System) -> None:
         """Let the program look there for /sys, /proc and udev."""
-        old = block_devices.LINUX
+        old = linux.LINUX
         for module in [each for name, each in sys.modules.items() if name.startswith('smart_attributes.')]:
             for _, function in inspect.getmembers(module, inspect.isfunction):
                 function.__defaults__ = tuple(system if value is old else value
@@ -238,12 +239,12 @@ class World:
         """Let zpool and dmsetup be those of the folder bin."""
         for path in (self.tmp / 'bin').iterdir():
             path.chmod(0o755)
-        system_command.output.__defaults__ = str(self.tmp / 'bin'), 5.0
+        linux.output.__defaults__ = str(self.tmp / 'bin'), 5.0
 
     def taken(self, root: Path) -> None:
         """Let the program take a folder for /."""
-        controllers.ROOT = str(root)
-        self.use(block_devices.System(*(str(root / name) for name in ('sys', 'proc', 'udev'))))
+        linux.ROOT = str(root)
+        self.use(linux.System(*(str(root / name) for name in ('sys', 'proc', 'udev'))))
 
     wrong_limits = ('{}', '[]', '{"metrics": {"pending": {"warning": "x"}}}', '{"metrics": {"nonsense": {}}}',
                     '{"overrides": [{"for": {"serial": "X"}, "metrics": {"pending": {"critical": "5"}}}]}',
@@ -391,4 +392,4 @@ def set_all(module: Any, **values: Any) -> None:
         setattr(module, name, value)
 
 
-__all__ = ['Path', 'by_id', 'directory', 'signal', 'smartctl_output', 'smartd_log', 'tree']
+__all__ = ['Path', 'directory', 'signal', 'smartctl_output', 'smartd_log', 'tree']

@@ -11,7 +11,7 @@ import type_examples
 from smart_attributes.errors import DriveAbsent, DriveError, UsageError
 from smart_attributes.model import Device
 from smart_attributes.output import codes
-from smart_attributes.reading import addresses, device_types, failure_reasons, names, sudoers, system
+from smart_attributes.reading import addresses, device_types, failure_reasons, sudoers, system
 from smart_attributes.reading.device_types import Controller, DeviceType
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -98,7 +98,7 @@ def test_a_controller_is_known_everywhere_by_its_entry(entry):
     bay = system.place(device).bay
 
     assert device_types.is_raid(device) and device.address == entry.controller.example
-    assert names.short_name(device).endswith('_' + re.sub('[,/]', '_', device.type))
+    assert addresses.short_name(device).endswith('_' + re.sub('[,/]', '_', device.type))
     assert sudoers.admits(sudoers.all_expressions([entry.name]), arguments)
     assert sudoers.admits(sudoers.all_expressions(), arguments) is not entry.is_vendors
     assert bool(bay) is bool(entry.controller.bay) and '{' not in bay

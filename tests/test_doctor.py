@@ -45,8 +45,8 @@ SITE = str(Path(nagiosplugin.__file__).parents[1])
 START = f'''import sys
 sys.path.insert(0, {str(ROOT)!r})
 sys.path.append({SITE!r})
-from smart_attributes.reading import controllers
-controllers.ROOT = sys.argv.pop(1)
+from smart_attributes.reading import system
+system.ROOT = sys.argv.pop(1)
 from smart_attributes.doctor import installed
 installed.ROOT = '/nonexistent'
 sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}
@@ -56,8 +56,8 @@ PYTHON = ('/usr/bin/python3', '-I', '-B', '-c', START)
 # The same in a process that has all modules already.
 OTHERWISE = '''import sys
 sys.executable = '/usr/bin/python3'
-from smart_attributes.reading import controllers
-controllers.ROOT = {root!r}
+from smart_attributes.reading import system
+system.ROOT = {root!r}
 from smart_attributes.doctor import installed
 installed.ROOT = '/nonexistent'
 '''

@@ -10,7 +10,7 @@ from smart_attributes.command_line.options import DataFiles, Options, Which
 from smart_attributes.doctor import coverage, daemons
 from smart_attributes.doctor.coverage import Uses
 from smart_attributes.errors import SmartError
-from smart_attributes.reading import addresses, controllers, smartctl_calls
+from smart_attributes.reading import addresses, smartctl_calls, system
 from smart_attributes.reading.system import disks
 
 NONE = Options(data=DataFiles('/nonexistent'))
@@ -25,7 +25,7 @@ def prefix(monkeypatch):
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     """A folder that is used as /, with a SATA disk, a MegaRAID volume, an NVMe drive and a USB disk."""
-    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     sys_tree.disk(tmp_path, 'sda', wwid='naa.5000c500a1b2c3d4')
     sys_tree.disk(tmp_path, 'sdb', 'PERC H730P Mini', 'DELL', 'megaraid_sas', 1,
                   wwid='naa.61866da05bd8b90021fd7ff80d7b1e2c')
@@ -100,7 +100,7 @@ def test_the_finding_names_each_disk_with_its_model_and_what_to_do(root):
 
 
 def test_a_hundred_disks_are_counted_after_the_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     for number in range(100):
         sys_tree.disk(tmp_path, f'sd{chr(97 + number // 26)}{chr(97 + number % 26)}', 'M' * 200)
 
@@ -111,7 +111,7 @@ def test_a_hundred_disks_are_counted_after_the_first(tmp_path, monkeypatch):
 
 def test_two_paths_to_one_drive_are_one_drive(tmp_path, monkeypatch):
     """A multipath drive has a disk for each path, with one name in the world."""
-    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     for name in ('sda', 'sdb', 'sdc', 'sdd'):
         sys_tree.disk(tmp_path, name, vendor='SEAGATE', wwid='naa.5000c500' + ('1' * 8 if name < 'sdc' else '2' * 8))
 

@@ -20,7 +20,7 @@ from smart_attributes.doctor import raid
 from smart_attributes.model import Answer, Group, HowRead, Member
 from smart_attributes.output import codes
 from smart_attributes.output.doctor_findings import Finding
-from smart_attributes.reading import controllers, smartctl_calls, sudoers
+from smart_attributes.reading import smartctl_calls, sudoers, system
 from smart_attributes.reading.system import Disk
 from smart_attributes.redundancy.device_mapper import NO_STATUS
 
@@ -66,7 +66,7 @@ class Server:
 def server(tmp_path, monkeypatch) -> Server:
     """A machine without drives, which is used as /."""
     found = Server(tmp_path / 'machine')
-    monkeypatch.setattr(controllers, 'ROOT', str(found.root))
+    monkeypatch.setattr(system, 'ROOT', str(found.root))
     return found
 
 
@@ -118,7 +118,7 @@ def test_nothing_is_ever_set(server):
 
 def program(root: Path, *words: str) -> tuple[str, ...]:
     code = (f'import sys\nsys.path[:0] = [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
-            f'from smart_attributes.reading import controllers\ncontrollers.ROOT = {str(root)!r}\n'
+            f'from smart_attributes.reading import system\nsystem.ROOT = {str(root)!r}\n'
             f'sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}\n'
             f'from smart_attributes import main\nmain.main()')
     return (sys.executable, '-I', '-c', code, 'doctor', '--raid', *words)

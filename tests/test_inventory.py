@@ -11,7 +11,7 @@ from smart_attributes.check.reads import Reads
 from smart_attributes.commands import table
 from smart_attributes.errors import ControllerElsewhere, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached
 from smart_attributes.model import Device, Identity, Read, Report, State
-from smart_attributes.reading import controllers, names
+from smart_attributes.reading import addresses, system
 from smart_attributes.reading.machine import DeviceList
 
 
@@ -75,7 +75,7 @@ def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, wanted):
 
 
 def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
-    monkeypatch.setattr(names, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
+    monkeypatch.setattr(addresses, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
     drives = counted([SDA, SDB], [SDA.device, SDB.device], False, 'by-id')
 
     assert [read.device.name for read in drives.reads] == ['ata_disk_a1', 'sdb']
@@ -83,7 +83,7 @@ def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
 
 def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(monkeypatch, tmp_path):
     """They say all that it could; a volume of another controller stays, and so does a recorded report."""
-    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     for host, volume in ((0, 'sdv'), (7, 'sdw')):
         sys_tree.disk(tmp_path, volume, driver='megaraid_sas', host=host)
     drive = Read(Device('/dev/bus/0', 'megaraid,3', 'bay3'), SDA.outcome)

@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 
-from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.names import labelled, named, slug, unique
+from smart_attributes.reading.addresses import labelled, named, parse, slug, unique
 
 KINDS = ('ata', 'scsi', 'sat', 'sat,12', 'sat,auto,16', 'nvme,0x1', 'usbjmicron,p,x,0', 'usbasm1352r,1',
          'sntjmicron,0x1/sat',

@@ -8,7 +8,7 @@ import pytest
 from foreign import dump
 
 from smart_attributes.model import Answer, Device
-from smart_attributes.reading import controllers, nvme_log, smartctl_calls, sudoers
+from smart_attributes.reading import nvme_log, smartctl_calls, sudoers, system
 
 PAGE = bytes(range(256)) * 2
 COMMAND = ('/usr/bin/sudo', '-n', '/usr/sbin/smartctl', *smartctl_calls.page_arguments('0xC0', '/dev/nvme0'))
@@ -100,7 +100,7 @@ def test_the_controller_is_asked_not_the_namespace(device, found, monkeypatch, t
         (block / name / 'device').symlink_to(tmp_path / 'sys' / target)
     for controller in ('subsys0/nvme5', 'subsys0/nvme6', 'subsys1/nvme7', 'subsys1/power'):
         (tmp_path / 'sys/devices' / controller).mkdir()
-    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
 
     assert nvme_log.controller(device) == found
 

@@ -17,7 +17,7 @@ from smart_attributes.check.survey import survey
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveUndetected, SudoRefused
 from smart_attributes.model import Device, Read
-from smart_attributes.reading import controllers, diagnostics, names, processes
+from smart_attributes.reading import addresses, diagnostics, processes, system
 from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -142,15 +142,15 @@ def test_a_drive_has_a_stable_address_where_udev_named_it(folder, path, kind, ad
     """Behind a controller the link is that of a volume; of several links the one with the model counts."""
     device = Device(str(folder / path), kind)
 
-    assert names.stable(device, names.links(str(folder / 'disk/by-id'))).address == (address or device.address)
+    assert addresses.stable(device, addresses.links(str(folder / 'disk/by-id'))).address == (address or device.address)
 
 
 def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
     """It is what the documents recommend to write into a configuration; names follow, types stay."""
     for address in ('/dev/sda', '/dev/nvme0'):
         fake.answers(read_arguments(address), drive('intel-worn' if address == '/dev/sda' else 'samsung-pm983-healthy'))
-    code = ('import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import names\n'
-            'names.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
+    code = ('import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import addresses\n'
+            'addresses.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
             '"nvme-MODEL_N1"}\nmain.run(sys.argv[1:])\n'
             'sys.stdout.flush()')
     done = subprocess.run([sys.executable, '-c', code, 'list', '-p', fake.path, '--nosudo', '--label', 'by-id',
@@ -190,7 +190,7 @@ def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(monkeypatc
     (tmp_path / 'dev/disk/by-id').mkdir(parents=True)
     (tmp_path / 'dev/there').touch()
     (tmp_path / 'dev/disk/by-id/ata-X').symlink_to(f'../../{target}')
-    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
 
     [read] = diagnostics.with_better_reasons([Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))])
 
@@ -201,7 +201,7 @@ def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path
     """Not "for example sat@/dev/sda"."""
     (tmp_path / 'dev').mkdir()
     (tmp_path / 'dev/ng3n1').touch()
-    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
 
     [there, gone] = diagnostics.with_better_reasons(
         [Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda')) for number in (3, 4)])
@@ -214,7 +214,7 @@ def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path
 
 def surveyed(machine, monkeypatch, *arguments: str):
     """Return the survey of a machine whose /sys is the simulated one; the plugin's own process sees this one's."""
-    monkeypatch.setattr(controllers, 'ROOT', str(machine.folder))
+    monkeypatch.setattr(system, 'ROOT', str(machine.folder))
     runner = processes.Runner()
     try:
         return survey(table.parse(['-p', machine.smartctl, '--nosudo', *arguments]), runner)

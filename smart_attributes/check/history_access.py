@@ -104,9 +104,9 @@ class Remembered:
 
     def _slots(self) -> dict[str, str]:
         """Return the occupied addresses, each with the name of its slot; '' if that is unknown."""
-        from ..reading import names
-        sockets = names.links(names.SLOTS)
-        return {device.address: names.name_of(device, sockets) for device in self._there}
+        from ..reading import addresses
+        sockets = addresses.links(addresses.SLOTS)
+        return {device.address: addresses.name_of(device, sockets) for device in self._there}
 
     @property
     def recurring_loss(self) -> tuple[Coded, ...]:

@@ -14,7 +14,7 @@ from ..errors import (
     DriveNotReached,
 )
 from ..model import Device, Identity, Read, Report, State, Verdict
-from ..reading import addresses, names
+from ..reading import addresses
 from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
 
@@ -151,9 +151,9 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
     volumes = [read for read in reads if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded]
     if not volumes:
         return []
-    from ..reading import controllers
-    watched = controllers.watched(reads)
-    return [read for read in volumes if controllers.host_of(read.device) in watched]
+    from ..reading import system
+    watched = system.watched(reads)
+    return [read for read in volumes if system.host_of(read.device) in watched]
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
@@ -205,15 +205,15 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
     """Return the reads with unique drive names, made of the identifier that --label selects."""
     if label == 'device':
         return list(reads)
-    devices = names.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
+    devices = addresses.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
     return [read._replace(device=device) for read, device in zip(reads, devices)]
 
 
 def _labels(reads: Sequence[Read], label: str) -> list[str]:
     """Return the identifier of each drive that --label selects; '' if a drive does not report it."""
     if label == 'by-id':
-        links = names.links()
-        return [names.name_of(read.device, links) for read in reads]
+        links = addresses.links()
+        return [addresses.name_of(read.device, links) for read in reads]
     identities = [read.identity or Identity() for read in reads]
     return [identity.serial if label == 'serial' else identity.wwn for identity in identities]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ..check import fence
 from ..command_line.options import OK, UNKNOWN, Options
 from ..model import Report, State, Verdict
-from ..reading import names
+from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 from ..words import sentence
@@ -71,5 +71,5 @@ def addresses(result: Drives, options: Options) -> list[str]:
     """Return the address of each drive, as an argument of -d."""
     if options.naming.label != 'by-id':
         return [verdict.device.address for verdict in result.verdicts]
-    links = names.links()
-    return [names.stable(verdict.device, links).address for verdict in result.verdicts]
+    names = links()
+    return [stable(verdict.device, names).address for verdict in result.verdicts]

@@ -11,7 +11,7 @@ from ..command_line.options import Options, Parser
 from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding, found
-from ..reading import addresses, controllers
+from ..reading import addresses, system
 from ..reading.device_types import CONTROLLERS, controller
 from ..reading.system import Disk, System, disks, disks_of, partitioned
 from ..wording import plural
@@ -37,7 +37,7 @@ def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[
 
     None if the checks are not known: all disks would be in it. scan: returns what smartctl --scan lists.
     """
-    there = [disk for disk in disks(controllers.ROOT) if disk.is_drive]
+    there = [disk for disk in disks(system.ROOT) if disk.is_drive]
     if not there or not uses or not all(use.is_known for use in uses):
         return []
     try:
@@ -56,9 +56,9 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
     Raises SmartError if the local files cannot be used.
     """
     paths: dict[str, list[str]] = {}
-    for folder, _, names in os.walk(os.path.join(controllers.ROOT, 'dev/disk')):
+    for folder, _, names in os.walk(os.path.join(system.ROOT, 'dev/disk')):
         for path in (os.path.join(folder, name) for name in names):
-            spelt = f'/{os.path.relpath(path, controllers.ROOT)}'
+            spelt = f'/{os.path.relpath(path, system.ROOT)}'
             paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
     spellings = {disk: [device for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ()))
                         for device in _parsed(path)] for disk in found}
@@ -75,9 +75,9 @@ def _parsed(path: str) -> list[Device]:
 
 def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
     """Return the names of the disks that an address leads to; of a RAID controller, all its disks."""
-    root, kind = controllers.ROOT, controller(device.type)
+    root, kind = system.ROOT, controller(device.type)
     if kind:
-        host = controllers.host_of(device)  # None for a node that only its driver creates, such as /dev/twa0
+        host = system.host_of(device)  # None for a node that only its driver creates, such as /dev/twa0
         behind = [disk for disk in found if disk.driver in kind.drivers] if kind.drivers else found
         return [disk.name for disk in behind if host in (None, disk.host)]
     name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))

@@ -14,7 +14,7 @@ from ..command_line.options import Options
 from ..errors import DriveError, SmartError
 from ..model import Answer, Group, HowRead
 from ..output.doctor_findings import Finding, found, said
-from ..reading import controllers, processes, smartctl_calls
+from ..reading import processes, smartctl_calls, system
 from ..reading.content import as_text, fraction_of, integer_at, loaded, object_of, objects_of, text_of
 from ..reading.system import Disk, System, disks
 from ..reading.system import text_of as file_text
@@ -42,7 +42,7 @@ class Recovery(NamedTuple):
 
 def examine(options: Options, deadline: float) -> list[Finding]:
     """Return the findings for all members of redundant arrays. deadline: time.monotonic() value."""
-    how, root = options.how_read, controllers.ROOT
+    how, root = options.how_read, system.ROOT
     if not os.path.isdir(os.path.join(root, 'sys/block')):
         return [found('raid-unknown')]
     arrays = redundant(groups(system=System(os.path.join(root, 'sys'), os.path.join(root, 'proc'))))

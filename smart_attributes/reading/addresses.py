@@ -1,8 +1,14 @@
-"""Convert the addresses that an admin writes into Devices; select drives by --match and --ignore. Pure functions."""
+"""Convert the addresses that an admin writes into Devices, name these, and select drives by --match and --ignore.
+
+Names are short, in [a-z0-9_], and each is unique among the drives of one run. Names in /dev/disk are from udev: by-id
+from the identity of a drive, by-path from its socket.
+"""
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -11,8 +17,7 @@ from ..errors import UsageError
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING
 from ..words import clean
-from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES
-from .names import short_name
+from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, base, is_raid
 
 if TYPE_CHECKING:
     from re import Pattern
@@ -39,7 +44,7 @@ def parse(text: str) -> list[Device]:
     """Return the devices of an address: one, or one for each slot of a range.
 
     TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and the forms of the original plugin
-    ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Names are unique only after names.named(). Raises UsageError.
+    ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Names are unique only after named(). Raises UsageError.
     """
     written, path = _split(text)
     glued = '|'.join(CONTROLLERS)  # the original plugin took "megaraid6" and "areca1/1"
@@ -171,6 +176,110 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
             raise UsageError(f'{quoted(text)}: this number of {entry.form} must be from {limits[0]} to {limits[1]}')
         numbers.update(dict.fromkeys(range(low, high + 1)))
     return list(numbers)
+
+
+# --- names -----------------------------------------------------------------------------------------------
+
+def unique(forms: Iterable[Iterator[str]]) -> list[str]:
+    """Return a name for each item: the first of its forms that no other item has.
+
+    forms: possible names of each item, from the shortest to one that is certainly unique.
+    """
+    left = list(forms)
+    names = [next(each) for each in left]
+    while True:
+        bearers = Counter(names)
+        longer = [(place, next(left[place], '')) for place, name in enumerate(names) if bearers[name] > 1]
+        if not any(name for _, name in longer):
+            return names
+        for place, name in longer:
+            names[place] = name or names[place]
+
+
+def named(devices: Iterable[Device]) -> list[Device]:
+    """Return the devices, each address once and each with a unique name.
+
+    Each name is as short as possible. It depends on the set of devices, not on their order.
+    """
+    merged: dict[str, Device] = {}
+    for device in devices:
+        first = merged.get(device.address, device)
+        merged[device.address] = first._replace(optional=first.optional and device.optional)
+    return _renamed(list(merged.values()), map(_forms, merged.values()))
+
+
+def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
+    """Return the devices under their labels, lengthened if several are equal; '' keeps the device's name."""
+    return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
+
+
+def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> list[Device]:
+    return [device._replace(name=name) for device, name in zip(devices, unique(forms))]
+
+
+def _forms(device: Device) -> Iterator[str]:
+    yield short_name(device)
+    yield slug(device.path.replace('/dev/', '', 1) + '_' + device.type)
+    yield _certain_name(device)
+
+
+def _label_forms(device: Device, label: str) -> Iterator[str]:
+    yield slug(label) if label else device.name
+    yield f'{slug(label)}_{device.name}'
+    yield _certain_name(device)
+
+
+def short_name(device: Device) -> str:
+    """Return "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
+    path = re.sub(r'^/dev/(disk/by-[a-z]+/)?|^IOService:.*/', '', device.path)
+    kind = base(device)
+    # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
+    numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2])
+    picks = numbers and not kind.startswith('sat')
+    return slug('_'.join([path, kind.partition(',')[0], *numbers]) if picks else path)
+
+
+def _certain_name(device: Device) -> str:
+    """Return a name that differs even if addresses differ only in punctuation or case: "/dev/sdA" is _2fdev_2fsd_41."""
+    return re.sub(r'[^a-z0-9]', lambda sign: f'_{ord(sign[0]):02x}', device.address)
+
+
+def slug(text: str) -> str:
+    """Return *text* in the characters of labels, [a-z0-9_]."""
+    return re.sub(r'[^a-z0-9]+', '_', text.lower()).strip('_') or 'drive'
+
+
+# --- names in /dev/disk -----------------------------------------------------------------------------------
+
+FOLDER = '/dev/disk/by-id'
+SLOTS = '/dev/disk/by-path'
+_LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
+
+
+def links(folder: str = FOLDER) -> Mapping[str, str]:
+    """Return device path -> its name in the folder, preferring names with the model; empty without the folder."""
+    try:
+        names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
+    except OSError:
+        return {}
+    return {os.path.realpath(os.path.join(folder, name)): name for name in names}
+
+
+def name_of(device: Device, names: Mapping[str, str]) -> str:
+    """Return the name of a drive among links(), or '' without one.
+
+    An NVMe drive gets the name of its first namespace, because udev does not name controllers.
+    """
+    if is_raid(device):
+        return ''  # the path is the controller's, and so is its link
+    path = os.path.realpath(device.path)
+    return names.get(path) or (names.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else '')
+
+
+def stable(device: Device, names: Mapping[str, str]) -> Device:
+    """Return the device under its name among links(), or unchanged without one."""
+    name = name_of(device, names)
+    return device._replace(path=f'{FOLDER}/{name}') if name else device
 
 
 # --- --match and --ignore ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
 from ..model import Device, Read, Report
-from . import controllers, failure_reasons, smartctl_calls
+from . import failure_reasons, smartctl_calls, system
 from .device_types import BY_NAME, base
 
 
@@ -15,7 +15,7 @@ def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
     """Return the reads; a read without an answer gets a better reason if one is found."""
     return [read if isinstance(read.outcome, Report) or read.device.is_recorded else
             read._replace(outcome=failure_reasons.as_asked(_better(read.device, read.outcome), read.device.type))
-            for read in controllers.relocated(reads)]
+            for read in system.relocated(reads)]
 
 
 def _better(device: Device, error: DriveError) -> DriveError:
@@ -41,7 +41,7 @@ def _undetected(device: Device, error: DriveError) -> DriveError:
 def _is_there(path: str) -> bool:
     """Return whether a path exists; False if a udev link or its target is missing."""
     try:
-        os.stat(os.path.join(controllers.ROOT, path.lstrip('/')))
+        os.stat(os.path.join(system.ROOT, path.lstrip('/')))
     except OSError as error:
         return not isinstance(error, (FileNotFoundError, NotADirectoryError))  # other errors: it may exist
     return True

@@ -13,7 +13,6 @@ from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
 from .device_types import base, is_raid
-from .names import named as uniquely_named
 
 if TYPE_CHECKING:
     from ..model import Outcome, Report
@@ -56,9 +55,9 @@ def find(named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadlin
     Raises SmartError if the scan fails.
     """
     if named.devices and not is_scan:
-        return named._replace(devices=tuple(uniquely_named(named.devices)))
+        return named._replace(devices=tuple(addresses.named(named.devices)))
     scan = _scan(how, runner, deadline)
-    return DeviceList(tuple(uniquely_named([*named.devices, *scan.devices])), True, scan.is_whole,
+    return DeviceList(tuple(addresses.named([*named.devices, *scan.devices])), True, scan.is_whole,
                       (*named.notes, *scan.refused))
 
 

@@ -10,7 +10,7 @@ from ..errors import NOTHING, Coded, DriveError
 from ..model import LogPage
 from ..typed import TYPE_CHECKING
 from ..words import clean
-from . import content, controllers, smartctl_calls
+from . import content, smartctl_calls, system
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,7 +41,7 @@ def controller(device: Device) -> str:
 
 def _controller_of(name: str, namespace: str) -> str:
     """Return the controller of a namespace, from sysfs. Source: Linux, drivers/nvme/host/multipath.c."""
-    folder = os.path.realpath(f'{controllers.ROOT}/sys/class/block/{name}{namespace}/device')
+    folder = os.path.realpath(f'{system.ROOT}/sys/class/block/{name}{namespace}/device')
     if os.path.basename(folder) == 'device':  # sysfs does not know the namespace
         return f'/dev/{name}'
     if re.fullmatch('nvme[0-9]+', os.path.basename(folder)):

@@ -12,7 +12,7 @@ from ..errors import Coded, DriveError, NotAReport
 from ..model import Device, Read, Report
 from ..wording import listed, plural
 from . import machine, text_report
-from .names import slug, unique
+from .addresses import slug, unique
 
 SHOWN = 5    # names of other files that are listed
 # Words at the beginning of smartctl's text and of its JSON. Damage leaves some of them.

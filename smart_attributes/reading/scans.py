@@ -8,8 +8,7 @@ from ..model import Device
 from ..typed import NamedTuple
 from ..words import clean
 from . import addresses, failure_reasons
-from .addresses import quoted
-from .names import named
+from .addresses import named, quoted
 
 
 class Scan(NamedTuple):

@@ -17,7 +17,7 @@ from conftest import ROOT, Result
 
 from smart_attributes import alarm, main
 from smart_attributes.history import directory, smartd_log
-from smart_attributes.reading import names
+from smart_attributes.reading import addresses
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
 
@@ -34,7 +34,7 @@ def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '', 
     """Run the program at a time, as days.run_at() does."""
     with mock.patch('time.time', lambda: now), mock.patch.object(smartd_log, 'FOLDER', logs), \
             mock.patch.object(directory, 'BOOT_ID', boot or directory.BOOT_ID), \
-            mock.patch.object(names, 'SLOTS', slots):
+            mock.patch.object(addresses, 'SLOTS', slots):
         return run(*words)
 
 
