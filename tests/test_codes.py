@@ -20,6 +20,8 @@ from smart_attributes.output.statements import findings, headline
 from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
 from smart_attributes.words import coded
 
+pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
+
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
           and issubclass(value, errors.SmartError)}
 EVERY = (*codes.REASONS, *codes.FINDINGS, *codes.NOTES, *codes.REDUNDANCY, *codes.CAUSES, *codes.FLEET_NOTES)

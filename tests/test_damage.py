@@ -12,8 +12,8 @@ def test_no_drive_looks_better_for_damage_without_a_note_that_says_what_is_missi
     """Cut, swapped, of a wrong type, huge, without keys, rows, sections: recorded reports, and simulated drives."""
     desk = Desk(SEED)
 
-    assert desk.faults(300) == []
-    assert sum(desk.counted.values()) == 300 and len(desk.counted) == 7
+    assert desk.faults(150) == []
+    assert sum(desk.counted.values()) == 150 and len(desk.counted) == 7
 
 
 def test_a_drive_that_looks_better_in_silence_is_told(monkeypatch, capsys):
@@ -22,5 +22,5 @@ def test_a_drive_that_looks_better_in_silence_is_told(monkeypatch, capsys):
                         lambda data, report, arguments: ())
     monkeypatch.setattr('smart_attributes.reading.text_report.of_text', lambda *report: ())
 
-    assert main(200, SEED) == 1
+    assert main(80, SEED) == 1
     assert 'and nothing is said to be missing' in capsys.readouterr().out

@@ -15,7 +15,7 @@ from smart_attributes.output import plugin_lines
 from smart_attributes.output.advice import READ, SEARCH
 from smart_attributes.output.packed_document import Packer
 
-pytestmark = pytest.mark.xdist_group('fleet_drives')  # fixtures that tests ask for by name
+pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 
 
 @pytest.fixture(scope='module')

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from smart_attributes.errors import DriveError
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import perfdata, plugin_lines
 
-pytestmark = pytest.mark.xdist_group('lines')  # fixtures that tests ask for by name
+pytestmark = pytest.mark.xdist_group('lines')  # with the other files that read these drives
 
 REPORTS = str(ROOT / 'tests/reports')
 SDA = Device('/dev/sda', name='sda')
@@ -33,6 +35,11 @@ def told(*arguments: str) -> Told:
 
 @pytest.fixture(scope='module')
 def recorded() -> list[Told]:
+    return of_reports()
+
+
+@lru_cache(maxsize=None)
+def of_reports() -> list[Told]:
     return [told('--report', REPORTS)]
 
 
@@ -41,7 +48,12 @@ def simulated(tmp_path_factory) -> list[Told]:
     """Every simulated drive behind a controller or as NVMe, asked by the real smartctl; in parts that nobody cuts."""
     if why_not():
         pytest.skip(why_not())
-    machine, addresses = Machine(tmp_path_factory.mktemp('machine')), []
+    return of_machine(tmp_path_factory.getbasetemp() / 'of_all_drives')
+
+
+@lru_cache(maxsize=None)
+def of_machine(folder: Path) -> list[Told]:
+    machine, addresses = Machine(folder), []
     for number, drive in enumerate(name for name in names() if not name.endswith('-volume')):
         is_nvme = read(drive).protocol == 'NVMe'
         addresses.append(f'/dev/nvme{number}' if is_nvme else f'megaraid,{number}@/dev/bus/0')
