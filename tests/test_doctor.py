@@ -61,21 +61,34 @@ system.ROOT = {root!r}
 from smart_attributes.doctor import installed
 installed.ROOT = '/nonexistent'
 '''
+ENTER = '''import ctypes, os
+assert not ctypes.CDLL(None, use_errno=True).setns(os.open('/proc/{}/ns/mnt', os.O_RDONLY), 0), ctypes.get_errno()
+'''
 BECOME = '''import grp, os, pwd
 os.setgroups([])
 os.setgid(grp.getgrnam('nogroup').gr_gid)
-os.setuid(pwd.getpwnam({user!r}).pw_uid)
+os.setuid(pwd.getpwnam({!r}).pw_uid)
 '''
+
+
+def within(around: Sequence[str]) -> str | None:
+    """Return code that does to its own process what these commands do before they start one; None if it cannot."""
+    code = ''
+    for word in around:
+        name, _, value = word.partition('=')
+        if name not in ('nsenter', '--mount', '--target', 'setpriv', '--reuid', '--regid', '--clear-groups'):
+            return None
+        code += {'--target': ENTER, '--reuid': BECOME}.get(name, '').format(value)
+    return code
 
 
 def started(*words: str, root: str = '/', around: Sequence[str] = (), before: str = '',
             timeout: float = 60, home: str = '/nonexistent') -> Result:
     """Run the program in a process that looks up controllers below *root*."""
     environment = {**warm.USUAL, 'HOME': home}
-    user = next((word[len('--reuid='):] for word in around if word.startswith('--reuid=')), '')
-    if not before and (not around or (len(around) == 4 and user)):
-        code, output = warm.call(warm.Request(words, '/', environment, OTHERWISE.format(root=root)
-                                              + (BECOME.format(user=user) if user else '')), timeout)
+    setup = within(around)
+    if setup is not None and not before:
+        code, output = warm.call(warm.Request(words, '/', environment, OTHERWISE.format(root=root) + setup), timeout)
         return Result(code, output.decode())
     program = [*PYTHON[:-1],
                START.replace('from smart_attributes import main', before + 'from smart_attributes import main')]
