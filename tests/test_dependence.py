@@ -113,7 +113,7 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
 
 
 def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
-    monkeypatch.setattr(dependence.groups, 'groups', lambda *_: pytest.fail('groups were read'))
+    monkeypatch.setattr(dependence, 'groups', lambda *_: pytest.fail('groups were read'))
 
     assert surveyed(machine, [drive('sda', HEALTHY)], only_alerting=True).machine is None
 

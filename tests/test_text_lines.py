@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.errors import NotAReport
-from smart_attributes.reading import text_lines
-from smart_attributes.reading.text_lines import lines_by_kind
+from smart_attributes.reading import pysmart
+from smart_attributes.reading.pysmart import lines_by_kind
 
 ROW = '  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0'
 STATISTIC = '0x01  0x010  4            3188  ND-  Power-on Hours'
@@ -28,7 +28,7 @@ COMPLAINT = 'Warning! Drive Identity Structure error: invalid SMART checksum.'
 def test_a_line_has_a_kind(line, kind):
     _, _, *kinds = lines_by_kind(line)
     found = {name: [getattr(each, 'string', each) for each in lines]
-             for name, lines in zip(text_lines.Lines._fields[2:], kinds) if lines}
+             for name, lines in zip(pysmart.Lines._fields[2:], kinds) if lines}
 
     assert found == ({kind: [line.strip()]} if kind else {})
 
@@ -55,8 +55,8 @@ def test_a_line_that_is_too_long_hides_no_other():
 def test_of_equal_labels_the_first_and_the_last_value_are_kept():
     lines = lines_by_kind('A: 1\nB: 2\na: 3\n number of hours powered up = 4\nAccumulated power on time, hours: 5')
 
-    assert lines.fields == {'a': '1', 'b': '2', 'number of hours powered up': '4', text_lines.POWER_ON: '5'}
-    assert lines.last == {'a': '3', 'b': '2', text_lines.POWER_ON: '5'}
+    assert lines.fields == {'a': '1', 'b': '2', 'number of hours powered up': '4', pysmart.POWER_ON: '5'}
+    assert lines.last == {'a': '3', 'b': '2', pysmart.POWER_ON: '5'}
 
 
 def test_the_registers_of_an_error_are_the_first_ones_below_it():
@@ -80,7 +80,7 @@ def test_rows_are_added_in_their_order_and_a_classic_row_stays_as_printed():
     ('0x05  0x010  1               -  ---  Average', True), ('0x01  =====  =  =  ===  == General', True),
     ('7 x', False), ('# x', False), ('x', False), ('0x05  0x010  1  x', False), (f'#{STATISTIC}', False)])
 def test_a_row_was_read_or_has_no_content(line, is_row):
-    assert text_lines.is_row(line) is is_row
+    assert pysmart.is_row(line) is is_row
 
 
 def test_a_text_has_a_number_of_lines_that_a_report_can_have():

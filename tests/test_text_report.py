@@ -15,7 +15,7 @@ import replay
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from smart_attributes.reading import pysmart, text_report
-from smart_attributes.reading.text_lines import lines_by_kind
+from smart_attributes.reading.pysmart import lines_by_kind
 
 BANNER = ('smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
           'Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n')

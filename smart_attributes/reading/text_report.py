@@ -13,8 +13,7 @@ from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
 from .content import as_text, looks_like_json
 from .failure_reasons import BANNER, Remains, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
-from .pysmart import classic, digits, leading
-from .text_lines import POWER_ON, Lines, is_row, lines_by_kind
+from .pysmart import POWER_ON, Lines, classic, digits, is_row, leading, lines_by_kind
 
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Blanks and apostrophes between groups of digits in some locales -> ASCII.

@@ -1,24 +1,33 @@
-"""The use of each drive: the groups on it, and whether to replace it now.
+"""The use of each drive: the groups on it (arrays, volumes, pools, file systems), and whether to replace it now.
 
 The severity of a verdict and the action that it advises are decided elsewhere, and reach this module as `Drive`.
+Groups are found from /sys, /proc and the udev database, which every user may read; no device is opened. Nothing here
+fails: if a file cannot be read, the redundancy of its group is unknown.
+Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device (/run/udev/data).
 """
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from importlib import import_module
 
+from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import device_types
-from ..reading.system import LINUX, disks_of
+from ..reading.system import LINUX, disks_of, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import groups
+from ..words import clean
+from . import arrays, device_mapper
+from .block_devices import listed, udev_values, uses
 from .replacement import machine, with_replacements
 
 if TYPE_CHECKING:
     from ..model import Device, Verdict
     from ..reading.system import System
+    from .block_devices import Devices
     from .replacement import Drive, Machine
 
     Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]  # returns those with disks, the most severe first
@@ -58,7 +67,7 @@ def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool
     wanted = [name for verdict in placed if verdict.state for name in verdict.place.disks] if only_alerting else None
     if not any(verdict.place.disks for verdict in placed) or wanted == []:
         return Examined(verdicts)
-    known, notes = groups.groups(wanted, system), []
+    known, notes = groups(wanted, system), []
     for name in asked:
         program = import_module(f'.{PROGRAMS[name]}', __package__)
         known, more = program.completed(known, program.ask, system)
@@ -85,3 +94,169 @@ def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
     for (name, path), addresses in behind.items():
         yield Group(f'{name} {path}', f'{name} volumes', 'hardware', '', unknown=_ASK, members=tuple(
             Member(address, 'unknown', None, (address,)) for address in addresses))
+
+
+# --- groups -------------------------------------------------------------------------------------------------
+
+ARRAYS, VOLUMES = 256, 1024  # that are read in full; of others only the members
+_PEER = 'only DRBD knows the state of its peer'
+# Name of a block device that lies on others -> kind, level, why that is not known.
+_DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
+            ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
+            ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
+            ('', 'dm', '', 'this version does not know its driver'))
+# Pattern of ID_FS_TYPE, which udev found on a device that nothing uses -> the same. For ZFS, see _uses_of_disks.
+_FOUND = (('ceph_bluestore', 'ceph', '', device_mapper.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
+          ('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
+          ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
+          ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
+_NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd)[0-9]')
+
+
+def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[Group, ...]:
+    """Return the groups that hold data on these disks, and all groups below them; lower ones first.
+
+    disks: names of the kernel, such as "sda"; None for all disks of the machine.
+    """
+    return tuple(_around(_ordered(_found(listed(system))), disks))
+
+
+def _found(devices: Devices) -> Iterator[Group]:
+    """Yield all groups of the machine. devices: all block devices, nothing known of their use."""
+    sys, of_md = devices.system.sys, _arrays(devices)
+    every = device_mapper.volumes(_volumes(devices), devices.system)
+    others = {name: slaves for name in _in_order(devices.names - {*of_md, *every})
+              for slaves in [names_in(f'{sys}/block/{name}/slaves')] if slaves}
+    devices = devices._replace(
+        inside=device_mapper.inner(every), used=uses(devices.system, {each.name: name for name, each in every.items()}),
+        titles={name: device_mapper.title(volume) or name for name, volume in every.items()})
+    systems = arrays.file_systems(devices)
+    taken = {each for group in systems for each in arrays.btrfs_members(group.id, devices)}
+    devices = devices._replace(used={name: points for name, points in devices.used.items() if name not in taken})
+    taken.update(each for name in of_md for each in arrays.md_members(name, devices))
+    taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
+                 for each in slaves)
+    found = [*(group for group in (arrays.array(name, devices) for name in of_md) if group),
+             *(device_mapper.group(name, every, devices) for name in every if name not in devices.inside),
+             *(_other(name, slaves, devices) for name, slaves in others.items()), *systems]
+    yield from found
+    yield from _uses_of_disks({group.id for group in found}, taken, devices)
+
+
+def _arrays(devices: Devices) -> list[str]:
+    names = _in_order(name for name in devices.names if name.startswith('md'))
+    return [name for name in names if os.path.isdir(f'{devices.system.sys}/block/{name}/md')][:ARRAYS]
+
+
+def _volumes(devices: Devices) -> list[str]:
+    return _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (len(name), name))
+
+
+def _other(name: str, slaves: list[str], devices: Devices) -> Group:
+    """Return a device of another driver that lies on block devices, or an array or volume beyond the limit."""
+    kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
+    state = 'in_sync' if level else 'unknown'
+    members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))
+    return Group(name, name[:LONGEST_GIVEN_NAME], kind, level, len(members), 0, members,
+                 used_as=devices.used.get(name, ()), unknown=unknown)
+
+
+# --- disks and partitions that no other group uses --------------------------------------------------------
+
+def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: Devices) -> Iterator[Group]:
+    """Yield a group for each mount, swap space or member of something on a disk, partition, array or volume.
+
+    above: the groups that have been found. taken: the devices that these use.
+    """
+    pools: dict[str, list[str]] = {}
+    for name in _candidates(taken, devices):
+        if name in devices.used:
+            if name not in above:
+                yield _used(name, devices)
+            continue
+        values = udev_values(name, devices)
+        kind = values.get('ID_FS_TYPE', '')
+        if kind == 'zfs_member':
+            pools.setdefault(values.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME] or name, []).append(name)
+        yield from _member_of(name, kind, devices)
+    for pool, names in pools.items():
+        members = tuple(devices.member(each, 'unknown') for each in names[:MOST_MEMBERS])
+        yield Group(f'zfs {pool}', pool, 'zfs', '', len(members), 0, members,
+                    used_as=devices.used.get(f'zfs {pool}', ()), unknown=_zfs_unknown(pool, devices.system))
+
+
+def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
+    """Yield the devices that no group uses; a disk with partitions only if it is mounted itself."""
+    parted = set(devices.parts.values())
+    for name in sorted({*devices.names, *devices.parts} - taken):
+        disk = devices.parts.get(name, name)
+        # Nor the partitions of a disk in use: of a path to a drive, others are used.
+        if disk not in taken and not _NO_DISK.match(disk) and (name not in parted or name in devices.used):
+            yield name
+
+
+def _used(name: str, devices: Devices) -> Group:
+    points = devices.used[name]
+    kind = 'swap' if points == ('swap',) else 'partition'
+    return Group(f'{kind} {name}', name[:LONGEST_GIVEN_NAME], kind, 'single', 1, 0, (devices.member(name, slot=0),),
+                 used_as=points)
+
+
+def _member_of(name: str, kind: str, devices: Devices) -> Iterator[Group]:
+    for pattern, holder, level, unknown in _FOUND if kind else ():
+        if re.fullmatch(pattern, kind):
+            member = devices.member(name, 'in_sync' if level else 'unknown', 0)
+            yield Group(f'{holder} {name}', member.name, holder, level, 1, 0, (member,), unknown=unknown)
+
+
+def _zfs_unknown(pool: str, system: System) -> str:
+    """Return why the redundancy of a pool is not known, with its state if that is not ONLINE."""
+    folder = f'{system.proc}/spl/kstat/zfs'
+    state = text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
+    if not state and os.path.isdir(folder):
+        return 'the pool is not imported'
+    reason = 'its layout is not in /sys; run triage --zpool'
+    return reason if state in ('', 'ONLINE') else f'ZFS reports the state "{clean(state, 40)}"; {reason}'
+
+
+# --- the order of groups ----------------------------------------------------------------------------------
+
+def _ordered(found: Iterable[Group]) -> list[Group]:
+    """Return the groups, lower ones first. Groups that lie on themselves are cut off from each other."""
+    rest = {group.id: group for group in found}
+    done: list[Group] = []
+    for _ in range(DEEPEST_GROUPS):
+        ready = [group for group in rest.values() if not any(each in rest for each in _on(group))]
+        done += ready
+        for group in ready:
+            del rest[group.id]
+    return [*done, *(_cut_off(group, rest) for group in rest.values())]
+
+
+def _on(group: Group) -> set[str]:
+    return {each for member in group.members for each in member.on}
+
+
+def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
+    members = (member._replace(on=tuple(each for each in member.on if each not in rest)) for member in group.members)
+    return group._replace(level='', unknown=f'in /sys it lies on itself, or on more than {DEEPEST_GROUPS} layers',
+                          members=tuple(members))
+
+
+def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
+    """Return the groups on these disks, directly or through others, and all groups below one of them."""
+    if disks is None:
+        return ordered
+    reached, wanted = set(disks), set()
+    for group in ordered:
+        if _on(group) & reached:
+            reached.add(group.id)
+            wanted.add(group.id)
+    for group in reversed(ordered):
+        if group.id in wanted:
+            wanted |= _on(group)
+    return [group for group in ordered if group.id in wanted]
