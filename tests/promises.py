@@ -191,7 +191,7 @@ BROKEN = (
     _ours('test_fleet_hostile.py::test_a_mistake_of_ours_in_one_service_hides_no_other', 'fleet/gathering.py',
           '        except Exception as error:', '        except SmartError as error:'),
     _ours('test_fleet_hostile.py::test_labels_and_numbers_that_are_longer_than_ours_hold_no_value',
-          'output/perfdata.py',
+          'fleet/plugin_output.py',
           "_DIGITS = '[0-9]{1,30}'", "_DIGITS = '[0-9]+'"),
     _ours('test_fleet_hostile.py::test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait',
           'fleet/icinga.py', 'thread.start()\n', 'thread.run()\n'),

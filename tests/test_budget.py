@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from conftest import ROOT, Result, drive, perfdata, run
 
+from smart_attributes.fleet import services
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.output import budget, plugin, plugin_lines
+from smart_attributes.output import budget, plugin
 from smart_attributes.output import perfdata as perfdata_of
 from smart_attributes.output.perfdata import OLD
 
@@ -182,7 +183,7 @@ def test_the_worst_drives_are_told_with_their_reasons(tmp_path):
     (folder / 'sd079.json').write_text(json.dumps(bad))
     text = run('--report', str(folder), '--max-output', '8000').text
 
-    told = plugin_lines.read(text.partition('\n| ')[0])
+    told = services.plugin_text(text.partition('\n| ')[0])
     assert told and told.counted == 80
     states = [line.state.urgency for line in told.lines]
     assert states == sorted(states, reverse=True)

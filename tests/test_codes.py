@@ -14,6 +14,7 @@ from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
 from smart_attributes.errors import Coded
+from smart_attributes.fleet import services
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin_lines
 from smart_attributes.output.statements import findings, headline
@@ -159,7 +160,7 @@ def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back(
     text = plugin_lines.written(line)
 
     assert text == 'UNKNOWN   sda  -  [no-permission] cannot be opened  -'
-    [found] = plugin_lines.read(f'SMART UNKNOWN - x\n{text}\n').lines
+    [found] = services.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines
     assert found == line
     assert (found.findings, found.findings.code) == ('cannot be opened', 'no-permission')
     assert headline(SILENT) == '[no-permission] cannot be opened'

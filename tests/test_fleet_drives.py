@@ -8,6 +8,7 @@ from conftest import ROOT
 from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes.errors import Coded
+from smart_attributes.fleet import services
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
@@ -27,7 +28,7 @@ def reader() -> Reader:
 def test_what_to_do_and_what_is_wrong_are_what_triage_says(reader, drives, request):
     """Of every recorded and every simulated drive: from the line alone."""
     for text, documents in request.getfixturevalue(drives):
-        found = plugin_lines.read(text)
+        found = services.plugin_text(text)
         assert found is not None
         told = reader.drives(found.lines, text.splitlines()[-1][2:].split(' '), Origin('h'))
         wanted = {drive['name']: drive for drive in documents}
@@ -48,7 +49,7 @@ def test_what_to_do_and_what_is_wrong_are_what_triage_says(reader, drives, reque
 def test_each_reading_has_its_state(reader, drives, request):
     """As far as findings tell it: a verdict without words about its state has at least that of the next one."""
     for text, documents in request.getfixturevalue(drives):
-        found = plugin_lines.read(text)
+        found = services.plugin_text(text)
         assert found is not None
         wanted = {drive['name']: {each['metric']: each['state'] for each in drive['readings'] if each['state'] != 'OK'}
                   for drive in documents}

@@ -12,7 +12,7 @@ from conftest import ROOT, run
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
 from smart_attributes.errors import Coded
-from smart_attributes.fleet import replacement_order
+from smart_attributes.fleet import replacement_order, services
 from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
 from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -340,7 +340,7 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
                      problem='no answer within 30 s', code='timeout',
                      replacement=Replacement('wait', Coded('group-rebuilding', 'md0 is rebuilding: wait')))
     text = plugin_lines.written(plugin_lines.line(silent, hide_serial=False))
-    read = plugin_lines.read(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
+    read = services.plugin_text(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
     facts = drive(read.lines[0])
 
     assert '  [timeout] no answer within 30 s; [group-rebuilding] md0 is rebuilding: wait  ' in text

@@ -18,10 +18,9 @@ from conftest import SOON, run, texts
 from fleet_bed import Cost, measured
 from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
-from smart_attributes.fleet import icinga, untrusted
+from smart_attributes.fleet import icinga, plugin_output, untrusted
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.worst_drives import Kept
-from smart_attributes.output import perfdata
 from smart_attributes.output.packed_document import Packer
 
 pytestmark = pytest.mark.xdist_group('time')
@@ -328,7 +327,9 @@ def test_rows_are_kept_within_their_memory():
 
 def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():
     """int() refuses 5,000 digits."""
-    assert perfdata.read([f"'{'x' * 201}'=1;;;;", f"'a'={'9' * 31};;;;", f"'b'=0.{'9' * 31};;;;", "'c'=7;1;2;;"]) == [
+    texts = [f"'{'x' * 201}'=1;;;;", f"'a'={'9' * 31};;;;", f"'b'=0.{'9' * 31};;;;", "'c'=7;1;2;;"]
+
+    assert plugin_output.read_values(texts) == [
         ('c', 7, '1;2;;')]
 
 

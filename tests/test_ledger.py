@@ -18,13 +18,12 @@ from conftest import ROOT, run
 from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import YEAR
-from smart_attributes.fleet import ledger, ledger_file, plugin_output
+from smart_attributes.fleet import ledger, ledger_file, plugin_output, services
 from smart_attributes.fleet.ledger import FAILED, RETIRED, UNKNOWN, Record, Share, Sighting
 from smart_attributes.fleet.ledger_file import Bookkeeper, Ledger, LedgerUnusable
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
-from smart_attributes.output import plugin_lines
 from smart_attributes.output.packed_document import Packer
 
 NOW = 1_800_000_000
@@ -328,7 +327,8 @@ def test_a_drive_that_cannot_be_entered_is_one_note_with_its_reason(site, monkey
 
 def test_the_age_of_a_drive_comes_from_perfdata_too():
     """Only with a ledger is it read for every drive."""
-    text = plugin_lines.read('SMART OK - 1 drive: 1 ok\nOK        sda  ACME 1  endurance_used 1 %  SERIAL1  firmware 1')
+    text = services.plugin_text('SMART OK - 1 drive: 1 ok\n'
+                                'OK        sda  ACME 1  endurance_used 1 %  SERIAL1  firmware 1')
     metrics = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
     ages = [plugin_output.Reader(metrics, Packer(), always).drives(
         text.lines, ["'sda_power_on_time'=10800s;;;0;"], plugin_output.Origin('db1', now=BEGIN, elapsed=60))

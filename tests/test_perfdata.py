@@ -6,6 +6,7 @@ import json
 import pytest
 from conftest import ROOT
 
+from smart_attributes.fleet import plugin_output
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, OldValue, Reading, Source, State, Verdict
 from smart_attributes.output import perfdata
@@ -84,17 +85,17 @@ def test_labels_of_1_6_are_printed_once():
     ("'" + 'a' * 200 + "'=1;;;;", ('a' * 200, 1, ';;;')), (f"'a'={'9' * 30};;;;", ('a', int('9' * 30), ';;;')),
     (f"'a'=1;{'1' * 197};;;", ('a', 1, '1' * 197 + ';;;'))])
 def test_a_value_is_read_back(text, value):
-    assert perfdata.read([text]) == [value]
-    assert [type(number) for _, number, _ in perfdata.read([text])] == [type(value[1])]
+    assert plugin_output.read_values([text]) == [value]
+    assert [type(number) for _, number, _ in plugin_output.read_values([text])] == [type(value[1])]
 
 
 @pytest.mark.parametrize('text', [
     "'" + 'a' * 201 + "'=1;;;;", f"'a'={'9' * 31};;;;", f"'a'=1;{'1' * 198};;;", "'a'=1x;;;;", "'a'=٣;;;;", "=1;;;;"])
 def test_what_is_longer_than_any_of_ours_is_not_read(text):
-    assert perfdata.read([text]) == []
+    assert plugin_output.read_values([text]) == []
 
 
 @pytest.mark.parametrize('limits, found', [('85;95;0;', ('85', '95')), (';95;;', ('', '95')), ('', ('', '')),
                                            ('85', ('85', '')), ('85;95', ('85', '95'))])
 def test_limits_are_parted(limits, found):
-    assert perfdata.levels(limits) == found
+    assert plugin_output.levels(limits) == found

@@ -13,8 +13,9 @@ from test_hostile import NASTY
 
 from smart_attributes.check.fence import unreadable
 from smart_attributes.errors import DriveError
+from smart_attributes.fleet import plugin_output, services
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.output import perfdata, plugin_lines
+from smart_attributes.output import plugin_lines
 
 pytestmark = pytest.mark.xdist_group('lines')  # with the other files that read these drives
 
@@ -67,7 +68,7 @@ def of_machine(folder: Path) -> list[Told]:
 def test_each_line_read_back_says_who_the_drive_is_and_what_is_wrong(drives, request):
     """State, name, model, findings, serial number and firmware: as triage has them of the same drives."""
     for text, documents in request.getfixturevalue(drives):
-        found = plugin_lines.read(text)
+        found = services.plugin_text(text)
         wanted = {drive['name']: drive for drive in documents}
 
         assert found is not None and found.counted == len(found.lines) == len(documents)
@@ -84,7 +85,7 @@ def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
     """Label, number, unit and limits; and nothing is left over."""
     for text, documents in request.getfixturevalue(drives):
         last = text.splitlines()[-1]
-        found = {label: (number, limits) for label, number, limits in perfdata.read(last[2:].split(' '))}
+        found = {label: (number, limits) for label, number, limits in plugin_output.read_values(last[2:].split(' '))}
         numbers = {f'{drive["name"]}_{each["metric"]}': each for drive in documents for each in drive['readings']
                    if each['judged'] and isinstance(each['value'], (int, float))}
 
@@ -93,7 +94,7 @@ def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
         for label in numbers.keys() & found.keys():
             (number, limits), wanted = found[label], numbers[label]
             assert number == pytest.approx(wanted['value'], abs=0.01)
-            assert perfdata.levels(limits) == (wanted['warning'] or '', wanted['critical'] or '')
+            assert plugin_output.levels(limits) == (wanted['warning'] or '', wanted['critical'] or '')
 
 
 def verdict(word: str) -> Verdict:
@@ -105,7 +106,7 @@ def verdict(word: str) -> Verdict:
 def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     """A name that looks like another column must not become one."""
     line = plugin_lines.line(verdict(word), hide_serial)
-    found = plugin_lines.read(f'SMART UNKNOWN - x\n{plugin_lines.written(line)}\n')
+    found = services.plugin_text(f'SMART UNKNOWN - x\n{plugin_lines.written(line)}\n')
 
     assert found is not None
     assert found.lines == (line,)
@@ -116,14 +117,14 @@ def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
                                   'SMART FINE - x', 'OK - SMART', '<Timeout exceeded.>', 'SMART OK'])
 def test_what_the_plugin_never_prints_is_not_taken_for_its_text(text):
     """Version 1.6, another plugin, a daemon's own words."""
-    assert plugin_lines.read(text) is None
+    assert services.plugin_text(text) is None
 
 
 def test_lines_of_2_0_before_firmware_stood_there_are_read(recorded):
     """Hosts are not upgraded on one day."""
     text = recorded[0][0]
     old = '\n'.join(line.partition('  firmware ')[0] for line in text.splitlines())
-    found, before = plugin_lines.read(text), plugin_lines.read(old)
+    found, before = services.plugin_text(text), services.plugin_text(old)
 
     assert found is not None and before is not None
     assert before.lines == tuple(line._replace(firmware='') for line in found.lines)
@@ -131,21 +132,21 @@ def test_lines_of_2_0_before_firmware_stood_there_are_read(recorded):
 
 def test_the_check_as_a_whole_is_no_drive():
     """A mistyped file of a site, a note, what the plugin left out."""
-    found = plugin_lines.read('\n'.join([
+    found = services.plugin_text('\n'.join([
         plugin_lines.first(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
         plugin_lines.check_line(State.UNKNOWN, 'site.json: no JSON'),
         'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1', 'note: sdb is gone',
         '... 3 more lines are left out']))
 
-    assert found == plugin_lines.PluginText(
+    assert found == services.PluginText(
         State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok', 1,
         (plugin_lines.Line(State.OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
-        ((State.UNKNOWN, 'site.json: no JSON'),), ('sdb is gone',), ('3 more lines are left out',))
+        ((State.UNKNOWN, 'site.json: no JSON'),), ('3 more lines are left out',))
 
 
 def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorded):
     """A daemon in between that passes the first 4 kB."""
-    found = plugin_lines.read(recorded[0][0][:900])
+    found = services.plugin_text(recorded[0][0][:900])
 
     assert found is not None
     assert (found.counted, len(found.lines) < 13) == (13, True)
@@ -156,8 +157,8 @@ def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorde
                                   "'a'=1 2;;", "'a'=3x32MiB;;", "'a'=1;<b>;;;"])
 def test_a_value_that_was_cut_is_none(text):
     """31 may have been 310; those beside it stay."""
-    assert perfdata.read([text]) == []
-    assert perfdata.read(["'a'=1;;;;", text, "'b'=2;;;;"]) == [('a', 1, ';;;'), ('b', 2, ';;;')]
+    assert plugin_output.read_values([text]) == []
+    assert plugin_output.read_values(["'a'=1;;;;", text, "'b'=2;;;;"]) == [('a', 1, ';;;'), ('b', 2, ';;;')]
 
 
 @pytest.mark.parametrize('text, value', [
@@ -166,7 +167,7 @@ def test_a_value_that_was_cut_is_none(text):
     ("'a'=-1.5;16:;10:;;", ('a', -1.5, '16:;10:;;'))])
 def test_a_value_is_read_with_or_without_the_quotes_that_icinga_drops(text, value):
     """Its number and its limits; the unit is its metric's."""
-    assert perfdata.read([text]) == [value]
+    assert plugin_output.read_values([text]) == [value]
 
 
 # --- tables of cases --------------------------------------------------------------------------------
@@ -205,10 +206,10 @@ def test_a_line_has_firmware_where_anybody_answered(line, text):
 
 
 def test_lines_that_are_not_of_drives_do_not_end_the_reading():
-    found = plugin_lines.read('SMART OK - x\nmore words\nOK        sda  A\nOK        sdb  A  f  S')
+    found = services.plugin_text('SMART OK - x\nmore words\nOK        sda  A\nOK        sdb  A  f  S')
 
     assert found is not None and [line.name for line in found.lines] == ['sdb']
-    assert (found.counted, found.checks, found.notes, found.left_out) == (0, (), (), ())
+    assert (found.counted, found.checks, found.left_out) == (0, (), ())
 
 
 def test_a_hidden_serial_number_is_not_in_the_line():
@@ -219,6 +220,6 @@ def test_a_hidden_serial_number_is_not_in_the_line():
 
 
 def test_a_headline_may_hold_a_dash():
-    found = plugin_lines.read('SMART OK - a - b; 2 drives: 2 ok')
+    found = services.plugin_text('SMART OK - a - b; 2 drives: 2 ok')
 
     assert found is not None and (found.headline, found.counted) == ('a - b; 2 drives: 2 ok', 2)

@@ -118,14 +118,14 @@ def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]
 
 def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises UsageError if the command line names an unknown metric."""
-    from ..knowledge import drive_database, shipped_data, thresholds
+    from ..knowledge import shipped_data, thresholds
     from . import judging
     asked = options.judging
     newest, mistakes = _database(options.data.config)
     mistakes += site.mistakes
     old = options.before.opinion(options.data.config, mistakes) if options.before else None
     attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
-    database = drive_database.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
+    database = _with_entries(newest, attributes)
     default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
     limits = _faultless_limits(site.thresholds, database.units, default.get('groups', ()))
     for file in (*attributes, *limits):
@@ -140,6 +140,21 @@ def judge_of(options: Options, site: Site) -> Judge:
                       asked.asleep,
                       time.time(), asked.selftest_max_age, asked.vendor_logs is not None), old,
                  tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
+
+
+def database_of(data: DataFiles) -> SpecDatabase:
+    """Return the database with the entries of this site, for a command that judges no drive itself."""
+    newest, files = shipped_database(data.config), files_of(data, [])[0]
+    if not files:
+        return _with_entries(newest, ())
+    from ..knowledge import site_file
+    return _with_entries(newest, _faultless_entries(newest, [site_file.load(path, 'attributes', shown)
+                                                             for path, shown in files]))
+
+
+def _with_entries(newest: Json, files: Sequence[SiteFile]) -> SpecDatabase:
+    from ..knowledge import drive_database
+    return drive_database.SpecDatabase(newest, [(file.name, file.data) for file in files])
 
 
 def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:

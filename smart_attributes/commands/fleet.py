@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from .. import alarm
-from ..check.rulebook import judge_of, site_of
+from ..check.rulebook import database_of
 from ..command_line.command_options import FleetOptions
 from ..command_line.options import Options
 from ..constants import DOCUMENTS, MOST_ROWS
@@ -63,7 +63,7 @@ def run(options: Options, runner: Runner) -> int:
 
 def fleet_of(options: Options, now: float) -> Fleet:
     """Return an empty fleet. now: seconds since 1970."""
-    return Fleet(judge_of(options, site_of(options.data, None)).database, now, options.own.ledger,
+    return Fleet(database_of(options.data), now, options.own.ledger,
                  options.naming.hide_serial)
 
 

@@ -17,12 +17,12 @@ from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
-from ..output import perfdata
 from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, in_its_groups, is_due, of_alarms, of_problem
 from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.forecast_dates import day
 from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
+from ..output.perfdata import UNITS
 from ..output.plugin_lines import Line
 from ..redundancy.replacement import OF_CODE, STRICTEST
 from ..typed import TYPE_CHECKING, Json
@@ -45,6 +45,7 @@ GREW = re.compile(r'\w+ (?:grew by|fell from|rose from) ')
 _SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
+_DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
 # The first code whose pattern matches is used, so more specific patterns come first.
 _OUTPUTS: Sequence[tuple[str, str]] = (
@@ -138,7 +139,9 @@ class Alarm(NamedTuple):
     text: str
 
 
-Labelled = tuple[str, float, str]     # metric, number, limits
+# A metric or a label, its number, and its limits "warning;critical;minimum;maximum". A plain tuple, because a fleet has
+# millions of them.
+Labelled = tuple[str, float, str]
 ByDrive = dict[str, list[Labelled]]
 
 
@@ -242,7 +245,7 @@ class Reader:
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
         """Return the weight of a finding by its value; if the value is within its limits, it is a growth finding."""
         number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
-        warning, critical = perfdata.levels(limits)
+        warning, critical = levels(limits)
         limit = critical if state is State.CRITICAL else warning
         is_growing = number is not None and not severity.is_beyond(limit, number)
         return self.weight(metric, state, number, limit, is_growing=is_growing)
@@ -276,7 +279,7 @@ class Reader:
         return self._shapes[key], words.get(number, number)
 
     def _shape(self, metric: str, limits: str, state: State | None) -> Json:
-        warning, critical = map(visible, perfdata.levels(limits))
+        warning, critical = map(visible, levels(limits))
         shape = {'metric': metric, 'unit': self._metrics[metric].unit, 'source': SOURCE, 'judged': True,
                  'state': (state or State.OK).name, 'warning': warning, 'critical': critical}
         return {key: each for key, each in shape.items() if each != ''}
@@ -284,7 +287,7 @@ class Reader:
     def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> ByDrive:
         """Return the values of each drive; unknown metrics, such as labels of version 1.6, are skipped."""
         found: ByDrive = {name: [] for name in names}
-        for label, number, limits in perfdata.read(texts):
+        for label, number, limits in read_values(texts):
             for name, metric in self._labels.get(label) or self._split(label):
                 if name in found:
                     found[name].append((metric, number, limits))
@@ -341,6 +344,25 @@ def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:
 def _shown(text: str) -> str:
     """Return a string of another host, made safe to display."""
     return text if text.isprintable() else visible(text)
+
+
+# --- perfdata --------------------------------------------------------------------------
+
+def read_values(texts: Iterable[str]) -> list[Labelled]:
+    """Return the values in texts such as "'sda_temperature'=22;60;70;;".
+
+    Truncated texts are skipped: all our values have fields for limits, even if empty. Invalid numbers are skipped,
+    and so are numbers and labels longer than any of ours.
+    """
+    found = re.findall(rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
+                       '\n'.join(texts), re.MULTILINE | re.ASCII)
+    return [(label, float(number) if '.' in number else int(number), limits) for label, number, limits in found]
+
+
+def levels(limits: str) -> tuple[str, str]:
+    """Return the ranges for warning and critical from the limits of a value."""
+    warning, critical, *_ = f'{limits};'.split(';')
+    return warning, critical
 
 
 # --- causes ------------------------------------------------------------------------------

@@ -1,19 +1,19 @@
-"""Services from Icinga 2's API: their latest result, how users handle it, and their drives. Pure: makes no queries.
+"""Services from Icinga 2's API: their latest result, how users handle it, and the text of the plugin. Pure.
 
 Nothing is guessed, and every omission is reported.
 Source: Icinga 2, doc/09-object-types.md ("Checkable"), doc/08-advanced-topics.md ("CheckResult").
 """
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..constants import DAY, LONGEST_HEAD, LONGEST_OUTPUT, LONGEST_SERVICE_NAME, LONGEST_TEXT, MOST_VALUES
 from ..errors import Coded
 from ..model import State, worst
-from ..output import plugin_lines
 from ..output.codes import BY_NAME
-from ..output.plugin_lines import PluginText
+from ..output.plugin_lines import CHECK, FIRMWARE, GAP, LEFT_OUT, NAME, NOT_TOLD, WIDTH, Line
 from ..typed import Json
 from ..wording import listed, plural
 from ..words import visible
@@ -28,6 +28,12 @@ ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks'
          *HANDLING)
 # Icinga shows these only to an ApiUser that may query hosts, and otherwise omits them without an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
+
+_STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
+_START = WIDTH + len(GAP)
+_FEWEST = 3            # columns after the state: name, model, findings
+_CODE = r'\[([a-z0-9.-]+)\] '
+_COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
 # Remarks on several services at once, printed after their number; each names some of them.
 PENDING = Coded('never-checked', 'not checked yet: {}')
@@ -67,6 +73,17 @@ class Service(NamedTuple):
     is_active: bool              # scheduled by Icinga; passive results arrive at any time
     handling: tuple[str, ...] = ()  # "host in downtime", "service acknowledged", "soft state", "not reachable"
     is_host_shown: bool = False  # Icinga shows its host as well, so the downtime of the host is known
+
+
+class PluginText(NamedTuple):
+    """The content of the plugin's text, even if the text was truncated in transit."""
+
+    state: State
+    headline: str                # the first line after its state; Coded if it has a code
+    counted: int                 # number of drives according to the first line; 0 if it gives none
+    lines: tuple[Line, ...]
+    checks: tuple[tuple[State, str], ...]  # about the check as a whole
+    left_out: tuple[str, ...]    # items that the plugin reports as omitted
 
 
 class Told(NamedTuple):
@@ -125,7 +142,7 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     # Passive results arrive at any time, so their check interval is meaningless.
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
     origin = Origin(service.host, dated(now, age) if is_stale else (), age, now, service.handling)
-    text = plugin_lines.read(result.output)
+    text = plugin_text(result.output)
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
                                                                                        origin)
     is_ahead = result.ended > now + DAY
@@ -189,3 +206,51 @@ def sentences(remarks: dict[Coded, list[str]], examples: int = 3) -> list[Coded]
         named = words.format(listed(list(map(visible, names)), examples))
         found.append(Coded(words.code, f'{plural(len(names), "service")} {named}'))
     return found
+
+
+# --- the plugin's text ---------------------------------------------------------------
+
+def plugin_text(text: str) -> PluginText | None:
+    """Return the content of the plugin's text without its perfdata, or None if this plugin did not print it."""
+    head, *rest = text.splitlines() or ['']
+    word, sign, headline = head.partition(' - ')
+    state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)
+    if state is None:
+        return None
+    counted = re.search(_COUNTED, headline)
+    checks, drives = _parted(rest)
+    return PluginText(state, _coded(headline), int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
+                      tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
+
+
+def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
+    """Return the lines about the check and the lines about drives, separately."""
+    checks: list[tuple[State, str]] = []
+    drives: list[Line] = []
+    for each in rest:
+        state = _STATES.get(each[:_START])
+        if state is None:
+            continue
+        columns = each[_START:].split(GAP)
+        if columns[0] == CHECK:
+            checks.append((state, _coded(GAP.join(columns[1:]))))
+        elif len(columns) >= _FEWEST:
+            drives.append(_drive_line(state, columns))
+    return checks, drives
+
+
+def _drive_line(state: State, columns: list[str]) -> Line:
+    """Return the fields of a drive's line; the firmware is missing in lines of older builds and truncated lines."""
+    name, model, told, *more = columns
+    firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''
+    return Line(state, name, _column(model), _coded(told), _column(more[0]) if more else None, _column(firmware))
+
+
+def _coded(text: str) -> str:
+    """Return a text as Coded, with the code that precedes it in brackets."""
+    code = re.match(_CODE, text)
+    return Coded(code[1], text[code.end():]) if code else text
+
+
+def _column(column: str) -> str:
+    return '' if column == NOT_TOLD else column

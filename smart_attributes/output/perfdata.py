@@ -1,30 +1,23 @@
-"""Write perfdata, the values that a daemon graphs, in base units and under stable labels, and read them back.
+"""Write perfdata, the values that a daemon graphs, in base units and under stable labels.
 
 Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always printed, and labels are
 always quoted, so that a value can be found by its position.
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..knowledge import ranges
 from ..knowledge.drive_database import Metric
 from ..model import Judgement, Verdict
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..wording import plain
-
-if TYPE_CHECKING:
-    # "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain tuple, because a fleet has
-    # millions of them.
-    ReadBack = tuple[str, float, str]
 
 # Printed as the drive reports it, even if its status is ignored or a more precise status is printed as well.
 OWN_WORD = 'smart_status'
 OLD = 'labels of version 1.6'
 OLD_LIMIT = 'legacy_limit'  # a drive may have several; their labels are in Verdict.old_values
 UNITS = '%sB'               # units printed after a number
-_DIGITS = '[0-9]{1,30}'      # drives report shorter numbers, and int() refuses 5,000 digits
 
 
 class Value(NamedTuple):
@@ -76,22 +69,3 @@ def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> list[Va
              for verdict in verdicts for value in verdict.old_values}
     taken = {value.text.partition('=')[0] for value in printed}
     return [Value(text, OLD) for label, text in sorted(found.items()) if f"'{label}'" not in taken]
-
-
-# --- read back ---------------------------------------------------------------------
-
-def read(texts: Iterable[str]) -> list[ReadBack]:
-    """Return the values in texts such as "'sda_temperature'=22;60;70;;".
-
-    Truncated texts are skipped: all our values have fields for limits, even if empty. Invalid numbers are skipped,
-    and so are numbers and labels longer than any of ours.
-    """
-    found = re.findall(rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
-                       '\n'.join(texts), re.MULTILINE | re.ASCII)
-    return [(label, float(number) if '.' in number else int(number), limits) for label, number, limits in found]
-
-
-def levels(limits: str) -> tuple[str, str]:
-    """Return the ranges for warning and critical from the limits of a value."""
-    warning, _, rest = limits.partition(';')
-    return warning, rest.partition(';')[0]

@@ -1,12 +1,11 @@
-"""Write and read the lines of the plugin's text, which daemons pass on and the fleet report reads.
+"""Write the lines of the plugin's text, which daemons pass on and fleet.services reads.
 
 Columns are separated by two spaces. No column contains two spaces: `clean` and `sentence` leave only single ones.
 """
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..errors import Coded
 from ..model import State, Verdict
@@ -24,11 +23,6 @@ CHECK = '(check)'      # replaces the drive name in lines about the check as a w
 NOTE = 'note: '
 LEFT_OUT = '... '
 FIRMWARE = 'firmware '
-_STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
-_START = WIDTH + len(GAP)
-_FEWEST = 3            # columns after the state: name, model, findings
-_CODE = r'\[([a-z0-9.-]+)\] '
-_COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
 
 class Line(NamedTuple):
@@ -40,18 +34,6 @@ class Line(NamedTuple):
     findings: str                # Coded if it is the reason why the drive was not read
     serial: str | None = ''   # None: hidden
     firmware: str = ''           # also '' in lines of builds of 2.0 that did not yet print it
-
-
-class PluginText(NamedTuple):
-    """The content of the plugin's text, even if the text was truncated in transit."""
-
-    state: State
-    headline: str                # the first line after its state; Coded if it has a code
-    counted: int                 # number of drives according to the first line; 0 if it gives none
-    lines: tuple[Line, ...]
-    checks: tuple[tuple[State, str], ...]  # about the check as a whole
-    notes: tuple[str, ...]
-    left_out: tuple[str, ...]    # items that the plugin reports as omitted
 
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
@@ -113,52 +95,3 @@ def _counted_as(verdict: Verdict) -> str:
 
 def _padded(state: State) -> str:
     return f'{state.name:<{WIDTH}}'
-
-
-# --- read back ---------------------------------------------------------------------
-
-def read(text: str) -> PluginText | None:
-    """Return the content of the plugin's text without its perfdata, or None if this plugin did not print it."""
-    head, *rest = text.splitlines() or ['']
-    word, sign, headline = head.partition(' - ')
-    state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)
-    if state is None:
-        return None
-    counted = re.search(_COUNTED, headline)
-    checks, drives = _parted(rest)
-    return PluginText(state, _coded(headline), int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
-                      tuple(each[len(NOTE):] for each in rest if each.startswith(NOTE)),
-                      tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
-
-
-def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
-    """Return the lines about the check and the lines about drives, separately."""
-    checks: list[tuple[State, str]] = []
-    drives: list[Line] = []
-    for each in rest:
-        state = _STATES.get(each[:_START])
-        if state is None:
-            continue
-        columns = each[_START:].split(GAP)
-        if columns[0] == CHECK:
-            checks.append((state, _coded(GAP.join(columns[1:]))))
-        elif len(columns) >= _FEWEST:
-            drives.append(_line(state, columns))
-    return checks, drives
-
-
-def _line(state: State, columns: list[str]) -> Line:
-    """Return the fields of a drive's line; the firmware is missing in lines of older builds and truncated lines."""
-    name, model, told, *more = columns
-    firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''
-    return Line(state, name, _told(model), _coded(told), _told(more[0]) if more else None, _told(firmware))
-
-
-def _coded(text: str) -> str:
-    """Return a text as Coded, with the code that precedes it in brackets."""
-    code = re.match(_CODE, text)
-    return Coded(code[1], text[code.end():]) if code else text
-
-
-def _told(column: str) -> str:
-    return '' if column == NOT_TOLD else column
