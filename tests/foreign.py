@@ -26,7 +26,7 @@ from test_history_store import DRIVE, OPEN, START, check
 from smart_attributes import alarm
 from smart_attributes.check import judging, rulebook
 from smart_attributes.constants import DAY
-from smart_attributes.devtools import samples
+from smart_attributes.devtools import sources
 from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, services, summary, table, triage_documents
 from smart_attributes.fleet.plugin_output import FleetDrive
@@ -434,7 +434,7 @@ def seeds() -> dict[str, list[bytes]]:
     old = {'Devices': {'X': {'Device': ['INTEL'], 'ID#': {'5': {'value': 'RAW_VALUE'}},
                              'Threshs': {'5': ['3', '9', 'r8']}, 'Perfs': ['5']}}}
     users = {'Devices': {'/dev/sda': {'Threshs': {'5': ['3', '9']}, 'Perfs': ['5']}}}
-    pages = [samples._page(each) or b'' for each in json.loads((ROOT / 'tests/samples/nvme.json').read_text())
+    pages = [sources._page(each) or b'' for each in json.loads((ROOT / 'tests/samples/nvme.json').read_text())
              if 'page' in each]
     return {'log': [dump(page) for page in pages[:2]], 'page': pages,
             'json': [each for each in reports if each.startswith(b'{')],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smart_attributes import files
-from smart_attributes.doctor import installed, smartctl
+from smart_attributes.doctor import installed, start
 from smart_attributes.installation import disk, plan
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
@@ -82,10 +82,10 @@ def test_a_part_of_a_package_comes_with_the_package(root):
     ('VERSION_ID=9\nPLATFORM_ID=rhel\nID=own\n', 'apt install'), ('', 'apt install')])
 def test_the_system_names_its_own_command_for_packages(root, monkeypatch, release, command):
     """Lines of os-release as these systems have them; none of them but Debian was tried."""
-    monkeypatch.setattr(smartctl, 'ROOT', str(root))
+    monkeypatch.setattr(start, 'ROOT', str(root))
     put(root, '/etc/os-release', release)
 
-    assert smartctl.installer().install == command
+    assert start.installer().install == command
 
 
 @pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', True), ('home', False)])

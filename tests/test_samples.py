@@ -7,7 +7,7 @@ import json
 import pytest
 from small_database import samples as small_samples
 
-from smart_attributes.devtools import samples
+from smart_attributes.devtools import sources
 from smart_attributes.model import AttributeRow
 
 
@@ -44,7 +44,7 @@ from smart_attributes.model import AttributeRow
 )
 def test_both_table_forms_of_smartctl_are_read(line, expected):
     """Whatever smartctl printed can be pasted."""
-    assert samples.parse_row(line) == expected
+    assert sources.parse_row(line) == expected
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_both_table_forms_of_smartctl_are_read(line, expected):
 )
 def test_what_is_no_row_is_none(line):
     """The lines around the table are no attributes."""
-    assert samples.parse_row(line) is None
+    assert sources.parse_row(line) is None
 
 
 def test_a_line_that_is_no_row_is_named(tmp_path):
@@ -69,7 +69,7 @@ def test_a_line_that_is_no_row_is_named(tmp_path):
     wrong[1]['lines'].append('Device Model:     ACME X2-480')
     (tmp_path / 'acme.json').write_text(json.dumps(wrong))
 
-    drives, problems = samples.read(str(tmp_path), {})
+    drives, problems = sources.samples_in(str(tmp_path), {})
 
     assert len(drives) == 4
     assert problems == [
@@ -95,7 +95,7 @@ def test_a_file_of_samples_that_cannot_be_used_says_why(tmp_path, text, sentence
     (tmp_path / 'acme.json').write_text(text)
     (tmp_path / 'other.json').write_text(json.dumps(small_samples()))
 
-    drives, problems = samples.read(str(tmp_path), {})
+    drives, problems = sources.samples_in(str(tmp_path), {})
 
     assert len(drives) == 4
     assert [problem.startswith(sentence) for problem in problems] == [True]
@@ -105,7 +105,7 @@ def test_the_kind_comes_from_the_sample_else_from_its_family():
     """Rows do not say whether a drive turns."""
     given = {'family': 'ACME H1', 'model': 'ACME H1', 'origin': 'composed', 'lines': [], 'expect': {}}
 
-    drives, _ = samples.drives_of('acme.json', [given, {**given, 'family': 'ACME X1'}, {**given, 'kind': 'nvme'}],
+    drives, _ = sources.drives_of('acme.json', [given, {**given, 'family': 'ACME X1'}, {**given, 'kind': 'nvme'}],
                                   {'ACME H1': 'hdd'})
 
     assert [drive.identity.kind for drive in drives] == ['hdd', 'ssd', 'nvme']
@@ -116,7 +116,7 @@ def test_measured_models_have_model_firmware_and_attribute_numbers(tmp_path):
     path = tmp_path / 'models.csv'
     path.write_text('model,firmware,attributes,kind\n"ACME, X1",1.0,9 12 194,\nACME H1,2,5,hdd\n')
 
-    drives, problems = samples.measured(str(path))
+    drives, problems = sources.measured(str(path))
 
     assert problems == []
     assert [(drive.identity.model, drive.identity.firmware, drive.attributes, drive.identity.kind)
@@ -133,7 +133,7 @@ def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, te
     path = tmp_path / 'models.csv'
     path.write_text(text)
 
-    drives, problems = samples.measured(str(path))
+    drives, problems = sources.measured(str(path))
 
     assert drives == []
     assert problems == [

@@ -13,18 +13,18 @@ from ..knowledge import drive_database, pattern_prefixes, readings, vendor_logs
 from ..model import LogPage, Reading
 from ..typed import Json
 from ..wording import plural
-from . import reading_rules, samples
-from .sources import Claim, Context, EntriesFile, quoted
+from . import reading_rules
+from .sources import Claim, Context, EntriesFile, SampleDrive, quoted
 
 Readings = Mapping[str, Reading]   # by metric
 
 
-def claims_of(drives: Sequence[samples.SampleDrive], database: drive_database.SpecDatabase) -> list[Claim]:
+def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDatabase) -> list[Claim]:
     """Return each drive with the entries that claim it."""
     return [Claim(drive, database.claims(drive.identity, drive.attributes)) for drive in drives]
 
 
-def is_for(entry: Json, drive: samples.SampleDrive) -> bool:
+def is_for(entry: Json, drive: SampleDrive) -> bool:
     """Return whether an entry matches a drive."""
     return drive_database.matches(entry, drive.identity.plain_model, drive.identity, drive.attributes)
 
@@ -69,14 +69,14 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         yield from _lost(results, claim, context)
 
 
-def _unmet(drive: samples.SampleDrive, context: Context) -> list[str]:
+def _unmet(drive: SampleDrive, context: Context) -> list[str]:
     """Return the conditions of a sample's own entry that keep it from claiming the sample."""
     unmet = [[key for key in drive_database.CONDITIONS if key in entry and not is_for({key: entry[key]}, drive)]
              for _, entry in context.database.entries() if entry['family'] == drive.family]
     return min(unmet, key=len, default=[])
 
 
-def _readings(drive: samples.SampleDrive, database: drive_database.SpecDatabase) -> Readings:
+def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Readings:
     spec = database.identify(drive.identity, drive.attributes)
     found = [*readings.vendor_readings(drive.report, spec, database.metrics)]
     layout = database.layout(spec.log[1]) if spec.log else None
@@ -101,7 +101,7 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
                    f'"expect"')
 
 
-def _contradictions(results: Readings, drive: samples.SampleDrive,
+def _contradictions(results: Readings, drive: SampleDrive,
                     database: drive_database.SpecDatabase) -> Iterator[str]:
     """Yield a sentence for each reading that is far from the drive's own statistic."""
     distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
@@ -116,7 +116,7 @@ def _contradictions(results: Readings, drive: samples.SampleDrive,
                    f'"untrusted_statistics"')
 
 
-def _fills(drive: samples.SampleDrive, results: Readings) -> int:
+def _fills(drive: SampleDrive, results: Readings) -> int:
     """Return how many times a sample's drive was completely written; 0 if unknown."""
     reading = results.get('host_written')
     return reading_rules.fills(drive.stated.get('host_written') or (reading and reading.number),
@@ -160,7 +160,7 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
     Only for entries of which every sample reports 0 %.
     """
-    by_family: dict[str, list[tuple[samples.SampleDrive, Reading, int]]] = {}
+    by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
         if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':
             results = _readings(drive, context.database)

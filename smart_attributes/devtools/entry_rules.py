@@ -102,16 +102,13 @@ def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
     for key in source.data.get('documents', {}):
         if not any(_cites(citation, key) for citation in citations):
             yield f'document {key}: nothing cites it; cite it or remove it'
-    used = {name for other in context.sources for entry in other.data['entries']
-            for name in context.database.sets_of(entry)}
-    for name in source.data.get('sets', {}):
-        if name not in used:
-            yield f'set {name}: no entry uses it; use it or remove it'
-    read = {name for other in context.sources for entry in other.data['entries']
-            for name in entry.get('logs', {}).values()}
-    for name in source.data.get('layouts', {}):
-        if name not in read:
-            yield f'layout {name}: no entry reads it; use it or remove it'
+    entries = [entry for other in context.sources for entry in other.data['entries']]
+    used = {name for entry in entries for name in context.database.sets_of(entry)}
+    read = {name for entry in entries for name in entry.get('logs', {}).values()}
+    for kind, verb, named in (('set', 'uses', used), ('layout', 'reads', read)):
+        for name in source.data.get(f'{kind}s', {}):
+            if name not in named:
+                yield f'{kind} {name}: no entry {verb} it; use it or remove it'
 
 
 def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:

@@ -16,8 +16,8 @@ from ..knowledge import data_errors, data_file, schema_errors, shipped_data, sit
 from ..knowledge.drive_database import SpecDatabase
 from ..typed import Json
 from ..wording import plural
-from . import drive_rules, entry_rules, samples, sources
-from .sources import Context, EntriesFile, beside
+from . import drive_rules, entry_rules, sources
+from .sources import Context, EntriesFile, SampleDrive, beside
 
 ENTRIES = 'entries'
 LIMITS_FOLDER = 'thresholds.d'
@@ -178,7 +178,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     samples_path = beside(all_files[0], samples_path, os.path.join('tests', 'samples'))
     models_path = beside(all_files[0], models_path, os.path.join('tests', 'models.csv'))
     drives, of_samples = sources.read_samples(all_files, samples_path)
-    models, of_models = samples.measured(models_path) if models_path else ([], [])
+    models, of_models = sources.measured(models_path) if models_path else ([], [])
     evidence, of_evidence = sources.evidence_of(all_files[0])
     context = sources.context_of(all_files, evidence)
     claims = drive_rules.claims_of([*drives, *models], context.database)
@@ -191,7 +191,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     return Validation(list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary)
 
 
-def _before_sending(files: Sequence[EntriesFile], drives: Sequence[samples.SampleDrive],
+def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive],
                     faults: Collection[str]) -> list[str]:
     """Return a sentence for each drive that would match the wrong entry if additions were part of the shipped file.
 

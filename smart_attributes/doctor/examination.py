@@ -19,7 +19,7 @@ from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import GOOD, PROBLEM, Examination, Finding, Paste, found, said
 from ..reading import machine, processes, smartctl_calls
-from . import coverage, daemons, drives, history_state, installed, raid, smartctl, start, sudo_reports
+from . import coverage, daemons, drives, history_state, installed, raid, start, sudo_reports
 from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
@@ -95,7 +95,7 @@ class Examiner:
     def _sudo(self) -> Iterator[Finding]:
         """Yield the findings for smartctl and for the sudo rule that lets checks run it."""
         how = self._options.how_read
-        yield smartctl.examine(how, self._runner, self._deadline)
+        yield start.examine_smartctl(how, self._runner, self._deadline)
         finding = unneeded(how, self._user, self._options.own.user)
         if finding or not os.path.exists(how.smartctl):
             yield finding or found('sudo-rule-waits')

@@ -19,7 +19,7 @@ from ..installation.disk import Disk
 from ..installation.plan import CHECK_COMMAND, ICINGA, ICINGA_FOLDERS, PLUGIN_FOLDERS, TREES
 from ..output.doctor_findings import Finding, found, halves, said
 from . import daemons
-from .smartctl import installer
+from .start import installer
 
 ROOT = '/'   # the folder that is taken for /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program

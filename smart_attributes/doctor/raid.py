@@ -130,7 +130,8 @@ def _answered(disk: Disk, answer: Answer) -> Iterator[Finding]:
         yield from _retries(disk, known)
     current, most = (_gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max'))
     if current and most and most >= current * 2 ** FEW_STEPS:
-        yield _slow(disk, f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s')
+        yield found('link-slow', f'/dev/{disk.name}',
+                    link=f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s')
 
 
 def _document(answer: Answer) -> Json:
@@ -180,10 +181,6 @@ def _gigabits(speed: Json) -> float:
     return units * bits / 1e9
 
 
-def _slow(disk: Disk, link: str) -> Finding:
-    return found('link-slow', f'/dev/{disk.name}', link=link)
-
-
 def _pcie(disk: Disk, root: str) -> Iterator[Finding]:
     """Yield a finding if an NVMe drive uses a quarter or less of what it and its slot are capable of."""
     place = os.path.realpath(os.path.join(root, 'sys/class/nvme', disk.drive, 'device'))
@@ -192,7 +189,7 @@ def _pcie(disk: Disk, root: str) -> Iterator[Finding]:
              for folder in (place, os.path.dirname(place))] if disk.bus == 'NVMe' else []
     words = pcie_words(*texts) if texts else ''
     if words:
-        yield _slow(disk, words)
+        yield found('link-slow', f'/dev/{disk.name}', link=words)
 
 
 def pcie_words(drive: Mapping[str, str], port: Mapping[str, str]) -> str:

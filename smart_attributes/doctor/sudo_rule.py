@@ -15,8 +15,7 @@ from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
 from . import sudo_reports
-from .smartctl import installer
-from .start import AS_HIM, is_person
+from .start import AS_HIM, installer, is_person
 
 SUBJECT, FILES = 'sudo rule', 'sudo files'
 TOO_MUCH = ('-s', 'off', '/dev/sda')   # a call that none of our rules allows

@@ -5,7 +5,7 @@ import os
 import pwd
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from .. import files, trust
@@ -136,10 +136,6 @@ def _reporting(path: str) -> Iterator[None]:
                          'install-refused') from None
 
 
-def _write(item: Item, at: str) -> None:
-    files.replace(item.content, at, item.mode, lambda temporary: _accept(item, temporary))
-
-
 def _link(item: Item, at: str) -> None:
     temporary = f'{at}.new'
     _clear(temporary)
@@ -182,11 +178,11 @@ def _clear(at: str) -> None:
         os.unlink(at)
 
 
-def _directory(item: Item, at: str) -> None:
-    os.makedirs(at, 0o700, exist_ok=True)  # the list of installed files may have been written there
-
-
-_MAKERS = {FILE: _write, LINK: _link, TREE: _tree, DIRECTORY: _directory}
+_MAKERS: Mapping[str, Callable[[Item, str], object]] = {
+    FILE: lambda item, at: files.replace(item.content, at, item.mode, lambda temporary: _accept(item, temporary)),
+    LINK: _link, TREE: _tree,
+    # the list of installed files may have been written there
+    DIRECTORY: lambda item, at: os.makedirs(at, 0o700, exist_ok=True)}
 
 
 def _remove(at: str) -> None:

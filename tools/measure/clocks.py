@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from smart_attributes.devtools import samples
+from smart_attributes.devtools import sources
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from smart_attributes.typed import Json
@@ -64,7 +64,7 @@ def dated(facts: Json, attributes: Iterable[int] = ()) -> Dated:
 def read(path: str) -> Iterator[Dated]:
     """Yield the reports of a plain or gzip file. Raises DataError, with the line number, for a line that is none."""
     tables = {(drive.identity.model, drive.identity.firmware): drive.attributes
-              for drive in samples.measured(str(MODELS))[0]}
+              for drive in sources.measured(str(MODELS))[0]}
     by_model = {model: attributes for (model, _), attributes in tables.items()}
     number = 0
     try:
