@@ -158,7 +158,7 @@ def sentences(files: Sequence[str]) -> Iterator[Sentence]:
             continue
         if name.endswith('.md') or name in {'README', 'CHANGELOG'}:
             yield from of_document(name)
-        elif re.fullmatch(r'attributes\.json|smart_attributes/codes\.json|thresholds/[^/]*\.json', name):
+        elif re.fullmatch(r'attributes\.json|smart_attributes/\w+\.json|thresholds/[^/]*\.json', name):
             yield from of_data(name)
         elif re.match(r'smart_attributes/.*\.py$', name):
             yield from of_python(name)

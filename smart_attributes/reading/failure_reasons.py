@@ -4,10 +4,18 @@ Each sentence continues after the drive's name: "sdb: cannot be opened: Permissi
 """
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..constants import LONGEST_EXAMINED, LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
+from .. import files
+from ..constants import (
+    LARGEST_SMALL_FILE,
+    LONGEST_EXAMINED,
+    LONGEST_SEARCHED_LINE,
+    MOST_FAILED_LINES,
+    MOST_SEARCHED_LINES,
+)
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
 from ..typed import NamedTuple
 from ..words import clean
@@ -19,20 +27,30 @@ _REASON = 160             # characters of smartctl's own reason that are quoted
 # A failed call prints few lines. A longer text without smartctl's first line may contain its words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
-_SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
-_TYPE = 'give the type as TYPE@PATH, for example sat@/dev/sda'
+_DATA = json.loads(files.content(f'{files.PROGRAM}/smartctl_messages.json', LARGEST_SMALL_FILE))
+_WORDS: Mapping[str, str] = _DATA['words']   # sentences that stand in several others
 _A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
-_DISABLED = ('has SMART disabled, so it does not monitor itself and its status means nothing; enable it: '
-             'smartctl -s on PATH')
-_UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need ' + _A_TYPE
-_RECORD = 'contains no SMART data: {}; record with smartctl -x'
+_RECORD = _WORDS['record']
 _SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
-_SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
 _OPEN = r'open device: [^\n]*? failed: '
+_SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
 
 
-def _of_controllers(code: str) -> list[tuple[str, str, str]]:
-    return [failure for each in CONTROLLERS.values() for failure in each.failures if failure[1] == code]
+def _causes() -> Iterator[tuple[str, str, str]]:
+    for cause in (cause for part in _DATA['messages'] for cause in part['causes']):
+        if isinstance(cause, list):
+            pattern, code, words = cause
+            yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _sentence(words)
+        else:
+            yield from (failure for each in CONTROLLERS.values() for failure in each.failures
+                        if failure[1] == cause['of_controllers'])
+
+
+def _sentence(words: str) -> str:
+    """Return a sentence with the others that it names: <sudoers> at its end, or <record> at its beginning."""
+    if words.startswith('<record>'):
+        return _RECORD.format(words[len('<record>'):])
+    return re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words)
 
 
 # The class of the error with a code, if not DriveError.
@@ -44,119 +62,8 @@ _CLASSES: Mapping[str, type[DriveError]] = {
 # Patterns for messages of smartctl or sudo, each with the code and the sentence of its error. They are compiled only
 # when needed, because there are sixty. {} in a sentence is the first group that matched, cleaned. The first match
 # decides, so specific patterns come before general ones.
-# Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
-_CAUSES: tuple[tuple[str, str, str], ...] = (
-    # sudo
-    (r'^sudo(?:-rs)?: .*(?:(?:password|authentication|terminal) is required|no tty present|askpass)',
-     'sudo-rule-missing',
-     'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
-    (r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to (?:execute|run)",
-     'sudo-rule-missing', 'cannot be read: sudo does not allow user {} to run this smartctl call; ' + _SUDOERS),
-    (r'^(\S+) (?:is not in the sudoers file|may not run sudo)', 'sudo-rule-missing',
-     'cannot be read: user {} may not use sudo; ' + _SUDOERS),
-    (r'^sudo: .*must have a tty', 'sudo-blocked',
-     'cannot be read: sudo requires a terminal; for the lines that exempt this call, run as root: '
-     'check_smart_attributes doctor --user nagios'),
-    (r'no new privileges', 'sudo-blocked',
-     'cannot be read: sudo cannot become root in this service; remove NoNewPrivileges from its unit'),
-    (r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', 'smartctl-missing',
-     'cannot be read: smartctl was not found; install smartmontools, or give the path of smartctl with -p'),
-    (r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', 'sudo-failed',
-     'cannot be read: sudo failed with "{}"; ' + _SUDOERS),
-    # The command line
-    (r'UNRECOGNIZED OPTION: (?:j\b|json)', 'smartctl-too-old',
-     'cannot be read: this smartctl is older than 7.0 and does not support JSON; install a newer smartmontools'),
-    (r'(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)', 'smartctl-too-old',
-     'cannot be read: smartctl does not know the option {}; correct it, or install a newer smartmontools'),
-    (r'INVALID ARGUMENT TO ([^:\s]+)', 'smartctl-too-old',
-     'cannot be read: smartctl rejected the argument of {}; correct it, or install a newer smartmontools'),
-    (r'requires a device name', 'smartctl-call-changed',
-     'cannot be read: smartctl was called without a device; name one'),
-    (r'takes ONE device name', 'smartctl-call-changed',
-     'cannot be read: smartctl was called with several devices; name only one'),
-    (r"multiple -d TYPE options", 'smartctl-call-changed',
-     'cannot be read: smartctl was called with several types; give only one'),
-    # Asleep
-    # smartctl 7.3 treats a drive that does not answer as in SLEEP; a drive in standby still answers.
-    (r'^Device is in SLEEP mode, exit\(\d+\)', 'not-answering',
-     'does not respond: in SLEEP mode or dead, which look the same; wake it with smartctl -n never -i, or let it use '
-     'standby instead of SLEEP'),
-    (r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', 'is in standby ({}), not woken'),
-    (r'^(CHECK POWER MODE .*?), exit\(\d+\)', 'power-mode-unknown',
-     'does not report its power mode, so it was not read: {}; run smartctl once without -n to see more'),
-    (r'device is NOT READY', 'not-ready',
-     'is not ready: spun down, busy or failing to start; wake it by reading from it, then check again'),
-    (r'device becoming ready', 'not-ready', 'is becoming ready; check again in a minute'),
-    (r'NO (?:MEDIUM|tape) present', 'no-medium', 'is a removable-media drive without a medium, so it has no SMART'),
-    # Volumes of a RAID controller, and its slots
-    *_of_controllers('raid-volume'),
-    (r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", 'raid-volume',
-     'is a RAID volume; address its drives as {}@PATH, with a number for each letter'),
-    (r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', 'empty-slot',
-     'is an empty slot: {}'),
-    (_SLOT + r'[^\n]*failed: [^\n]*No such device', 'empty-slot',
-     'is an empty slot: No such device; list the existing drives with: smartctl --scan'),
-    (_SLOT + r'[^\n]*failed: INQUIRY failed', 'empty-slot',
-     'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool shows which'),
-    *_of_controllers('controller-missing'),
-    # Opening
-    (_OPEN + r'[^\n]*(Permission denied)', 'no-permission', 'cannot be opened: {}; run as root or through sudo'),
-    (_OPEN + r'[^\n]*(Operation not permitted)', 'no-permission',
-     'cannot be opened: {}; run as root or through sudo. If root is refused too, the device accepts no such commands, '
-     'as in a container or a virtual machine'),
-    (_OPEN + r'[^\n]*?(No such (?:device|file)\b[^\n]*)', 'no-such-device',
-     'was not found: {}; check the path and slot, smartctl --scan lists the existing drives'),
-    (r'(Un(?:known|supported) USB bridge .*)', 'usb-bridge-type-missing',
-     'cannot be read through its USB bridge: {}; ' + _TYPE + ', if the bridge passes SMART commands through'),
-    (r'(USB bridge .* type is ambiguous.*)', 'type-ambiguous', 'cannot be read through its USB bridge: {}; ' + _TYPE),
-    (r"(Unknown (?:USB )?device type '.*')", 'type-unknown',
-     'cannot be read: {}; smartctl -h lists the types, and most need a number (megaraid,0)'),
-    (r"(?:Unable to detect device type|Not a device of type)", 'type-undetected',
-     'does not exist, or smartctl cannot detect its type (a partition, a virtual disk, a regular file); check the '
-     'path, or ' + _TYPE),
-    (r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', 'type-unknown', 'cannot be read: {}'),
-    (r'Probable ATA device behind a SAT layer', 'type-wrong',
-     'is a SATA drive behind a controller that translates commands; give the type: sat@PATH'),
-    (r'Inappropriate ioctl for device', 'type-wrong',
-     'does not accept these commands (Inappropriate ioctl: not a disk, or the wrong type); check the path and the '
-     'type'),
-    (_OPEN + r'(INQUIRY\b.*)', 'identify-failed',
-     'did not identify itself: {}; the drive is failing, or it needs ' + _A_TYPE),
-    (_OPEN + r'(.*(?:Input/output error|timed out).*)', 'device-open-failed',
-     'cannot be opened: {}; check drive, cable and controller, and the kernel log: dmesg -T'),
-    (_OPEN + r'(.*busy.*)', 'device-open-failed',
-     'cannot be opened: {}; another program is using it, see: fuser -v PATH'),
-    (_OPEN + r'(.+)', 'device-open-failed', 'cannot be opened: {}'),
-    # No identity
-    (r'Read Device Identity failed: (.+)', 'identify-failed',
-     'did not identify itself (IDENTIFY failed: {}); a USB or RAID device needs ' + _A_TYPE),
-    (r'Standard Inquiry .* failed \[(.+?)\]', 'identify-failed',
-     'did not identify itself (INQUIRY failed: {}); it is failing, or it needs ' + _A_TYPE),
-    (r'Short INQUIRY response', 'identify-failed',
-     'did not identify itself: its INQUIRY response is too short for a disk'),
-    (r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', 'identify-failed',
-     'did not identify itself (NVMe Identify failed: {}); it is failing, or it is not an NVMe drive'),
-    # No SMART
-    (r'Packet Interface Devices \[this device: ([^\]\n]+)\]', 'not-a-drive', 'is a {} drive, so it has no SMART'),
-    (r'Read NVMe SMART/Health Information .*?failed: (.+)', 'nvme-log-unreadable',
-     'identified itself, but its SMART/Health log cannot be read: {}; it may be failing, see dmesg -T'),
-    (r'^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', _DISABLED),
-    (r'^SMART support is: +(?:Unknown|Ambiguous)', 'smart-unknown',
-     'does not report whether it supports SMART; try to enable it: smartctl -s on PATH'),
-    (r'device lacks SMART capability|does not support SMART', 'smart-unsupported', _UNSUPPORTED),
-    (r'bad response to IEC mode page|IE page \[', 'smart-unsupported',
-     'has no readable SMART data (informational exceptions page: bad response); RAID volumes and simple USB devices '
-     'respond like this'),
-    (r'Read SMART (?:Data|Thresholds) failed: (.+)', 'smart-data-unreadable',
-     'returns no SMART data: {}; check the kernel log: dmesg -T'),
-    (r'A mandatory SMART command failed', 'smart-data-unreadable',
-     'failed a mandatory SMART command; it has no SMART, or it needs ' + _A_TYPE),
-    # Not about a drive
-    (r'ABSOLUTELY NO WARRANTY|^smartmontools release', 'not-a-report',
-     _RECORD.format('it is the version of smartctl')),
-    (r'^(?:# )?\S.* -d \S+ # .* device', 'not-a-report', _RECORD.format('it is a list of devices (smartctl --scan)')),
-    (r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', 'report-without-data',
-     _RECORD.format('smartctl only opened the drive')))
+_CAUSES = tuple(_causes())
+
 
 def diagnose(messages: Sequence[str], exit_status: int | None = None, output_text: str = '') -> DriveError | None:
     """Return why a drive cannot be judged, or None if the messages give no known reason.
@@ -228,7 +135,7 @@ class Remains(NamedTuple):
 def without_data(remains: Remains) -> DriveError:
     """Return the error for a report that has neither SMART data nor a known reason for that."""
     if remains.is_unsupported:
-        return _error('smart-unsupported', _UNSUPPORTED)
+        return _error('smart-unsupported', _WORDS['unsupported'])
     if not remains.is_asked:
         return DriveError(_RECORD.format('smartctl was not asked for them'), 'report-without-data')
     if remains.complaint:
@@ -261,7 +168,7 @@ def smart_disabled() -> DriveError:
     Its counters are real, but its "OK" is not: a SCSI drive with exceptions disabled reports none (SPC-5, DEXCPT), an
     ATA drive stops updating attributes.
     """
-    return DriveError(_DISABLED, 'smart-disabled')
+    return DriveError(_WORDS['disabled'], 'smart-disabled')
 
 
 def without_attributes() -> DriveError:
@@ -275,33 +182,11 @@ def without_attributes() -> DriveError:
 
 # Models of virtual disks without SMART, by hypervisor, in full as smartctl prints them; with SCSI, the vendor comes
 # first. A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS = {
-    # QEMU, hw/ide/core.c, hw/scsi/scsi-disk.c, hw/nvme/ctrl.c; smartctl 7.3 in such a guest
-    'QEMU/KVM': ('QEMU HARDDISK', 'QEMU QEMU HARDDISK', 'QEMU NVMe Ctrl'),
-    # logs of guests: "Direct-Access VMware Virtual disk", "Disk model: VMware Virtual NVMe Disk"
-    'VMware': ('VMware Virtual disk', 'VMware, VMware Virtual S', 'VMware Virtual SATA Hard Drive',
-               'VMware Virtual IDE Hard Drive', 'VMware Virtual NVMe Disk'),
-    # logs of guests: "Direct-Access Msft Virtual Disk"; Microsoft, Azure documentation on NVMe disks
-    'Hyper-V': ('Msft Virtual Disk', 'MSFT Virtual Disk', 'Virtual HD', 'MSFT NVMe Accelerator v1.0'),
-    'Xen': ('XENSRC PVDISK',),  # XenServer, INQUIRY data of its paravirtual disks; /dev/xvdX never answers smartctl
-    'VirtualBox': ('VBOX HARDDISK', 'ORCL-VBOX-NVME-VER12'),  # VirtualBox, DevATA.cpp, DrvSCSI.cpp, DevNVMe
-    'bhyve': ('BHYVE SATA DISK', 'bhyve-NVMe'),  # FreeBSD, usr.sbin/bhyve/pci_ahci.c, pci_nvme.c
-    # logs of instances: "Direct-Access Google PersistentDisk"
-    'Google Cloud': ('Google PersistentDisk', 'Google EphemeralDisk', 'nvme_card-pd'),
-    'Amazon EC2': ('Amazon Elastic Block Store',)}  # AWS, "Identify the EBS device": the model in Identify Controller
+VIRTUAL_DISKS: Mapping[str, list[str]] = {name: each['models'] for name, each in _DATA['virtual_disks'].items()}
 _BY_MODEL = {model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models}
 
 # Types of block devices that never have SMART. FreeBSD's names: cd(4), sa(4) and ses(4), which its scan lists.
-_PATHS = (
-    (r'/dev/(?:sr|scd|cdrom)[^/]*|/dev/cd[0-9]+', 'an optical drive'),
-    (r'/dev/ses[0-9]+', 'an enclosure'),
-    (r'/dev/(?:vd|xvd)[a-z][^/]*', 'a virtual disk (virtio or Xen)'),
-    (r'/dev/n?s[at][0-9][^/]*', 'a tape drive'),
-    (r'/dev/z?ram[^/]*', 'memory'),
-    (r'/dev/fd[^/]*', 'a floppy drive'),
-    (r'/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'a device made of files or other disks'),
-    (r'/dev/(?:nbd|d?rbd)[^/]*|/dev/disk/by-path/.*iscsi.*', 'a network disk'),
-)
+_PATHS: list[list[str]] = _DATA['paths']
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
 _DISK_TYPES = ('', 'disk', 'simplified disk', 'host managed zoned block device', 'object based storage')
