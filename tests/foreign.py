@@ -31,7 +31,7 @@ from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, services, summary, table, triage_documents
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
-from smart_attributes.fleet.worst_drives import Kept
+from smart_attributes.fleet.table import Kept
 from smart_attributes.history import farm_answers, smartd_log
 from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds, vendor_logs
 from smart_attributes.model import Device, Farm, LogPage, Report, State, Verdict

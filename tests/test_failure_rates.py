@@ -48,7 +48,7 @@ def test_an_interval_leaves_out_five_percent_on_each_side(failures):
 # --- what is reported ----------------------------------------------------------------------------------
 
 def cell(model: str, years: float, failures: int, firmware: str = 'A1', band: int = 0) -> Cell:
-    return Cell(model, firmware, band, max(round(years), failures), round(years * YEAR), failures)
+    return Cell(model, firmware, band, round(years * YEAR), failures)
 
 
 def test_without_failures_the_interval_begins_at_zero():
@@ -60,7 +60,7 @@ def test_cells_are_added_up_by_model_in_the_order_of_names():
     """Of firmware and age bands; no model is ranked, and none is compared with the others."""
     cells = [cell('BIG', 2, 1, '', 5), cell('ACME', 10, 2), cell('ACME', 20, 3, band=1), cell('ACME', 30, 5, 'A2')]
 
-    assert ledger.rates(cells, {('ACME',): 50, ('ACME', 'A1'): 22}) == [
+    assert ledger.rates(cells, {'ACME': 50}) == [
         Rate('ACME', 50, 60, 10), Rate('BIG', 0, 2, 1)]
     assert (Rate('A', 1, 0, 0).rate, Rate('A', 1, 0, 0).interval) == (0, (0, math.inf))
     assert ledger.rates_as_json([Rate('A', 1, 0, 0)])[0]['high'] is None
@@ -126,19 +126,16 @@ def sightings(life: Life) -> Iterator[tuple[int, Sighting]]:
 
 def entered(lives: list[Life]) -> list[Cell]:
     """Return what a ledger counts of disks that each are a host of their own."""
-    cells: dict[tuple[str, str, int], list[int]] = defaultdict(lambda: [0, 0, 0])
+    cells: dict[tuple[str, str, int], list[int]] = defaultdict(lambda: [0, 0])
     for life in lives:
-        record, bands = None, set()
+        record = None
         for when, seen in sightings(life):
             record, shares = ledger.updated(record, seen, BEGIN + when)
             for share in shares:
-                cells[life.model, '', share.band][1] += share.seconds
-                bands.add(share.band)
+                cells[life.model, '', share.band][0] += share.seconds
         assert record is not None
-        for band in bands:
-            cells[life.model, '', band][0] += 1
         has_failed = ledger.ending(record, record.listed + 8 * DAY) == ledger.FAILED
-        cells[life.model, '', ledger.band(record.age)][2] += has_failed
+        cells[life.model, '', ledger.band(record.age)][1] += has_failed
     return [Cell(*key, *counts) for key, counts in cells.items()]
 
 

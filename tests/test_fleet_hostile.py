@@ -20,7 +20,7 @@ from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
 from smart_attributes.fleet import icinga, plugin_output, untrusted
 from smart_attributes.fleet.plugin_output import FleetDrive
-from smart_attributes.fleet.worst_drives import Kept
+from smart_attributes.fleet.table import Kept
 from smart_attributes.output.packed_document import Packer
 
 pytestmark = pytest.mark.xdist_group('time')

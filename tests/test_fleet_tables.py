@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
-from smart_attributes.fleet import services, summary, table, worst_drives
+from smart_attributes.fleet import services, summary, table
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.replacement_order import AtRisk
 from smart_attributes.fleet.services import Result, Service
@@ -321,7 +321,7 @@ STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')
 @pytest.mark.parametrize('is_turned', [False, True], ids=['as-they-come', 'the-other-way-round'])
 def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left_out, is_turned):
     drives = [drive(name, state) for name, state in zip('abcdef', STATES)]
-    found = worst_drives.Kept(Packer(), most)
+    found = table.Kept(Packer(), most)
     for each in reversed(drives) if is_turned else drives:
         found.add(each)
 
@@ -330,17 +330,17 @@ def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left
 
 
 def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
-    found = worst_drives.Kept(Packer())
+    found = table.Kept(Packer())
     found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, depends=[{'text': 'md0'}]))
     [only] = found.drives(found.rows())
 
-    assert only['notes'] == list(worst_drives.WITHOUT['notes']) and only['name'] == 'sda'
+    assert only['notes'] == list(table.WITHOUT['notes']) and only['name'] == 'sda'
     assert 'past' not in only and not only['depends']
 
 
 def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
-    monkeypatch.setattr(worst_drives, 'LARGEST_TABLE', 400)
-    found = worst_drives.Kept(Packer())
+    monkeypatch.setattr(table, 'LARGEST_TABLE', 400)
+    found = table.Kept(Packer())
     for name, state in zip('abcdef', STATES):
         found.add(drive(name, state))
     names = [each['name'] for each in found.drives(found.rows())]
@@ -351,7 +351,7 @@ def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
 
 @pytest.mark.parametrize('count', [0, 1, 3])
 def test_what_is_kept_is_taken_as_one_document(count):
-    found = worst_drives.Kept(Packer())
+    found = table.Kept(Packer())
     for number in range(count):
         found.add(drive(f'sd{number}'))
     data = json.loads(found.taken(NOW + 0.6))
@@ -361,7 +361,7 @@ def test_what_is_kept_is_taken_as_one_document(count):
 
 
 def cards(*models, shown):
-    found = worst_drives.Kept(Packer())
+    found = table.Kept(Packer())
     for number, model in enumerate(models):
         found.add(drive(f'sd{number}', 'CRITICAL', advice.REPLACE, model=model))
     return {action: (count, [(card.place, card.drive['name'], card.drives) for card in each])

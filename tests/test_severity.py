@@ -11,7 +11,7 @@ from conftest import ROOT, drive_path, run
 
 from smart_attributes.fleet import triage_documents
 from smart_attributes.fleet.plugin_output import FleetDrive, Origin, Reader
-from smart_attributes.fleet.worst_drives import Kept
+from smart_attributes.fleet.table import Kept
 from smart_attributes.knowledge import severity
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict

@@ -19,7 +19,7 @@ from ..fleet import summary, table
 from ..fleet.gathering import Fleet
 from ..fleet.ledger_file import record
 from ..fleet.plugin_output import FleetDrive
-from ..fleet.worst_drives import Kept
+from ..fleet.table import Kept
 from ..model import State, Verdict
 from ..output import output_file
 from ..output.json_document import document, note

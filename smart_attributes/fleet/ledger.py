@@ -71,7 +71,6 @@ class Cell(NamedTuple):
     model: str
     firmware: str
     band: int          # a place in NAMES
-    drives: int
     seconds: int       # drive-time
     failures: int
 
@@ -194,14 +193,14 @@ def _gamma(shape: int, end: float) -> float:
     return total * math.exp(shape * math.log(end) - end - math.lgamma(shape + 1))
 
 
-def rates(cells: Sequence[Cell], drives: Mapping[tuple[str, ...], int]) -> list[Rate]:
+def rates(cells: Sequence[Cell], drives: Mapping[str, int]) -> list[Rate]:
     """Return the rate of each model, in the order of their names. drives: number of drives of each model."""
     seconds: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     for cell in cells:
         seconds[cell.model] += cell.seconds
         failures[cell.model] += cell.failures
-    return [Rate(model, drives.get((model,), 0), seconds[model] / YEAR, failures[model]) for model in sorted(seconds)]
+    return [Rate(model, drives.get(model, 0), seconds[model] / YEAR, failures[model]) for model in sorted(seconds)]
 
 
 def rates_as_json(found: Iterable[Rate]) -> list[MutableJson]:

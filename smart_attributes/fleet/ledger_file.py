@@ -196,33 +196,25 @@ class Ledger:
         return str(found[0][1])
 
     def cells(self) -> list[Cell]:
-        """Return drives, drive-time and failures by model, firmware and age band."""
+        """Return drive-time and failures by model, firmware and age band."""
         with self._guarded():
             names: Mapping[int, str] = dict(self._base.run('SELECT number, text FROM name'))
-            found = {tuple(key): [drives, seconds, 0] for *key, drives, seconds in self._base.run(
-                'SELECT model, share.firmware, band, count(DISTINCT drive), sum(seconds) FROM share '
+            found = {tuple(key): [seconds, 0] for *key, seconds in self._base.run(
+                'SELECT model, share.firmware, band, sum(seconds) FROM share '
                 'JOIN drive ON drive.number = share.drive GROUP BY 1, 2, 3')}
             for whole, _, model, _, *known, _ in self._base.run(
                     'SELECT whole, drive.* FROM drive LEFT JOIN host ON host.name = drive.host '
                     'WHERE is_failing OR ended IS NOT NULL'):
                 record = Record(*known)
                 if ending(record, whole) == FAILED:
-                    cell = found.setdefault((model, record.firmware, band(record.age)), [0, 0, 0])
-                    cell[2] += 1
-                    cell[0] = max(cell[0], cell[2])
+                    found.setdefault((model, record.firmware, band(record.age)), [0, 0])[1] += 1
             return [Cell(names[model], names[firmware], each, *counts)
                     for (model, firmware, each), counts in found.items()]
 
-    def drives(self) -> dict[tuple[str, ...], int]:
-        """Return the number of drives of each model, and of each model with its newest firmware."""
-        found: dict[tuple[str, ...], int] = {}
+    def drives(self) -> dict[str, int]:
+        """Return the number of drives of each model."""
         with self._guarded():
-            names: Mapping[int, str] = dict(self._base.run('SELECT number, text FROM name'))
-            for model, firmware, count in self._base.run(
-                    'SELECT model, firmware, count(*) FROM drive GROUP BY 1, 2'):
-                found[names[model], names[firmware]] = count
-                found[names[model],] = found.get((names[model],), 0) + count
-        return found
+            return dict(self._base.run('SELECT text, count(*) FROM drive JOIN name ON name.number = model GROUP BY 1'))
 
     def close(self) -> None:
         """Close the file."""
