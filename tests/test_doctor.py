@@ -34,6 +34,7 @@ from smart_attributes.output.doctor_findings import Examination, Finding, Paste
 from smart_attributes.reading import addresses, sudoers
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.reading.system import held
 from smart_attributes.state_directory import Unusable
 
 pytestmark = pytest.mark.xdist_group('sudo')
@@ -777,10 +778,10 @@ def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
     assert isinstance(locked, int)
     os.pwrite(locked, b"%d %d\n" % ((1 << 22) + 1, time.clock_gettime(time.CLOCK_BOOTTIME) - 1), 0)
 
-    assert list(waiting.held(30)) == []
-    assert [file for file, _ in waiting.held(0)] == ['/dev/sda']
+    assert list(held(waiting, 30)) == []
+    assert [file for file, _ in held(waiting, 0)] == ['/dev/sda']
     os.close(locked)
-    assert list(waiting.held(0)) == []
+    assert list(held(waiting, 0)) == []
 
 
 def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):

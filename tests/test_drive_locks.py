@@ -23,6 +23,7 @@ from smart_attributes.reading import drive_locks, smartctl_calls
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.reading.system import held as drives_held
 
 pytestmark = pytest.mark.xdist_group('time')
 
@@ -473,7 +474,7 @@ def test_100000_files_do_not_slow_doctor_down(state, tmp_path):
         os.close(os.open(f'{waiting.path}/{number}', os.O_CREAT | os.O_WRONLY))
 
     started = time.monotonic()
-    found = list(waiting.held(30))
+    found = list(drives_held(waiting, 30))
 
     assert time.monotonic() - started < SOON and found == [] and waiting.is_crowded
 
@@ -488,7 +489,7 @@ def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, st
     number = process.pid if process else pid
     held = lock(fake, state, pid=number, age=long_ago())
 
-    found = list(Waiting(str(state)).held(0.1))
+    found = list(drives_held(Waiting(str(state)), 0.1))
 
     os.close(held)
     if process:

@@ -15,6 +15,7 @@ from ..errors import HistoryUnusable
 from ..history import directory
 from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import Earlier, Waiting
+from ..reading.system import held
 from ..wording import amount, duration
 from ..words import clean
 from .start import group_of, is_person, name_of
@@ -187,7 +188,7 @@ def processes(options: Options) -> Finding:
     waiting = Waiting(options.state_dir)
     if waiting.why_not:
         return found('processes-unknown', reason=waiting.why_not)
-    stuck = list(waiting.held(options.how_read.drive_timeout))
+    stuck = list(held(waiting, options.how_read.drive_timeout))
     if waiting.is_crowded and not stuck:
         return found('locks-too-many', path=waiting.path, most=MOST_DRIVES)
     return hanging(stuck)

@@ -17,13 +17,11 @@ import stat
 import time
 
 from .. import state_directory, trust
-from ..constants import DAY, LONGEST_DRIVE_NAME, MOST_DRIVES
+from ..constants import DAY, LONGEST_DRIVE_NAME
 from . import smartctl_calls
 
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .smartctl_calls import Command
 
 FOLDER = 'waiting'
@@ -76,7 +74,7 @@ class Waiting:
     def __init__(self, state_dir: str = '') -> None:
         self.state_dir = state_dir
         self.why_not = ''                # why other checks cannot be detected
-        self.is_crowded = False          # held() skipped files
+        self.is_crowded = False          # system.held() skipped files
         self.path = ''
         self._locks = ('', 0.0)          # content of LOCKS and the time it was read
         try:
@@ -90,14 +88,14 @@ class Waiting:
         Raises OSError if this process has no descriptors left.
         """
         file = drive_name(command)
-        descriptor = self._root_has(file) or self._open(file)
+        descriptor = self._root_has(file) or self.open(file)
         if isinstance(descriptor, Earlier) or descriptor < 0:
             return descriptor
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _blank(descriptor)
         except BlockingIOError:
-            earlier = _read(descriptor)
+            earlier = earlier_in(descriptor)
             os.close(descriptor)
             return earlier
         except OSError:  # a file system without locks
@@ -131,34 +129,8 @@ class Waiting:
                 self._locks = ('', 0.0)
         return self._locks[0]
 
-    def held(self, limit: float) -> Iterator[tuple[str, Earlier]]:
-        """Yield each drive that a process has used for longer than *limit* seconds, and that process.
-
-        Its number is given only if it is verified to be the smartctl, or its sudo, that reads this drive.
-        """
-        for file in () if self.why_not else self._files():
-            descriptor = self._open(file)
-            if descriptor >= 0:
-                try:
-                    earlier = _read(descriptor)
-                    is_held = earlier.is_stuck(limit) and _is_locked(descriptor)
-                finally:
-                    os.close(descriptor)
-                if is_held:
-                    yield _verified(file, earlier)
-
-    def _files(self) -> list[str]:
-        """Return the lock files of drives, at most the first MOST_DRIVES."""
-        from itertools import islice
-        try:
-            with os.scandir(self.path) as entries:
-                files = [entry.name for entry in islice(entries, MOST_DRIVES + 1)]
-        except FileNotFoundError:   # the folder was removed: no locks are held
-            files = []
-        self.is_crowded = len(files) > MOST_DRIVES
-        return sorted(files[:MOST_DRIVES])
-
-    def _open(self, file: str) -> int:
+    def open(self, file: str) -> int:
+        """Return the opened lock file of a drive, -1 if it cannot be opened. Raises OSError without descriptors."""
         if self.why_not:
             return -1
         try:
@@ -193,7 +165,7 @@ def sign(descriptor: int, pid: int) -> None:
         os.close(descriptor)
 
 
-def _read(descriptor: int) -> Earlier:
+def earlier_in(descriptor: int) -> Earlier:
     """Return the process that a file names. Its start time is from the kernel if it still runs, else from the file.
 
     A record that is damaged or dated in the future counts as absent.
@@ -216,40 +188,13 @@ def _started(pid: int) -> float:
         return 0.0
 
 
-def _is_locked(descriptor: int) -> bool:
-    """Return whether a process holds the file. Testing takes the lock briefly, so another check may have to wait."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        pass
-    return False
-
-
-def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, and the process, without its number if it does not read that drive.
-
-    The number in a file may be that of any process, such as 1; a message must never advise killing that one.
-    """
-    try:
-        with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
-            words = tuple(map(os.fsdecode, process.read().split(b'\0')[:-1]))
-    except OSError:
-        words = ()
-    arguments = next((words[start:] for start in range(1, len(words)) if smartctl_calls.is_ours(words[start:])), ())
-    if arguments and drive_name(('', *arguments)) == file:
-        return '@'.join(filter(None, _type_and_path(arguments))), earlier
-    return file.replace('!', '/'), Earlier(0, earlier.start)
-
-
 def drive_name(command: Command) -> str:
     """Return the file name for the drive that a command reads, or "scan".
 
     It is the drive's place in sysfs ("0:0:0:0", "nvme0") and, behind a controller, its number and the controller's
     host ("megaraid,6@host0"); if sysfs does not know the path, it is the path.
     """
-    kind, path = _type_and_path(smartctl_calls.split(command)[1])
+    kind, path = type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):
         return _plain(path.lstrip('-'))
     # Only a drive behind a controller is named by its number: "megaraid,6".
@@ -265,7 +210,8 @@ def drive_name(command: Command) -> str:
     return _plain(f'{kind},{numbers}@{place}')
 
 
-def _type_and_path(arguments: Command) -> tuple[str, str]:
+def type_and_path(arguments: Command) -> tuple[str, str]:
+    """Return the type of a drive, "" without one, and its path, from the arguments of smartctl."""
     return arguments[-2] if arguments[-3:-2] == ('-d',) else '', arguments[-1]
 
 

@@ -6,20 +6,26 @@ Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enc
 """
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import stat
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 
-from ..constants import LARGEST_SYSTEM_FILE
+from ..constants import LARGEST_SYSTEM_FILE, MOST_DRIVES
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
-from ..typed import NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS, base, controller, is_raid
+from .drive_locks import Earlier, drive_name, earlier_in, type_and_path
 from .processes import Runner
-from .smartctl_calls import ENVIRONMENT
+from .smartctl_calls import ENVIRONMENT, is_ours
+
+if TYPE_CHECKING:
+    from .drive_locks import Waiting
 
 ROOT = '/'  # the folder used as /, for the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
@@ -253,6 +259,63 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     drivers = hosts() if devices else {}
     kinds = [(controller(device.type), host_of(device)) for device in devices.values()]
     return {host for kind, host in kinds if kind and host is not None and drivers.get(host) in kind.drivers}
+
+
+# --- processes that hold drives ---------------------------------------------------------------------------
+
+def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
+    """Yield each drive that a process has used for longer than *limit* seconds, and that process.
+
+    Its number is given only if it is verified to be the smartctl, or its sudo, that reads this drive.
+    """
+    for file in () if waiting.why_not else _lock_files(waiting):
+        descriptor = waiting.open(file)
+        if descriptor >= 0:
+            try:
+                earlier = earlier_in(descriptor)
+                is_held = earlier.is_stuck(limit) and _is_locked(descriptor)
+            finally:
+                os.close(descriptor)
+            if is_held:
+                yield _verified(file, earlier)
+
+
+def _lock_files(waiting: Waiting) -> list[str]:
+    """Return the lock files of drives, at most the first MOST_DRIVES."""
+    try:
+        with os.scandir(waiting.path) as entries:
+            files = [entry.name for entry in islice(entries, MOST_DRIVES + 1)]
+    except FileNotFoundError:   # the folder was removed: no locks are held
+        files = []
+    waiting.is_crowded = len(files) > MOST_DRIVES
+    return sorted(files[:MOST_DRIVES])
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Return whether a process holds the file. Testing takes the lock briefly, so another check may have to wait."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        pass
+    return False
+
+
+def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
+    """Return the address that a process reads, and the process, without its number if it does not read that drive.
+
+    The number in a file may be that of any process, such as 1; a message must never advise killing that one.
+    """
+    try:
+        with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
+            words = tuple(map(os.fsdecode, process.read().split(b'\0')[:-1]))
+    except OSError:
+        words = ()
+    arguments = next((words[start:] for start in range(1, len(words)) if is_ours(words[start:])), ())
+    if arguments and drive_name(('', *arguments)) == file:
+        return '@'.join(filter(None, type_and_path(arguments))), earlier
+    return file.replace('!', '/'), Earlier(0, earlier.start)
 
 
 # --- commands ---------------------------------------------------------------------------------------------
