@@ -13,6 +13,7 @@ from . import constants, trust
 
 PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the monitoring user
 NAME = 'check-smart-attributes'
+HISTORY = 'history'                          # the folder below it that holds the history
 RUN = f'{constants.RUN}/{NAME}'              # owned by root, for locks; like processes, it does not survive a reboot
 _MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
 _LET_HIM = 'let only the monitoring user write there, or use another directory with --state-dir'

@@ -12,7 +12,6 @@ from ..check.history_access import for_writing
 from ..command_line.options import Options
 from ..constants import MOST_DRIVES
 from ..errors import HistoryUnusable
-from ..history import directory
 from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import Earlier, Waiting
 from ..reading.system import held
@@ -54,7 +53,7 @@ def history(options: Options, user: str) -> Finding:
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
-        is_denied = _is_denied(os.path.join(used, directory.NAME))
+        is_denied = _is_denied(os.path.join(used, state_directory.HISTORY))
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
         return said('history-files-unusable', str(error), path=used)._replace(command=command)
 
@@ -102,7 +101,7 @@ def others(state_dir: str, user: str) -> list[str]:
               *(os.path.join(home, '.local', 'state', state_directory.NAME) for home in homes)]
     used = os.path.realpath(state_dir) if state_dir else ''
     return [path for path in dict.fromkeys(places) if os.path.realpath(path) != used
-            and os.path.isdir(os.path.join(path, directory.NAME))]
+            and os.path.isdir(os.path.join(path, state_directory.HISTORY))]
 
 
 def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
@@ -113,8 +112,10 @@ def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]
 
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
     """Return size and age of the stored history. Raises HistoryUnusable for anything that would break a check."""
+    from ..history import directory  # not earlier: without _sqlite3, all other steps still run
     owner = name_of(state.user)
-    place = directory.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, directory.NAME)) else None
+    is_made = os.path.isdir(os.path.join(state.path, state_directory.HISTORY))
+    place = directory.below(state, is_made=False) if is_made else None
     if place and _is_denied(place.path):
         raise HistoryUnusable(f'{place.path}: Permission denied; {directory.ADVICE}')
     if place is None or not os.path.lexists(place.file):

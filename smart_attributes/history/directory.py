@@ -39,7 +39,6 @@ from .rows import moment
 if TYPE_CHECKING:
     from .rows import Head
 
-NAME = 'history'
 FILE = 'history.sqlite'
 ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk
 DAMAGED = f'{FILE}.damaged'   # its name until all that is left of it is copied
@@ -97,10 +96,10 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
 
     Raises HistoryUnusable if it is missing or if others can write to it.
     """
-    path = os.path.join(state.path, NAME)
+    path = os.path.join(state.path, state_directory.HISTORY)
     with refusals(path):
         if is_made:
-            state_directory.below(state, NAME)
+            state_directory.below(state, state_directory.HISTORY)
         fault = trust.fault(path, state.user)
     if fault:
         raise HistoryUnusable(f'{fault}; make it writable only for the owner of {state.path}')
