@@ -54,14 +54,9 @@ def _is_meant(path: str) -> bool:
     if 'smart' in os.path.basename(path).lower():
         return True
     try:
-        return _begins_like_report(_content(path))
+        head = _content(path)[:_HEAD].replace(b'\0', b'')
     except DriveError:  # not a regular file, or too large
         return False
-
-
-def _begins_like_report(data: bytes) -> bool:
-    """Return whether a file was probably meant as smartctl's output, although it cannot be read as such."""
-    head = data[:_HEAD].replace(b'\0', b'')
     return b'smartctl'.startswith(head.strip()[:8]) or any(sign in head for sign in _SIGNS)
 
 

@@ -124,7 +124,8 @@ def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[
 def _found(devices: Devices) -> Iterator[Group]:
     """Yield all groups of the machine. devices: all block devices, nothing known of their use."""
     sys, of_md = devices.system.sys, _arrays(devices)
-    every = device_mapper.volumes(_volumes(devices), devices.system)
+    volumes = _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
+    every = device_mapper.volumes(volumes, devices.system)
     others = {name: slaves for name in _in_order(devices.names - {*of_md, *every})
               for slaves in [names_in(f'{sys}/block/{name}/slaves')] if slaves}
     devices = devices._replace(
@@ -146,10 +147,6 @@ def _found(devices: Devices) -> Iterator[Group]:
 def _arrays(devices: Devices) -> list[str]:
     names = _in_order(name for name in devices.names if name.startswith('md'))
     return [name for name in names if os.path.isdir(f'{devices.system.sys}/block/{name}/md')][:ARRAYS]
-
-
-def _volumes(devices: Devices) -> list[str]:
-    return _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

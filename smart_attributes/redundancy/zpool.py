@@ -73,16 +73,12 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], syst
     """
     text, problem = ask()
     before = {group.id: group for group in known}
-    found = {group.id: _joined(before.get(group.id, group), group)
-             for group in groups(text, lambda path: below(path, system))}
+    # Besides, the use of a pool is known and, if zpool's output was not understood, its disks.
+    found = {group.id: group._replace(used_as=known_as.used_as, members=group.members or known_as.members)
+             for group in groups(text, lambda path: below(path, system)) for known_as in [before.get(group.id, group)]}
     if text.strip() and not found:
         problem = Coded('zpool-status-missing', 'the redundancy of ZFS pools is unknown: zpool status reports no pool')
     return (*(group for key, group in before.items() if key not in found), *found.values()), (problem,) * bool(problem)
-
-
-def _joined(before: Group, group: Group) -> Group:
-    """Return a pool with what is known besides: its use and, if zpool's output was not understood, its disks."""
-    return group._replace(used_as=before.used_as, members=group.members or before.members)
 
 
 def ask() -> tuple[str, Coded]:
