@@ -16,7 +16,7 @@ from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, Replacement, State, Verdict
-from smart_attributes.output import advice, forecast_dates, json_document, table_cells
+from smart_attributes.output import advice, json_document, table_cells
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin_lines import Line
 from smart_attributes.redundancy import replacement
@@ -91,7 +91,7 @@ def test_a_drive_that_is_ok_is_ordered_when_its_date_has_come(days, action):
 @pytest.mark.parametrize('left', [1e29, -1e29, 10 * YEAR + 1])
 def test_a_forecast_that_is_no_date_gives_none(left):
     """Documents of other hosts may hold any number."""
-    by = forecast_dates.order_by([left], NOW)
+    by = advice.order_by([left], NOW)
 
     assert by in (None, NOW)
     assert re.fullmatch('order a replacement( now)?', advice.due(advice.ORDER, [left], NOW).to_do)
@@ -136,7 +136,7 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
     report = str(ROOT / 'tests/reports/intel-worn.json')
     (shown,) = json.loads(run('triage', '--json', '--report', report).text)['drives']
 
-    assert shown['forecasts']['endurance_used']['left'] > forecast_dates.LEAD_TIME
+    assert shown['forecasts']['endurance_used']['left'] > advice.LEAD_TIME
     assert f'; order a replacement by {shown["order_by"]}' in run('triage', '--report', report).text
 
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from smart_attributes.commands import list as drive_list
 from smart_attributes.model import Device, Identity, State, Verdict
-from smart_attributes.output import drive_list
 
 SDA = Verdict(Device('/dev/sda', 'sat', name='sda'),
               Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5000c500a1b2c3d4', 7200), State.OK)

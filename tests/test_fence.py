@@ -9,10 +9,10 @@ from conftest import ROOT
 
 from smart_attributes import main
 from smart_attributes.check import history_access, judging
+from smart_attributes.commands import list as drive_list
 from smart_attributes.model import Verdict
 from smart_attributes.output import (
     checkmk,
-    drive_list,
     explain,
     json_document,
     metrics,

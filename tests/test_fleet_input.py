@@ -19,7 +19,7 @@ from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, SmartError
 from smart_attributes.fleet import gathering, plugin_output, summary
-from smart_attributes.output import advice, forecast_dates
+from smart_attributes.output import advice
 from smart_attributes.output.codes import BY_NAME
 from smart_attributes.reading import processes
 
@@ -165,7 +165,7 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
                    lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'),
                    lasting('e', 5000 * days, state='CRITICAL', action='replace now', model=' +cmd'))
     done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
-    when = time.gmtime(time.time() + 400 * days - forecast_dates.LEAD_TIME)
+    when = time.gmtime(time.time() + 400 * days - advice.LEAD_TIME)
 
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [

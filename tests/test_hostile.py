@@ -14,10 +14,11 @@ import pytest
 from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes.check import fence, judging
+from smart_attributes.commands import list as drive_list
 from smart_attributes.errors import Coded, DriveError
 from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Device, Report, State, Verdict
-from smart_attributes.output import drive_list, explain, json_document, page, plugin, table_cells
+from smart_attributes.output import explain, json_document, page, plugin, table_cells
 from smart_attributes.output.json_document import document as faces_document
 from smart_attributes.reading import json_report, text_report
 

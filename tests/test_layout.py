@@ -40,9 +40,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     'main': {'reading', 'commands', 'command_line'}}
 # What tools/measure may import of the package beside the base.
 MEASURING_MAY_IMPORT = {'command_line', 'check', 'knowledge', 'history', 'devtools'}
-FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
+FOREIGN = {'nagiosplugin': {'knowledge/ranges'}, 'pySMART': {'reading/pysmart'},
            'jsonschema': {'knowledge/schema_errors'},
-           'rich': {'output/terminal', 'output/triage_table', 'output/explain'}, 'jinja2': {'output/page'},
+           'rich': {'output/triage_table', 'output/explain'}, 'jinja2': {'output/page'},
            'prometheus_client': {'output/metrics'},
            'sqlite3': {'sqlite_file'}, '_sqlite3': {'sqlite_file'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.

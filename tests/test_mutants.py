@@ -295,7 +295,7 @@ def test_most_of_the_package_is_covered_and_what_is_left_out_has_its_reason(monk
 # --- modules and their tests -----------------------------------------------------------------------
 
 @pytest.mark.parametrize(('module', 'file', 'distance'), [
-    pytest.param('knowledge/nagios', 'test_nagios', 0, id='by-name'),
+    pytest.param('knowledge/ranges', 'test_ranges', 0, id='by-name'),
     pytest.param('history/clock', 'test_history_clock', 0, id='by-package-and-name'),
     pytest.param('constants', 'test_dates', 1, id='imported'),
     pytest.param('reading/recorded', 'test_unread', 3, id='of-who-uses-it')])

@@ -20,8 +20,9 @@ import browser
 import pytest
 from conftest import ROOT, run
 
+from smart_attributes.commands import person
 from smart_attributes.errors import SmartError
-from smart_attributes.output import output_file, page
+from smart_attributes.output import page
 from smart_attributes.output.packed_document import packed
 from smart_attributes.wording import amount
 from smart_attributes.words import visible
@@ -78,7 +79,7 @@ def noted(text: str) -> dict[str, str]:
 
 def written(folder: Path, document: dict[str, Any], name: str = 'drives.html') -> Path:
     path = folder / name
-    output_file.write(page.page(document, 'Drives of db1', NOW), str(path))
+    person.write(page.page(document, 'Drives of db1', NOW), str(path))
     return path
 
 
@@ -108,7 +109,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, sample, monk
 
     monkeypatch.setattr(os, 'fchmod', full)
     with pytest.raises(SmartError, match='No space left on device'):
-        output_file.write('another', str(path))
+        person.write('another', str(path))
 
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -119,7 +120,7 @@ def test_who_reads_a_page_while_it_is_written_sees_the_old_one_whole(tmp_path, s
     path = written(tmp_path, sample)
     before = path.read_text()
     with path.open() as reader:
-        output_file.write('another', str(path))
+        person.write('another', str(path))
         assert reader.read() == before
     assert path.read_text() == 'another'
 

@@ -2,7 +2,7 @@
 import pytest
 
 from smart_attributes.errors import UsageError
-from smart_attributes.knowledge import nagios, ranges
+from smart_attributes.knowledge import ranges
 
 
 @pytest.mark.parametrize(('text', 'good', 'bad', 'words'), [
@@ -182,7 +182,7 @@ def test_the_side_of_a_limit_has_a_code(text, number, code):
 # --- where the range comes from -----------------------------------------------------------------------
 
 def test_the_range_is_taken_from_its_own_file():
-    found = nagios._alone()
+    found = ranges._range_alone()
 
     assert (found.__name__, found.__module__) == ('Range', 'nagiosplugin.range')
     assert found('10:20').match(15) and not found('10:20').match(21)
@@ -191,7 +191,7 @@ def test_the_range_is_taken_from_its_own_file():
 @pytest.mark.parametrize('package', ['no_such_package', 'email'], ids=['not-installed', 'without-a-range'])
 def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch, package):
     """Then the whole library is imported instead."""
-    monkeypatch.setattr(nagios, 'NAME', package)
+    monkeypatch.setattr(ranges, 'NAGIOSPLUGIN', package)
 
     with pytest.raises(ImportError, match=package):
-        nagios._alone()
+        ranges._range_alone()

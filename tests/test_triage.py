@@ -16,7 +16,7 @@ from conftest import ROOT, drive, drive_path, run
 from picture import plain
 
 from smart_attributes.model import Forecast
-from smart_attributes.output import forecast_dates, table_cells, triage_table
+from smart_attributes.output import advice, table_cells, triage_table
 from smart_attributes.output.terminal import FORGET
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -252,7 +252,7 @@ def test_several_forms_are_written_by_one_call(tmp_path):
     pytest.param(0, False, 'used up', id='over'), pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan')])
 def test_a_forecast_is_a_month(left, is_estimate, told):
     """2027-01-15 and what is left."""
-    assert forecast_dates.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
+    assert advice.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
 
 
 @pytest.mark.parametrize('filled, shown', [

@@ -9,7 +9,7 @@ from ..check.survey import Survey
 from ..command_line.options import Options
 from ..constants import LARGEST_FILE
 from ..model import Read, Report, Verdict
-from ..output.forecast_dates import day
+from ..output.advice import day
 from ..reading.content import nameless
 from ..reading.processes import Runner
 from . import person

@@ -21,11 +21,11 @@ from ..fleet.ledger_file import record
 from ..fleet.plugin_output import FleetDrive
 from ..fleet.table import Kept
 from ..model import State, Verdict
-from ..output import output_file
 from ..output.json_document import document, note
 from ..output.packed_document import Packer
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
+from . import person
 
 if TYPE_CHECKING:
     from ..fleet.icinga import Icinga
@@ -57,7 +57,7 @@ def run(options: Options, runner: Runner) -> int:
         show(fleet, drives, own)
     finally:
         if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
-            output_file.write(summary.as_csv(fleet.steps()), own.plan)
+            person.write(summary.as_csv(fleet.steps()), own.plan)
     return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
 
 
@@ -164,7 +164,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,
                            [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
                            made_by='check_smart_attributes fleet')
-    output_file.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now),
+    person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now),
                       str(own.html))
     print(f'written: {visible(str(own.html))}')
     for words in fleet.said():

@@ -1,15 +1,20 @@
 """list: print the address and the identity of each drive. No drive is judged."""
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+
 from ..check import fence, inventory, reads
 from ..check.history_access import remembered
 from ..check.rulebook import site_of
 from ..command_line.command_options import ListOptions
 from ..command_line.options import Options
-from ..model import Read, Report, State, Verdict
-from ..output import drive_list
+from ..constants import DOCUMENTS
+from ..model import Identity, Read, Report, State, Verdict
+from ..output.statements import kind, problem
 from ..reading.processes import Runner
 from ..typed import NamedTuple
+from ..words import clean, coded, sentence, visible
 from . import person
 
 
@@ -27,8 +32,7 @@ def run(options: Options, runner: Runner) -> int:
 
     def show(found: Listing) -> str:
         asked = found.verdicts, person.addresses(found, options), options.naming.hide_serial
-        return drive_list.as_json(*asked, person.nobody(found)) if own.as_json else \
-            drive_list.as_text(*asked)
+        return as_json(*asked, person.nobody(found)) if own.as_json else as_text(*asked)
     text, found = fence.shown(listed(options, runner), show)
     print(text)
     return person.status(found)
@@ -48,3 +52,37 @@ def listed(options: Options, runner: Runner) -> Listing:
         return fence.done(found, lambda each: inventory.described(
             each, read, drives, history, options.naming.hide_serial), fence.UNCOMPARED)
     return Listing(tuple(map(named, drives.reads)), drives.reads, inventory.nobody(answered, drives, options))
+
+
+def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
+    """Return one line per drive, starting with its address and, if it cannot be read, ending with the reason."""
+    rows = [[visible(address), *_identity(verdict.identity, hide_serial), coded(problem(verdict))]
+            for verdict, address in zip(verdicts, addresses)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def _identity(identity: Identity, hide_serial: bool) -> list[str]:
+    cells = [identity.model, identity.firmware, *([] if hide_serial else [identity.serial, identity.wwn])]
+    return [clean(cell, limit=60) or '-' for cell in cells]
+
+
+def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool,
+            more: Mapping[str, str] = {}) -> str:
+    """Return the drives as JSON, for apply rules and imports; "problem" is the reason why a drive cannot be read.
+
+    more: further keys of the document: "state", "error".
+    """
+    drives = [_drive(verdict, address, hide_serial) for verdict, address in zip(verdicts, addresses)]
+    return json.dumps({'version': DOCUMENTS['list'], **more, 'drives': drives}, indent=1)
+
+
+def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:
+    device, identity = verdict.device, verdict.identity
+    return {'address': address, 'name': device.name,
+            'device': device.path, 'type': device.type or None,
+            'model': clean(identity.model) or None, 'firmware': clean(identity.firmware) or None,
+            'serial': None if hide_serial else clean(identity.serial) or None,
+            'wwn': None if hide_serial else clean(identity.wwn) or None,
+            'kind': kind(verdict) or None, 'problem': sentence(verdict.problem, 500) or None,
+            'code': verdict.code or None}

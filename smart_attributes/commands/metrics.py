@@ -13,12 +13,13 @@ from ..model import State, worst
 from ..output.statements import problem
 from ..reading.processes import Runner
 from ..words import coded, sentence
+from . import person
 from .check import rendered, whole, with_groups
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print or write the metrics; return 0 if at least one drive answered or is in standby, else 3."""
-    from ..output import metrics, output_file
+    from ..output import metrics
     own: MetricsOptions = options.own
     found = with_groups(survey(options, runner, tuple if own.as_json else metrics.library))
     found = found._replace(verdicts=fence.each(found.verdicts, found.history.told, fence.UNCOMPARED))
@@ -27,7 +28,7 @@ def run(options: Options, runner: Runner) -> int:
     if not own.as_json:
         _complain(found)
     if own.output:
-        output_file.write(text, own.output)
+        person.write(text, own.output)
     else:
         print(text, end='')
     runner.later.append(lambda: found.history.keep(found.verdicts))

@@ -1,15 +1,19 @@
-"""Functions shared by interactive commands: surveys with details of each drive, notes, addresses, exit statuses."""
+"""Functions shared by commands: surveys with details of each drive, notes, addresses, files, exit statuses."""
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
 
+from .. import files
 from ..check import fence
 from ..command_line.options import OK, UNKNOWN, Options
+from ..errors import SmartError
 from ..model import Report, State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
-from ..words import sentence
+from ..words import sentence, visible
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -73,3 +77,20 @@ def addresses(result: Drives, options: Options) -> list[str]:
         return [verdict.device.address for verdict in result.verdicts]
     names = links()
     return [stable(verdict.device, names).address for verdict in result.verdicts]
+
+
+def write(text: str | Sequence[str], path: str) -> None:
+    """Replace the file at *path* atomically: other programs see the old file or the new one. All users can read it.
+
+    Raises SmartError if it cannot be written.
+
+    text: of the file, or its parts.
+    """
+    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+        # The replacement would turn a device into a regular file: as root, even /dev/null.
+        raise SmartError(f'{visible(path)}: cannot be written: it is not a regular file; use another path')
+    try:
+        files.replace(text, path)
+    except OSError as error:
+        raise SmartError(f'{visible(path)}: cannot be written: {error.strerror}; '
+                         'use a path in a directory that you can write to') from None

@@ -10,7 +10,6 @@ from ..check.survey import Survey
 from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
 from ..errors import Coded
-from ..output import output_file
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 from ..words import sentence
@@ -33,7 +32,7 @@ def _write(found: Survey, options: Options) -> Survey:
     texts, found = fence.shown(found, lambda each: _texts(forms, each, _document(each, options)))
     for text, file in texts:
         if file is not None:
-            output_file.write(text, file)
+            person.write(text, file)
         else:
             print(text)
     if all(file for _, file in texts):

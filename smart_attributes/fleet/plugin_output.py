@@ -17,9 +17,8 @@ from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
-from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, in_its_groups, is_due, of_alarms, of_problem
+from ..output.advice import NOTHING, ORDER, READ, REPAIR, day, due, in_its_groups, is_due, of_alarms, of_problem
 from ..output.codes import BY_NAME, CAUSES, Code
-from ..output.forecast_dates import day
 from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.perfdata import UNITS

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
-from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE, UPDATE, WATCH
-from ..output.forecast_dates import order_by
+from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE, UPDATE, WATCH, order_by
 from ..typed import Json, MutableJson
 from .ledger import identifies
 from .plugin_output import FleetDrive

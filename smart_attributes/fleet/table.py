@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from ..constants import LARGEST_ROW, LARGEST_TABLE, MOST_ROWS, YEAR
 from ..errors import Coded
 from ..model import State
-from ..output.advice import NOTHING
-from ..output.forecast_dates import FAR, day
+from ..output.advice import FAR, NOTHING, day
 from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
 from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow

@@ -1,17 +1,18 @@
-"""The recommended action for a drive, such as ordering a replacement or checking a cable. Pure."""
+"""The recommended action for a drive, such as ordering a replacement or checking a cable, and its date. Pure."""
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..constants import DAY, YEAR
 from ..knowledge import severity
 from ..model import State
 from ..redundancy.replacement import Drive
 from ..typed import TYPE_CHECKING, NamedTuple
-from .forecast_dates import day, lasting, order_by
 from .statements import findings
 
 if TYPE_CHECKING:
-    from ..model import Verdict
+    from ..model import Forecast, Verdict
 
 REPLACE, COPY, KEEP, LATER, REJOIN, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHING = (
     'replace now', 'copy the data, then replace', 'keep in place: last good copy', 'wait, then replace',
@@ -30,6 +31,8 @@ CURES: Mapping[str, str] = {
 WORN = ('endurance_used', 'spare_available')
 # Codes of a drive that is no longer there: it must be found before it can be read.
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
+FAR = 10 * YEAR           # later dates are too uncertain to plan with
+LEAD_TIME = 90 * DAY      # time to order, receive and install a drive
 
 
 class Due(NamedTuple):
@@ -123,3 +126,38 @@ def _action(metric: str, state: State) -> str:
     if state is State.CRITICAL:
         return REPLACE
     return ORDER if metric in WORN else WATCH
+
+
+# --- forecasts as dates ----------------------------------------------------------------
+
+def day(when: float, form: str = '%Y-%m-%d') -> str:
+    """Return a time as a date. when: seconds since 1970. form: as for strftime."""
+    return time.strftime(form, time.gmtime(when))
+
+
+def order_by(left: Iterable[float], now: float) -> float | None:
+    """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
+
+    Return None without a forecast, or if that time is further ahead than FAR. left: for each forecast of the drive,
+    the seconds until wear-out. The earliest one, minus LEAD_TIME, counts.
+    """
+    first = min(left, default=None)
+    return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)
+
+
+def date(forecast: Forecast, now: float) -> str:
+    """Return the month of a forecast: "2027-03", or "~2027-03" if it is an estimate."""
+    if forecast.left <= 0:
+        return 'used up'
+    if forecast.left > FAR:
+        return '>10 y'
+    return ('~' if forecast.is_estimate else '') + day(now + forecast.left, '%Y-%m')
+
+
+def lasting(metric: str, forecast: Forecast, now: float) -> str:
+    """Return "endurance_used: used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
+    if forecast.left <= 0:
+        return f'{metric}: used up'
+    about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')
+    left, earliest, latest = (day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest))
+    return f'{metric}: used up {about}{left} (between {earliest} and {latest}{why})'

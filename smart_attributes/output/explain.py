@@ -11,8 +11,7 @@ from ..model import Judgement, Place, Reading, Report, State, Verdict
 from ..wording import quantity
 from ..words import clean, coded, sentence, visible
 from . import terminal
-from .advice import NOTHING, REPLACE, WATCH, Advice, advice
-from .forecast_dates import lasting
+from .advice import NOTHING, REPLACE, WATCH, Advice, advice, lasting
 from .statements import findings, headline, kind
 
 WIDTH_WITHOUT_TERMINAL = 140

@@ -22,8 +22,7 @@ from ..errors import SmartError
 from ..failures import installing
 from ..typed import Json
 from ..words import visible
-from .advice import COPY, KEEP, LATER, NOTHING, ORDER_OF_ACTIONS, REJOIN, REPLACE, WATCH, in_its_groups
-from .forecast_dates import day
+from .advice import COPY, KEEP, LATER, NOTHING, ORDER_OF_ACTIONS, REJOIN, REPLACE, WATCH, day, in_its_groups
 from .packed_document import packed
 from .page_groups import Groups, groups
 from .table_cells import changed

@@ -9,8 +9,7 @@ from ..knowledge import severity
 from ..model import Judgement, Lately, State, Verdict
 from ..wording import amount
 from ..words import clean, coded, sentence
-from .advice import ORDER, advice
-from .forecast_dates import date, day
+from .advice import ORDER, advice, date, day
 from .statements import finding, is_worth_showing, problem
 
 BAR = 8                   # characters
