@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from smart_attributes.output.terminal import FORGET, ProgressLine
+from smart_attributes.commands.person import FORGET, ProgressLine
 
 
 class Terminal(io.StringIO):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from smart_attributes.output import terminal
+from smart_attributes.output import triage_table
 
 
 class Terminal(io.StringIO):
@@ -28,6 +28,6 @@ def test_the_width_is_that_of_columns_else_what_suits_the_output(monkeypatch, ou
     monkeypatch.setenv('LINES', '²')
     monkeypatch.setattr(sys, '__stdout__', None)
     monkeypatch.setattr(sys, 'stdout', output())
-    found = terminal.console(140)
+    found = triage_table.console(140)
 
     assert (found.width, found.height) == (width, 24)

@@ -15,9 +15,9 @@ import pytest
 from conftest import ROOT, drive, drive_path, run
 from picture import plain
 
+from smart_attributes.commands.person import FORGET
 from smart_attributes.model import Forecast
 from smart_attributes.output import advice, table_cells, triage_table
-from smart_attributes.output.terminal import FORGET
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')

@@ -13,11 +13,12 @@ from ..reading.report_common import exit_status_notes
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, amount
 from ..words import clean
-from . import forecasts
 
 if TYPE_CHECKING:
     from ..history.past import Past
 
+TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
+LEAST_USED = 2         # %; below it, whole numbers are too coarse for a forecast
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
 APART = 5              # percentage points; a larger difference between two endurance readings is noted
 
@@ -82,7 +83,7 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     Each of the 14,359 solid state drives in linuxhw/EnterpriseDrive whose entry names such attributes has one of them.
     """
     numbers = {row.id for row in report.attributes}
-    sources = [item.attribute for item in spec.readings if item.metric == forecasts.ENDURANCE and not item.is_trap]
+    sources = [item.attribute for item in spec.readings if item.metric == ENDURANCE and not item.is_trap]
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
     return [f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, which holds endurance_used '

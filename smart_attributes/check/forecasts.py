@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from ..constants import DAY, MONTH, YEAR
 from ..model import Forecast, Reading, Source, Verdict
 from ..typed import TYPE_CHECKING
+from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.past import Past
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
 
     Point = tuple[float, float]  # seconds since 1970, %
 
-TIME_LEFT = 'endurance_time_left'
-ENDURANCE, SPARE, AGE = 'endurance_used', 'spare_available', 'power_on_time'
+SPARE, AGE = 'spare_available', 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
 YOUNGEST = 90 * DAY         # of power-on time; before that, most of the data written comes from the installation
-LEAST_USED = 2              # %; below it, the rounding error of whole numbers is too large
 SHORTEST = 60 * DAY         # of history
 LEAST_GROWN = 3             # percentage points within the history
 SAMPLES = 16                # taken from the history at equal intervals

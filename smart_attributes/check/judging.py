@@ -11,7 +11,8 @@ from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, telling, w
 from ..model import Device, Judgement, Reading, Report, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
-from . import drive_notes, forecasts
+from . import drive_notes
+from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.growth import GrowthAlert
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
 
 
-FORECAST = (forecasts.TIME_LEFT, forecasts.ENDURANCE)
+FORECAST = (TIME_LEFT, ENDURANCE)
 
 
 class Rules(NamedTuple):
@@ -112,11 +113,13 @@ def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], ru
 
     A reading without a number, which states why it is unknown, is returned only if endurance_time_left has a limit.
     """
-    is_asked = _has_levels(limits[forecasts.TIME_LEFT]) and forecasts.TIME_LEFT not in rules.ignored_metrics
+    is_asked = _has_levels(limits[TIME_LEFT]) and TIME_LEFT not in rules.ignored_metrics
     is_judged = (is_asked
-                 or _has_levels(limits[forecasts.ENDURANCE])) and forecasts.ENDURANCE not in rules.ignored_metrics
-    if not is_asked and not (is_judged and forecasts.ENDURANCE in by_metric):
-        return []
+                 or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
+    used = by_metric[ENDURANCE].number or 0 if is_judged and ENDURANCE in by_metric else 0
+    if not is_asked and used < LEAST_USED:
+        return []  # then there is no forecast
+    from . import forecasts
     reading = forecasts.time_left(by_metric if is_judged else {}, past)
     if is_asked and past is not None and not past.is_own:
         reading = forecasts.sooner(reading, forecasts.time_left(by_metric if is_judged else {}, None))

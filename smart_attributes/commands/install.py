@@ -1,19 +1,27 @@
-"""install: show what an installation changes on this host, make these changes, or undo them."""
+"""install: show what an installation changes on this host, make or undo these changes; sudoers: print its sudo rule."""
 from __future__ import annotations
 
 import os
+import pwd
 import shlex
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from ..command_line.command_options import InstallOptions
+from ..check import reads
+from ..command_line.command_options import InstallOptions, SudoersOptions
 from ..command_line.options import OK, PROGRAM, Options
 from ..errors import SmartError
 from ..installation import host, plan
 from ..installation.disk import Disk
+from ..reading import sudoers
 from ..reading.processes import Runner
-from ..words import sentence
-from . import sudoers
+from ..typed import TYPE_CHECKING
+from ..words import sentence, visible
+
+if TYPE_CHECKING:
+    from ..reading.machine import DeviceList, Plan
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -62,7 +70,7 @@ def _parts(options: Options, runner: Runner, disk: Disk) -> plan.Parts:
     own: InstallOptions = options.own
     if own.remove:
         return plan.Parts((), plan.remarks_on_removal(own.packaged, host.has_package(disk)))
-    drives = lru_cache(maxsize=None)(lambda: sudoers.drives(options, runner))
+    drives = lru_cache(maxsize=None)(lambda: _drives(options, runner))
     facts = host.facts(own.users, _command(own, '--yes'), options.how_read, runner, drives, disk)
     of_host = plan.of_host(facts)
     if own.packaged:
@@ -79,3 +87,29 @@ def _command(own: InstallOptions, *more: str) -> str:
 def _say(lines: Sequence[str]) -> None:
     for line in lines:
         print(sentence(line, 600))
+
+
+# --- the sudo rule alone -----------------------------------------------------------------
+
+def sudo_rule(options: Options, runner: Runner) -> int:
+    """Print a file for /etc/sudoers.d; return 0."""
+    own: SudoersOptions = options.own
+    if not _exists(own.user):
+        print(f'# this machine has no user {visible(own.user)}; the rule is of use only where there is one',
+              file=sys.stderr)  # as a comment, in case a shell sends it into the file, too
+    asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
+    print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
+    return OK
+
+
+def _exists(user: str) -> bool:
+    try:
+        return bool(pwd.getpwnam(user))
+    except (KeyError, ValueError):
+        return False
+
+
+def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
+    """Return the drives of this machine, or of the command line, and how each is read."""
+    found = reads.find(options, runner, time.monotonic() + options.how_read.timeout)
+    return found, reads.plan(found.devices, options)

@@ -1,9 +1,11 @@
-"""Functions shared by commands: surveys with details of each drive, notes, addresses, files, exit statuses."""
+"""Functions shared by commands: surveys with a progress line, notes, addresses, files, exit statuses."""
 from __future__ import annotations
 
 import os
+import shutil
 import stat
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 
 from .. import files
 from ..check import fence
@@ -13,10 +15,11 @@ from ..model import Report, State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
-from ..words import sentence, visible
+from ..wording import listed
+from ..words import clean, sentence, visible
 
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Protocol, TextIO
 
     from ..check.survey import Survey
 
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
         @property
         def nobody(self) -> tuple[State, str]: ...  # noqa: D102
 
+NAMED = 3        # pending drives listed by name
+FORGET = '\r\x1b[K'
+
 
 def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:
     """Return a survey with the place, the forecasts and the groups of each drive; show the progress on a terminal.
@@ -35,7 +41,6 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
     asked: the programs to ask for the state of groups, "zpool" or "dmsetup".
     """
     from ..check.survey import survey
-    from ..output.terminal import ProgressLine
     from ..reading.system import place
     from .check import with_groups
     line = ProgressLine()
@@ -94,3 +99,37 @@ def write(text: str | Sequence[str], path: str) -> None:
     except OSError as error:
         raise SmartError(f'{visible(path)}: cannot be written: {error.strerror}; '
                          'use a path in a directory that you can write to') from None
+
+
+class ProgressLine:
+    """A line that is rewritten as drives answer, and erased at the end."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._is_watched = self._stream.isatty()
+        self._is_shown = False
+
+    def __call__(self, done: int, waiting: Collection[str]) -> None:
+        """Show that *done* drives have answered and that those in *waiting* have not."""
+        if self._is_watched and waiting:
+            self._write(FORGET + _line(done, waiting)[:shutil.get_terminal_size().columns - 1])
+            self._is_shown = True
+
+    def end(self) -> None:
+        """Erase the line, even if reading the drives failed."""
+        if self._is_shown:
+            self._write(FORGET)
+            self._is_shown = False
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:  # the terminal is gone
+            self._is_watched = False
+
+
+def _line(done: int, waiting: Collection[str]) -> str:
+    """Return "14 of 24 drives read, waiting for sdb, sdc, sdd and 7 more"."""
+    named = listed([clean(name, limit=40) for name in sorted(waiting)], NAMED)
+    return f'{done} of {done + len(waiting)} drives read, waiting for {named}'

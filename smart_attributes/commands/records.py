@@ -93,7 +93,7 @@ example:
                    help='also allow areca, or this type of a USB bridge, which sends vendor commands; may be repeated'),
             option('--config', default=CONFIG, metavar='DIR',
                    help='read thresholds.d/*.json here for the logs to skip (default: %(default)s)')),
-        own.SudoersOptions, history='', has_time_limit=False, takes_old_options=False, run='sudoers.run'),
+        own.SudoersOptions, history='', has_time_limit=False, takes_old_options=False, run='install.sudo_rule'),
     Command(
         'install', 'Show what an installation would change on this host; with --yes, make these changes.',
         '[--packaged] [--remove] [--yes] [options]', f'''\
@@ -117,7 +117,7 @@ exit status: 0 done, or shown; 3 not''', (groups.COMMON, groups.READING), (
     Command(
         'draft', 'Draft a new database entry (attributes.json) from a drive or a report.',
         '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json',
-        _SURVEYED, (), None, history='', has_time_limit=True, takes_old_options=False, run='draft.run'),
+        _SURVEYED, (), None, history='', has_time_limit=True, takes_old_options=False, run='contribution.draft'),
     Command(
         'validate', 'Find errors in attributes.json and in site configuration files.', '[FILE ...] [options]', f'''\
 example:
@@ -132,7 +132,7 @@ example:
             option('--models', metavar='FILE',
                    help='look for overlapping entries on these models (default: tests/models.csv)'),
             option('--format', action='store_true', help='rewrite the files in the standard layout')),
-        own.ValidateOptions, history='', has_time_limit=False, takes_old_options=False, run='validate.run'),
+        own.ValidateOptions, history='', has_time_limit=False, takes_old_options=False, run='contribution.validate'),
     Command(
         'migrate', 'Convert files of version 1.6 to limits and database entries of this version.',
         'OLD.json [OLD.json] [options]', f'''\
@@ -147,7 +147,7 @@ exit status: 0 everything was converted, 1 a part was not, 3 nothing was''', _SU
                    help='convert check_smartdb.json, a user configuration (-ucfgj), or both'),
             option('-o', '--output', metavar='DIR',
                    help='write attributes.d/*.json and thresholds.d/*.json to this directory')),
-        own.MigrateOptions, history='', has_time_limit=False, takes_old_options=False, run='migrate.run'),
+        own.MigrateOptions, history='', has_time_limit=False, takes_old_options=False, run='contribution.migrate'),
     Command(
         'acknowledge', 'Acknowledge known values of single drives: no alert until they get worse.',
         '[-d ADDRESS | --report FILE] [METRIC ...] [--gone SERIAL] --why WHY [options]', f'''\

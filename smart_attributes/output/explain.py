@@ -10,9 +10,9 @@ from ..knowledge.thresholds import Thresholds, stages
 from ..model import Judgement, Place, Reading, Report, State, Verdict
 from ..wording import quantity
 from ..words import clean, coded, sentence, visible
-from . import terminal
 from .advice import NOTHING, REPLACE, WATCH, Advice, advice, lasting
 from .statements import findings, headline, kind
+from .triage_table import console
 
 WIDTH_WITHOUT_TERMINAL = 140
 TO_DO = {REPLACE: 'replace this drive now', WATCH: 'watch this drive'}  # other actions are printed as they are
@@ -23,15 +23,15 @@ def print_drive(verdict: Verdict, report: Report | None, database: SpecDatabase,
     """Print the action, the alerts and the drive. is_verbose: also all readings, limits and unmapped attributes."""
     from rich.text import Text
 
-    console = terminal.console(WIDTH_WITHOUT_TERMINAL)
+    screen = console(WIDTH_WITHOUT_TERMINAL)
     alerting = list(_alerts(verdict))
     blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []),
               [*details(verdict, hide_serial), *(_farm(report, database, hide_serial, is_verbose) if report else ())])
-    console.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
+    screen.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
     if report is not None:
-        _print_tables(console, verdict, report, database, thresholds, is_verbose)
+        _print_tables(screen, verdict, report, database, thresholds, is_verbose)
     for note in verdict.notes:
-        console.print(Text(f'note: {sentence(note, 500)}'))
+        screen.print(Text(f'note: {sentence(note, 500)}'))
 
 
 def _print_tables(console: Any, verdict: Verdict, report: Report, database: SpecDatabase,

@@ -5,12 +5,12 @@ no width, so it gets one line per drive, for grep and less -S, unless COLUMNS na
 """
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..model import State
 from ..typed import TYPE_CHECKING
 from ..words import coded, sentence
-from . import terminal
 from .table_cells import BAR, DriveRow, bar, fitting
 
 if TYPE_CHECKING:
@@ -29,6 +29,24 @@ GAP = 2
 ROOM = 36             # fewest columns for findings with one line per drive
 INDENT = 10           # columns, for lines below the state
 NO_BARS = '', ''
+NARROWEST = 40        # columns needed for a drive's name; with fewer, states would be truncated
+WIDEST = 10_000       # columns that rich can fill in reasonable time
+_SIZE = 80, 24        # size of a terminal that does not report it
+
+
+def console(pipe_width: int) -> Console:
+    """Return rich's console for standard output.
+
+    pipe_width: columns to use if standard output is not a terminal and COLUMNS is not set to a width.
+    rich itself ignores COLUMNS in a pipe and raises ValueError for values such as "²", so this sets
+    both width and height. shutil ignores values that are not positive numbers.
+    """
+    from rich.console import Console
+
+    usual = _SIZE[0] if Console(width=_SIZE[0], height=_SIZE[1]).is_terminal else pipe_width
+    # With rich 9, which Debian 11 has, the width cannot be changed later.
+    return Console(width=max(NARROWEST, min(shutil.get_terminal_size((usual, _SIZE[1])).columns, WIDEST)),
+                   height=_SIZE[1])
 
 
 def print_table(shown: Sequence[DriveRow], failures: Sequence[str], faults: Sequence[str] = (),
@@ -45,20 +63,20 @@ def print_rows(shown: Sequence[DriveRow], told: Iterable[tuple[State, str]] = ()
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
 
-    console = terminal.console(terminal.WIDEST)
+    screen = console(WIDEST)
     for state, text in told:
-        console.print(Text(sentence(coded(text), 500), COLOURS[state]))
+        screen.print(Text(sentence(coded(text), 500), COLOURS[state]))
     if not shown:
         return
     kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
-    signs = _signs(console)
+    signs = _signs(screen)
     widest = _widths(shown, kept, signs)
-    if _width(shown, kept, widest) > console.width:
-        _print_cards(shown, kept, console, widest, signs)
-    elif console.is_terminal:
-        console.print(_lines(shown, kept, widest, signs))
+    if _width(shown, kept, widest) > screen.width:
+        _print_cards(shown, kept, screen, widest, signs)
+    elif screen.is_terminal:
+        screen.print(_lines(shown, kept, widest, signs))
     else:
-        _print_plain(_lines(shown, kept, widest, signs), console)
+        _print_plain(_lines(shown, kept, widest, signs), screen)
 
 
 def _print_plain(table: Table, console: Console) -> None:

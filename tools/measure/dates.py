@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from smart_attributes.check import forecasts
+from smart_attributes.check import drive_notes, forecasts
 from smart_attributes.constants import YEAR
 from smart_attributes.model import Verdict
 
@@ -33,7 +33,7 @@ def lasting(verdict: Verdict) -> Lasting | None:
     """Return how long a drive lasts by its readings of today; None for one that reports no endurance."""
     numbers = {judgement.reading.metric: judgement.reading.number for judgement in verdict.judgements
                if judgement.reading.judged}
-    used, age = (numbers.get(metric) for metric in (forecasts.ENDURANCE, forecasts.AGE))
+    used, age = (numbers.get(metric) for metric in (drive_notes.ENDURANCE, forecasts.AGE))
     if used is None:
         return None
     soonest = min(forecasts.forecasts(verdict, None).values(), key=lambda forecast: forecast.left, default=None)

@@ -14,7 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from smart_attributes.check.forecasts import AGE, ALL, ENDURANCE, time_left
+from smart_attributes.check.drive_notes import ENDURANCE
+from smart_attributes.check.forecasts import AGE, ALL, time_left
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.history.past import Past, key
 from smart_attributes.history.series import History, Point
