@@ -14,7 +14,7 @@ from fake_smartctl import HANGS, FakeSmartctl
 from foreign import shipped
 from simulator import Machine, read, why_not
 
-from smart_attributes.check import further_logs, judging
+from smart_attributes.check import further_logs, judging, vendor_readings
 from smart_attributes.check.rulebook import Judge
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
@@ -488,7 +488,7 @@ def test_a_drive_is_judged_by_the_log_that_an_earlier_check_read():
     ((Point(0, 163), Point(9, 90)), 60, 90), ((), 60, None)])
 def test_a_stored_number_is_used_for_a_week(points, age, number):
     """Between two reads. A series without points is one that was damaged."""
-    log = further_logs.vendor_log(Report(Identity(protocol='NVMe')), LOG, shipped().database,
+    log = vendor_readings.vendor_log(Report(Identity(protocol='NVMe')), LOG, shipped().database,
                                      read_before(points, age))
 
     assert {reading.metric: (reading.number, reading.is_stored) for reading in log.readings} == {
@@ -498,8 +498,8 @@ def test_a_stored_number_is_used_for_a_week(points, age, number):
 def test_without_a_layout_or_a_history_a_drive_has_no_vendor_log():
     report = Report(Identity(protocol='NVMe'), vendor_log=LogPage('0xC0', page(**HEALTHY)))
 
-    assert further_logs.vendor_log(report, ('0xC0', 'other'), shipped().database, None) == vendor_logs.VendorLog()
-    assert further_logs.vendor_log(report._replace(vendor_log=None), LOG, shipped().database, None
+    assert vendor_readings.vendor_log(report, ('0xC0', 'other'), shipped().database, None) == vendor_logs.VendorLog()
+    assert vendor_readings.vendor_log(report._replace(vendor_log=None), LOG, shipped().database, None
                                       ) == vendor_logs.VendorLog()
 
 

@@ -14,26 +14,24 @@ from .. import state_directory
 from ..constants import DAY
 from ..errors import DriveError
 from ..knowledge import vendor_logs
-from ..knowledge.vendor_logs import VendorLog
-from ..model import Farm, Reading, Report
+from ..model import Farm, Report
 from ..reading import nvme_log, smartctl_calls
 from ..reading.farm import answered, beside
 from ..reading.identity import serial_key
 from ..reading.machine import OLD_RULE
 from ..typed import TYPE_CHECKING
+from . import vendor_readings
 
 if TYPE_CHECKING:
     from ..command_line.options import Options
     from ..history.past import Past
-    from ..history.series import History
-    from ..knowledge.drive_database import SpecDatabase
-    from ..model import Answer, Read, Source
+    from ..model import Answer, Read
     from ..reading.processes import Runner
     from ..reading.smartctl_calls import Command
     from ..state_directory import StateDirectory
     from .rulebook import Judge
+    from .vendor_readings import Log
 
-    Log = tuple[str, str]  # page, "0xC0", and the name of its layout
     Answers = Mapping[Command, Answer]
 
 WEEK = 7 * DAY
@@ -139,7 +137,7 @@ def is_due(log: Log, past: Past | None, every: int) -> bool:
 
     Another user who could have written them must not keep a check by root from reading the log.
     """
-    attempt = last_attempt(past, log)
+    attempt = vendor_readings.last_attempt(past, log)
     return not (past and past.is_own and attempt) or vendor_logs.is_due(int(attempt.points[-1].number),
                                                                         past.now - attempt.last_read, every)
 
@@ -226,33 +224,3 @@ def _farm(answer: Answer) -> Farm:
         return answered(answer.stdout)
     except DriveError:
         return Farm(unread=f'smartctl ended with exit status {answer.status} and without a log')
-
-
-# --- the readings of a vendor's log: those of this check, or those that an earlier one stored ---
-
-def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | None) -> VendorLog:
-    """Return the readings and notes of a drive's vendor log; none without a layout."""
-    layout = database.layout(log[1])
-    if layout is None:
-        return VendorLog()
-    source, metrics = vendor_logs.source_of(*log), database.metrics
-    found = {name: _history(past, name, metrics[name].unit, source) for name in vendor_logs.names(layout)}
-    stored: dict[str, float] = {name: history.points[-1].number for name, history in found.items()
-                                if past and history and past.now - history.last_read <= vendor_logs.KEPT}
-    attempt = last_attempt(past, log)
-    if attempt:
-        stored[vendor_logs.STATUS] = attempt.points[-1].number
-    return vendor_logs.of_drive(report, log, layout, metrics, stored)
-
-
-def last_attempt(past: Past | None, log: Log) -> History | None:
-    """Return the stored results of reading a log; None without one."""
-    return _history(past, vendor_logs.STATUS, '', vendor_logs.source_of(*log))
-
-
-def _history(past: Past | None, metric: str, unit: str, source: Source) -> History | None:
-    if past is None:
-        return None
-    from ..history.past import key
-    found = past.histories.get(key(Reading(metric, None, unit, source)))
-    return found if found and found.points else None

@@ -73,8 +73,8 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
     """Return an entry with the notes on the vendor's log that it names, and the readings of that log."""
     if not spec.log or not is_used:
         return spec, ()
-    from . import further_logs
-    log = further_logs.vendor_log(report, spec.log, database, past)
+    from . import vendor_readings
+    log = vendor_readings.vendor_log(report, spec.log, database, past)
     return spec._replace(notes=(*spec.notes, *log.notes)), log.readings
 
 

@@ -1,0 +1,43 @@
+"""The readings of a vendor's log: those of this check, or those that an earlier one stored. Pure."""
+from __future__ import annotations
+
+from ..knowledge import vendor_logs
+from ..knowledge.vendor_logs import VendorLog
+from ..model import Reading
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..history.past import Past
+    from ..history.series import History
+    from ..knowledge.drive_database import SpecDatabase
+    from ..model import Report, Source
+
+    Log = tuple[str, str]  # page, "0xC0", and the name of its layout
+
+
+def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | None) -> VendorLog:
+    """Return the readings and notes of a drive's vendor log; none without a layout."""
+    layout = database.layout(log[1])
+    if layout is None:
+        return VendorLog()
+    source, metrics = vendor_logs.source_of(*log), database.metrics
+    found = {name: _history(past, name, metrics[name].unit, source) for name in vendor_logs.names(layout)}
+    stored: dict[str, float] = {name: history.points[-1].number for name, history in found.items()
+                                if past and history and past.now - history.last_read <= vendor_logs.KEPT}
+    attempt = last_attempt(past, log)
+    if attempt:
+        stored[vendor_logs.STATUS] = attempt.points[-1].number
+    return vendor_logs.of_drive(report, log, layout, metrics, stored)
+
+
+def last_attempt(past: Past | None, log: Log) -> History | None:
+    """Return the stored results of reading a log; None without one."""
+    return _history(past, vendor_logs.STATUS, '', vendor_logs.source_of(*log))
+
+
+def _history(past: Past | None, metric: str, unit: str, source: Source) -> History | None:
+    if past is None:
+        return None
+    from ..history.past import key
+    found = past.histories.get(key(Reading(metric, None, unit, source)))
+    return found if found and found.points else None
