@@ -1,6 +1,6 @@
 """A SQLite file of this program: statements, transactions, checksums of rows; only this module uses sqlite3.
 
-What happens to a file that cannot be used is decided by its owner: history.database or fleet.ledger_file.
+Its owner, history.database or fleet.ledger_file, decides about a file that cannot be used.
 """
 from __future__ import annotations
 

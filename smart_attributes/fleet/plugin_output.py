@@ -1,6 +1,6 @@
 """Convert the plugin's text and perfdata to drives in the format of triage's document, already packed.
 
-Where a check has no drives, or a drive no readings, the output gives the cause. Messages of this plugin have a code.
+The output gives the cause if a check has no drives, or a drive no readings. Messages of this plugin have a code.
 Icinga, NRPE, SSH, Nagios and version 1.6 each have their own error messages, and all of them are in the table below.
 Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4; checks.c of Nagios 4;
 check_by_ssh.c of the monitoring plugins.

@@ -15,7 +15,7 @@ from ..constants import DAY
 from ..errors import HistoryUnusable
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, reason
 from ..typed import TYPE_CHECKING
-from . import directory, rows
+from . import directory, drive_records, rows
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -143,7 +143,7 @@ class Database(SqliteFile):
         """
         if self.commits and int(facts['sequence']) >= self.commits.sequence:
             return {}
-        return {'missing': now, 'missing_since': rows.moment(facts['written']),
+        return {'missing': now, 'missing_since': drive_records.moment(facts['written']),
                 'missing_until': self.commits.time if self.commits else now, 'uncounted': int(self.commits is None)}
 
     def unsynced_since(self) -> int | None:

@@ -33,8 +33,7 @@ from ..constants import LARGEST_SMALL_FILE
 from ..errors import HistoryUnusable
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
-from .drive_records import DrivePlace, Record
-from .rows import moment
+from .drive_records import DrivePlace, Record, moment
 
 if TYPE_CHECKING:
     from .rows import Head

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
 
+LATEST = 2 ** 36   # the year 4147: a larger number is not a time
 NAMELESS = ('has no serial number or WWN of its own; the history does not store it, so its increases do not alert')
 AMBIGUOUS = ('cannot be distinguished from another drive by model, serial number and WWN; '
              'the history stores neither, so their increases do not alert')
@@ -201,3 +202,11 @@ def unread(record: Record, now: int, longest: int) -> int:
     """Return for how many seconds a drive has not been read, if longer than *longest* seconds; else 0."""
     silence = now - record.last_read
     return silence if silence > longest else 0
+
+
+def moment(value: object) -> int:
+    """Return a time from the database in seconds since 1970. Raises ValueError if it is not a valid time."""
+    seconds = int(str(value))
+    if not 0 <= seconds <= LATEST:
+        raise ValueError
+    return seconds

@@ -1,4 +1,4 @@
-"""What a history does when its database is new or damaged: create tables, copy what is left, and report what is lost.
+"""Create the tables of a history, copy what is left of a damaged one, and report what is lost.
 
 A check of a healthy history does not load this module. A damaged file is set aside and copied drive by drive: damage to
 one drive costs that drive's readings only.
@@ -17,7 +17,7 @@ from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile
 from ..typed import TYPE_CHECKING
 from ..wording import listed, plural
 from ..words import clean
-from . import directory, rows
+from . import directory, drive_records, rows
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -107,7 +107,7 @@ def day(moment: int) -> str:
 
 
 def _moment(head: Head, name: str) -> int:
-    return rows.moment(head.facts.get(name, 0))
+    return drive_records.moment(head.facts.get(name, 0))
 
 
 def _named(numbers: Collection[str], head: Head) -> str:

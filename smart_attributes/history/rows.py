@@ -16,7 +16,7 @@ from ..model import Identity
 from ..sqlite_file import checksum
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import series
-from .drive_records import DrivePlace, Record
+from .drive_records import LATEST, DrivePlace, Record, moment
 from .series import History, Key, Point
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     AllStored = Mapping[Key, 'Stored']
 
-LATEST = 2 ** 36   # the year 4147: a larger number is not a time
 NO_SERIES = checksum([])   # of a drive that has no number to store
 _FEW = 8
 # Conditions for points: all of those of judged series. Two statements, since an OR would scan all other series.
@@ -64,14 +63,6 @@ class Head(NamedTuple):
     facts: Mapping[str, str] = {}
     records: tuple[Record, ...] = ()
     places: tuple[DrivePlace, ...] = ()
-
-
-def moment(value: object) -> int:
-    """Return a time from the database in seconds since 1970. Raises ValueError if it is not a valid time."""
-    seconds = int(str(value))
-    if not 0 <= seconds <= LATEST:
-        raise ValueError
-    return seconds
 
 
 # --- reading ---------------------------------------------------------------------------

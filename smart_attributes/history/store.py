@@ -301,7 +301,7 @@ class HistoryStore:
     def _all(self) -> None:
         self._head = rows.head(self._database)
         facts = self._head.facts
-        self._moments = {name: rows.moment(facts[name]) for name in MOMENTS if name in facts}
+        self._moments = {name: drive_records.moment(facts[name]) for name in MOMENTS if name in facts}
         self._version, self._last, self._expected = self._database.generation(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
