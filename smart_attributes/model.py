@@ -203,7 +203,7 @@ class Read(NamedTuple):
 class Source(NamedTuple):
     """The source of a number: an attribute of the ATA table, or a log."""
 
-    log: str = ''                 # a name in `standards`, or a document; '' if the source is an attribute
+    log: str = ''                 # a name in `drive_logs`, or a document; '' if the source is an attribute
     attribute: int | None = None
     definition: str = ''          # how the attribute is read: "100 - value"; a new definition starts a new series
 

@@ -18,7 +18,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, Replacement, State, Verdict
 from smart_attributes.output import advice, json_document, table_cells
 from smart_attributes.output.packed_document import Packer
-from smart_attributes.output.plugin_lines import Line
+from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
 
 NOW = 1_795_348_800  # 2026-11-22

@@ -16,7 +16,7 @@ from smart_attributes.alarm import TimeIsOver
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import services
 from smart_attributes.model import Device, Identity, State, Verdict
-from smart_attributes.output import codes, plugin_lines
+from smart_attributes.output import codes, plugin
 from smart_attributes.output.statements import findings, headline
 from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
 from smart_attributes.words import coded
@@ -156,9 +156,9 @@ SILENT = Verdict(Device('/dev/sda', name='sda'), Identity(), State.UNKNOWN, prob
 
 
 def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back():
-    line = plugin_lines.line(SILENT, hide_serial=False)
+    line = plugin.line(SILENT, hide_serial=False)
 
-    text = plugin_lines.written(line)
+    text = plugin.written(line)
 
     assert text == 'UNKNOWN   sda  -  [no-permission] cannot be opened  -'
     [found] = services.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines

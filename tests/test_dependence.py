@@ -14,7 +14,7 @@ from test_severity import FAILED, drive, found
 from smart_attributes.check.survey import Survey
 from smart_attributes.knowledge import severity
 from smart_attributes.model import Device, State, Verdict
-from smart_attributes.output import advice, explain, json_document, metrics, plugin, plugin_lines
+from smart_attributes.output import advice, explain, json_document, metrics, plugin
 from smart_attributes.redundancy import dependence, replacement, zpool
 from smart_attributes.redundancy.replacement import Drive, order
 from smart_attributes.redundancy.survival import Stack
@@ -108,8 +108,8 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
 
     assert plugin.first_line(ordered, '', '').startswith(
         f'sdb smart_status: in words; [replace-next] {REBUILT}; 3 drives')
-    assert [plugin_lines.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
-    assert plugin_lines.line(ordered[0], False).findings.endswith(f'; [replace-next] {REBUILT}')
+    assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
+    assert plugin.line(ordered[0], False).findings.endswith(f'; [replace-next] {REBUILT}')
 
 
 def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
@@ -301,7 +301,7 @@ def test_the_name_of_an_array_is_hostile(machine):
 
     assert survey.verdicts[0].replacement
     said = survey.verdicts[0].replacement.why
-    assert said.isprintable() and '|' not in plugin_lines.clause(survey.verdicts[0]) and len(said) < 400
+    assert said.isprintable() and '|' not in plugin.clause(survey.verdicts[0]) and len(said) < 400
 
 
 def test_triage_of_this_machine_runs():

@@ -1,7 +1,7 @@
 """What the ATA error log tells of when data were lost."""
 import pytest
 
-from smart_attributes.knowledge import shipped_data, standards
+from smart_attributes.knowledge import drive_logs, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.error_log import with_history
 from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source
@@ -121,6 +121,6 @@ def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     (10, 65500, 65490), (10, 65536 + 5, 0), (100, 2 * 65536 + 300, 200)])
 def test_a_16_bit_hour_means_the_latest_time_that_it_can(hour, age, since):
     """Old errors must not look older than they are; clocks of log and counter may be a day apart."""
-    seconds = standards.seconds_since(hour, age * HOUR)
+    seconds = drive_logs.seconds_since(hour, age * HOUR)
 
     assert seconds == (None if since is None else since * HOUR)

@@ -22,7 +22,7 @@ from conftest import ROOT
 from smart_attributes.check import fence, judging
 from smart_attributes.errors import DriveError
 from smart_attributes.knowledge import drive_database, thresholds
-from smart_attributes.knowledge.standards import DEVICE_STATISTICS
+from smart_attributes.knowledge.drive_logs import DEVICE_STATISTICS
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.reading import json_report
 

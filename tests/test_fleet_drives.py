@@ -12,7 +12,7 @@ from smart_attributes.fleet import services
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
-from smart_attributes.output import plugin_lines
+from smart_attributes.output import plugin
 from smart_attributes.output.advice import READ, SEARCH
 from smart_attributes.output.packed_document import Packer
 
@@ -67,7 +67,7 @@ def test_each_reading_has_its_state(reader, drives, request):
     ('is not there, or smartctl cannot detect its device type (no such device, a partition)', READ)])
 def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, action):
     """As the host itself says."""
-    told, = reader.drives([plugin_lines.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
+    told, = reader.drives([plugin.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
 
     assert told.facts['action'] == action
 
@@ -86,6 +86,6 @@ def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, actio
      [('crc_errors', 'WARNING')])])
 def test_findings_are_alarms_of_metrics(reader, findings, state, alarms):
     """What could not be read has none; the first has the state of the drive, and none is higher than surely known."""
-    line = plugin_lines.Line(State[state], 'sda', 'ACME X1', findings)
+    line = plugin.Line(State[state], 'sda', 'ACME X1', findings)
 
     assert [(each.metric, each.state.name) for each in reader.alarms(line)] == alarms

@@ -17,9 +17,9 @@ from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
 from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Group, Identity, Member, Place, Replacement, State, Verdict
-from smart_attributes.output import advice, json_document, plugin_lines
+from smart_attributes.output import advice, json_document, plugin
 from smart_attributes.output.packed_document import Packer
-from smart_attributes.output.plugin_lines import Line
+from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
 from smart_attributes.redundancy.replacement import OF_CODE, Risk
 
@@ -339,7 +339,7 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
     silent = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'EXAMPLE1'), State.UNKNOWN,
                      problem='no answer within 30 s', code='timeout',
                      replacement=Replacement('wait', Coded('group-rebuilding', 'md0 is rebuilding: wait')))
-    text = plugin_lines.written(plugin_lines.line(silent, hide_serial=False))
+    text = plugin.written(plugin.line(silent, hide_serial=False))
     read = services.plugin_text(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
     facts = drive(read.lines[0])
 

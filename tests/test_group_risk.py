@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from smart_attributes.model import Group, Member
-from smart_attributes.output import codes, page_groups
+from smart_attributes.output import codes, page
 from smart_attributes.redundancy.replacement import AT_RISK, LABELS, OF_CODE, Drive, Risk, order, risk
 from smart_attributes.redundancy.survival import Stack
 
@@ -72,8 +72,8 @@ def test_the_label_of_a_code_is_that_of_the_order_of_replacement(level):
 
 # --- how the page draws them ----------------------------------------------------------------------------
 
-def drawn(*given: dict[str, Any], names: Any = ()) -> page_groups.Groups:
-    return page_groups.groups({'groups': given, 'drives': [{'name': name} for name in names]})
+def drawn(*given: dict[str, Any], names: Any = ()) -> page.Groups:
+    return page.groups({'groups': given, 'drives': [{'name': name} for name in names]})
 
 
 def test_groups_at_risk_are_drawn_first_and_others_keep_their_order():

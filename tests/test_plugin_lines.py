@@ -15,7 +15,7 @@ from smart_attributes.check.fence import unreadable
 from smart_attributes.errors import DriveError
 from smart_attributes.fleet import plugin_output, services
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.output import plugin_lines
+from smart_attributes.output import plugin
 
 pytestmark = pytest.mark.xdist_group('lines')  # with the other files that read these drives
 
@@ -77,7 +77,7 @@ def test_each_line_read_back_says_who_the_drive_is_and_what_is_wrong(drives, req
             assert (line.state.name, line.model, line.serial, line.firmware) == (
                 drive['state'], drive['model'] or '', drive['serial'] or '', drive['firmware'] or '')
             assert line.findings.startswith('; '.join(texts(drive['findings']))) or drive['state'] == 'UNKNOWN'
-            assert plugin_lines.written(line) in text.splitlines()
+            assert plugin.written(line) in text.splitlines()
 
 
 @pytest.mark.parametrize('drives', ['recorded', 'simulated'])
@@ -105,8 +105,8 @@ def verdict(word: str) -> Verdict:
 @pytest.mark.parametrize('word', WORDS)
 def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     """A name that looks like another column must not become one."""
-    line = plugin_lines.line(verdict(word), hide_serial)
-    found = services.plugin_text(f'SMART UNKNOWN - x\n{plugin_lines.written(line)}\n')
+    line = plugin.line(verdict(word), hide_serial)
+    found = services.plugin_text(f'SMART UNKNOWN - x\n{plugin.written(line)}\n')
 
     assert found is not None
     assert found.lines == (line,)
@@ -133,14 +133,14 @@ def test_lines_of_2_0_before_firmware_stood_there_are_read(recorded):
 def test_the_check_as_a_whole_is_no_drive():
     """A mistyped file of a site, a note, what the plugin left out."""
     found = services.plugin_text('\n'.join([
-        plugin_lines.first(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
-        plugin_lines.check_line(State.UNKNOWN, 'site.json: no JSON'),
+        plugin.summary(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
+        plugin.check_line(State.UNKNOWN, 'site.json: no JSON'),
         'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1', 'note: sdb is gone',
         '... 3 more lines are left out']))
 
     assert found == services.PluginText(
         State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok', 1,
-        (plugin_lines.Line(State.OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
+        (plugin.Line(State.OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
         ((State.UNKNOWN, 'site.json: no JSON'),), ('3 more lines are left out',))
 
 
@@ -185,24 +185,24 @@ def of_state(state: State, is_accepted: bool = False) -> Verdict:
     ([of_state(State.WARNING, True)], '1 drive: 1 warning')])
 def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
     """Only an acknowledged drive that is OK is counted apart."""
-    assert plugin_lines.count(verdicts) == said
+    assert plugin.count(verdicts) == said
 
 
 @pytest.mark.parametrize('field, most', [('model', 60), ('serial', 40), ('firmware', 20)])
 def test_long_words_of_a_drive_are_cut_in_its_line(field, most):
     given = Verdict(SDA, Identity()._replace(**{field: 'x' * 99}), State.OK)
 
-    assert len(getattr(plugin_lines.line(given, hide_serial=False), field)) == most
+    assert len(getattr(plugin.line(given, hide_serial=False), field)) == most
 
 
 @pytest.mark.parametrize('line, text', [
-    (plugin_lines.Line(State.OK, 'sda', 'A', 'f', 'S', '1'), 'OK        sda  A  f  S  firmware 1'),
-    (plugin_lines.Line(State.OK, 'sda', 'A', 'f', None, ''), 'OK        sda  A  f  firmware -'),
-    (plugin_lines.Line(State.UNKNOWN, 'sda', '', 'f', '', ''), 'UNKNOWN   sda  -  f  -'),
-    (plugin_lines.Line(State.UNKNOWN, 'sda', '', 'f', 'S', ''), 'UNKNOWN   sda  -  f  S  firmware -'),
-    (plugin_lines.Line(State.UNKNOWN, 'sda', '', 'f', '', '1'), 'UNKNOWN   sda  -  f  -  firmware 1')])
+    (plugin.Line(State.OK, 'sda', 'A', 'f', 'S', '1'), 'OK        sda  A  f  S  firmware 1'),
+    (plugin.Line(State.OK, 'sda', 'A', 'f', None, ''), 'OK        sda  A  f  firmware -'),
+    (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', ''), 'UNKNOWN   sda  -  f  -'),
+    (plugin.Line(State.UNKNOWN, 'sda', '', 'f', 'S', ''), 'UNKNOWN   sda  -  f  S  firmware -'),
+    (plugin.Line(State.UNKNOWN, 'sda', '', 'f', '', '1'), 'UNKNOWN   sda  -  f  -  firmware 1')])
 def test_a_line_has_firmware_where_anybody_answered(line, text):
-    assert plugin_lines.written(line) == text
+    assert plugin.written(line) == text
 
 
 def test_lines_that_are_not_of_drives_do_not_end_the_reading():
@@ -215,8 +215,8 @@ def test_lines_that_are_not_of_drives_do_not_end_the_reading():
 def test_a_hidden_serial_number_is_not_in_the_line():
     shown = Verdict(SDA, Identity(model='X1', serial='SERIAL1'), State.OK)
 
-    assert plugin_lines.line(shown, hide_serial=True).serial is None
-    assert plugin_lines.line(shown, hide_serial=False).serial == 'SERIAL1'
+    assert plugin.line(shown, hide_serial=True).serial is None
+    assert plugin.line(shown, hide_serial=False).serial == 'SERIAL1'
 
 
 def test_a_headline_may_hold_a_dash():

@@ -10,7 +10,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output.codes import BY_NAME
 from smart_attributes.output.packed_document import Packer
-from smart_attributes.output.plugin_lines import Line
+from smart_attributes.output.plugin import Line
 
 NOW = 1_700_000_000
 DAY = 86400

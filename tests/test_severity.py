@@ -17,7 +17,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import json_document
 from smart_attributes.output.packed_document import Packer
-from smart_attributes.output.plugin_lines import Line
+from smart_attributes.output.plugin import Line
 
 DATA = json.loads((ROOT / 'attributes.json').read_text())
 METRICS = SpecDatabase(DATA).metrics

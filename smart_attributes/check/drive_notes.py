@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..constants import HOUR, LONGEST_STATEMENT
 from ..errors import Coded
-from ..knowledge import drive_logs, standards
+from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
 from ..model import Device, Identity, Reading, Report, Source, State
 from ..reading.report_common import exit_status_notes
@@ -94,7 +94,7 @@ def _differences(found: Sequence[Reading]) -> list[str]:
     """Return a note for each metric whose percentages are more than APART points apart."""
     by_metric: dict[str, list[Reading]] = {}
     for reading in found:
-        if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
+        if reading.unit == '%' and reading.number is not None and reading.source.log != drive_logs.SMARTCTL:
             by_metric.setdefault(reading.metric, []).append(reading)
     return [f'{metric}: {_sources(same)}; the worse value is used' for metric, same in by_metric.items()
             if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
@@ -106,7 +106,7 @@ def _smartctl_differs(found: Sequence[Reading]) -> list[str]:
     return [f'{own.metric}: {amount(own.number, own.unit)} computed by smartctl, '
             f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}, which is used'
             for own in found
-            if own.source.log == standards.SMARTCTL and own.number is not None and own.metric in judged
+            if own.source.log == drive_logs.SMARTCTL and own.number is not None and own.metric in judged
             and abs(own.number - (judged[own.metric].number or 0)) > APART]
 
 
@@ -126,5 +126,5 @@ def _sources(same: Sequence[Reading]) -> str:
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
     return [f'{reading.metric}: device statistics ignored, because they are known to be wrong for this family '
             f'(reported: {amount(reading.number, reading.unit)})'
-            for reading in found if reading.source.log == standards.DEVICE_STATISTICS
+            for reading in found if reading.source.log == drive_logs.DEVICE_STATISTICS
             and reading.metric in spec.untrusted_statistics]

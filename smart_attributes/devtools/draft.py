@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..constants import LONGEST_FAMILY, LONGEST_NAME
-from ..knowledge import decode, formatting, readings, regular_expressions, shipped_data, standards
+from ..knowledge import decode, drive_logs, formatting, readings, regular_expressions, shipped_data
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
@@ -255,7 +255,7 @@ def _figure(report: Report) -> int | None:
 def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
     """Return the drive's own statistics, by metric, for the metrics that vendors count in different ways."""
     return {reading.metric: reading.number for reading in readings.standard_readings(report, database.metrics, {})
-            if reading.number is not None and reading.source.log == standards.DEVICE_STATISTICS
+            if reading.number is not None and reading.source.log == drive_logs.DEVICE_STATISTICS
             and reading_rules.is_stated(reading.metric, reading.unit)}
 
 

@@ -10,10 +10,10 @@ from ..knowledge import (
     data_errors,
     decode,
     drive_database,
+    drive_logs,
     formatting,
     pattern_prefixes,
     regular_expressions,
-    standards,
 )
 from ..typed import Json
 from . import reading_rules
@@ -23,8 +23,8 @@ LITERALS = 4           # characters that every model pattern must name
 FEW_DRIVES = 5         # a firmware condition needs this many drives, or a document
 # Metrics of the standard logs and of the health status, which exist in every database.
 STANDARD_METRICS = frozenset(
-    [standard.metric for log in (standards.ATA, standards.NVME, standards.SCSI) for standard in log.values()]
-    + [bit.metric for bit in standards.NVME_WARNINGS]
+    [standard.metric for log in (drive_logs.ATA, drive_logs.NVME, drive_logs.SCSI) for standard in log.values()]
+    + [bit.metric for bit in drive_logs.NVME_WARNINGS]
     + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
        'logged_data_errors', 'logged_interface_errors', 'error_log_count'])
 # Matches keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".

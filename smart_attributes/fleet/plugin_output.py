@@ -22,7 +22,7 @@ from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.perfdata import UNITS
-from ..output.plugin_lines import Line
+from ..output.plugin import Line
 from ..redundancy.replacement import OF_CODE, STRICTEST
 from ..typed import TYPE_CHECKING, Json
 from ..wording import SPEAKS_FOR_ITSELF, since

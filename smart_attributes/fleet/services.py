@@ -12,8 +12,9 @@ from typing import NamedTuple
 from ..constants import DAY, LONGEST_HEAD, LONGEST_OUTPUT, LONGEST_SERVICE_NAME, LONGEST_TEXT, MOST_VALUES
 from ..errors import Coded
 from ..model import State, worst
+from ..output.budget import LEFT_OUT
 from ..output.codes import BY_NAME
-from ..output.plugin_lines import CHECK, FIRMWARE, GAP, LEFT_OUT, NAME, NOT_TOLD, WIDTH, Line
+from ..output.plugin import CHECK, FIRMWARE, GAP, NAME, NOT_TOLD, WIDTH, Line
 from ..typed import Json
 from ..wording import listed, plural
 from ..words import visible

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..errors import FormulaError, UsageError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from . import decode, ranges, regular_expressions, shipped_data, standards
+from . import decode, drive_logs, ranges, regular_expressions, shipped_data
 from .thresholds import rank, several
 
 if TYPE_CHECKING:
@@ -252,6 +252,6 @@ def _names() -> Mapping[str, str]:
             if row and 'name' in row:
                 counts.setdefault(_plain(row['name']), Counter()).update([*row.get('readings', ())])
     names = {name: metrics.most_common(1)[0][0] for name, metrics in counts.items() if metrics}
-    for log in (standards.NVME, standards.SCSI):
+    for log in (drive_logs.NVME, drive_logs.SCSI):
         names.update((_plain(name), standard.metric) for name, standard in log.items())
     return {**names, **_WORDS}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..model import ErrorEntry, Reading, Report, Source
-from . import drive_logs, standards
+from . import drive_logs
 from .drive_database import Metric
 
 DATA_ERRORS, INTERFACE_ERRORS = frozenset(('UNC', 'IDNF')), frozenset(('ICRC',))
@@ -40,18 +40,18 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
     """Return the power-on seconds since the last data error (None: unknown), and whether they may be more."""
     for error in report.errors:
         if not error.kind or not DATA_ERRORS.isdisjoint(error.kind):
-            return standards.seconds_since(error.hours, age), False
+            return drive_logs.seconds_since(error.hours, age), False
     # Errors that a full log has dropped are older than all in it; a log that is not full had no data errors.
     is_full = (report.error_count or 0) > len(report.errors)
-    return (standards.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
+    return (drive_logs.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
 
 
 def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric,
            age: float | None) -> Iterable[Reading]:
     """Yield the number of errors of some kinds that are in the log, and the age of the newest; nothing without any."""
-    agos = [standards.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
+    agos = [drive_logs.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
     if agos:
         why = '' if known else 'errors at an hour that does not fit the power-on time'
-        yield Reading(metric.name, None if why else len(agos), metric.unit, Source(standards.ERROR_LOG),
+        yield Reading(metric.name, None if why else len(agos), metric.unit, Source(drive_logs.ERROR_LOG),
                       judged=not why, unknown=why, quiet=min(known, default=None))

@@ -10,7 +10,7 @@ from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
 from ..wording import IMPLAUSIBLE, amount
-from . import decode, drive_logs, standards
+from . import decode, drive_logs
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
 
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
     """
     failing = [row for row in report.attributes if row.when_failed == 'now']
     bits = report.nvme.get('critical_warning', 0)
-    warnings = [warning for warning in standards.NVME_WARNINGS if bits & warning.mask]
+    warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
     verdicts = [_unreported(report) if report.smart_status is None
                 else _smart_status(report, failing, bool(warnings), spec.ignored_thresholds)]
     verdicts += [_failing(row) for row in failing if row.id not in spec.ignored_thresholds]
     verdicts += [_failed_once(row) for row in report.attributes
-                 if row.when_failed == 'past' and row.prefail and row.id in standards.RATES - spec.ignored_thresholds]
-    verdicts += [Reading(warning.metric, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
+                 if row.when_failed == 'past' and row.prefail and row.id in drive_logs.RATES - spec.ignored_thresholds]
+    verdicts += [Reading(warning.metric, 0, '', Source(drive_logs.NVME_LOG), warning.word, warning.state)
                  for warning in warnings]
     self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
@@ -80,12 +80,12 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
         state, is_judged = State.OK, False
     elif causes and ignored.issuperset(causes):
         word, state, is_judged = f'{word}, but only because of a threshold that is known to be wrong', State.OK, False
-    return Reading('smart_status', number, '', Source(standards.SELF_ASSESSMENT), word, state, is_judged)
+    return Reading('smart_status', number, '', Source(drive_logs.SELF_ASSESSMENT), word, state, is_judged)
 
 
 def _unreported(report: Report) -> Reading:
     """Return the SMART health status of a report without one: unknown, or UNKNOWN without usable counters."""
-    source = Source(standards.SELF_ASSESSMENT)
+    source = Source(drive_logs.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
     elif _has_counters(report):
@@ -100,8 +100,8 @@ def _unreported(report: Report) -> Reading:
 
 def _has_counters(report: Report) -> bool:
     """Return whether a report holds attributes or the health log of its protocol, to judge the drive by."""
-    return bool(report.attributes or standards.NVME_HEALTH.intersection(report.nvme)
-                or standards.SCSI_HEALTH.intersection(report.scsi))
+    return bool(report.attributes or drive_logs.NVME_HEALTH.intersection(report.nvme)
+                or drive_logs.SCSI_HEALTH.intersection(report.scsi))
 
 
 def _failing(row: AttributeRow) -> Reading:
@@ -123,39 +123,39 @@ def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Ma
     """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit of sector counts, by metric."""
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report 200 "reallocated sectors", normalized.
-        if place in standards.ATA and ('N' not in statistic.flags or place[0] == standards.ENDURANCE_PAGE):
-            standard = standards.ATA[place]
+        if place in drive_logs.ATA and ('N' not in statistic.flags or place[0] == drive_logs.ENDURANCE_PAGE):
+            standard = drive_logs.ATA[place]
             count = statistic.number * (standard.factor or report.identity.sector_size)
             unit = standard.unit or sectors.get(standard.metric, '')
             reading = _number(metrics[standard.metric], decode.in_base_unit(count, unit, report.identity),
-                              standards.DEVICE_STATISTICS)
+                              drive_logs.DEVICE_STATISTICS)
             yield reading._replace(logical_sectors=decode.counted_sectors(count, unit, report.identity))
     yield from _nvme_readings(report.nvme, metrics)
     for key, number in report.scsi.items():
-        if key in standards.SCSI:
-            standard = standards.SCSI[key]
-            yield _number(metrics[standard.metric], number * standard.factor, standards.SCSI_LOG)
-    uncorrected = [report.scsi[key] for key in standards.SCSI_UNCORRECTED if key in report.scsi]
+        if key in drive_logs.SCSI:
+            standard = drive_logs.SCSI[key]
+            yield _number(metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG)
+    uncorrected = [report.scsi[key] for key in drive_logs.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
-        yield _number(metrics['reported_uncorrect'], sum(uncorrected), standards.SCSI_LOG)
+        yield _number(metrics['reported_uncorrect'], sum(uncorrected), drive_logs.SCSI_LOG)
     for metric, number in report.derived.items():
-        yield _number(metrics[metric], number, standards.SMARTCTL)
+        yield _number(metrics[metric], number, drive_logs.SMARTCTL)
     if report.error_count is not None:
-        yield _number(metrics['error_log_count'], report.error_count, standards.ERROR_LOG)
+        yield _number(metrics['error_log_count'], report.error_count, drive_logs.ERROR_LOG)
 
 
 def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
     threshold = log.get('available_spare_threshold')
     for key, number in log.items():
-        if key in standards.NVME:
-            standard, is_spare = standards.NVME[key], key == 'available_spare'
+        if key in drive_logs.NVME:
+            standard, is_spare = drive_logs.NVME[key], key == 'available_spare'
             # A single set bit is not lost data: exactly 2^32 errors, but none in the error log.
             if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
-                yield _unknown(metrics[standard.metric], Source(standards.NVME_LOG),
+                yield _unknown(metrics[standard.metric], Source(drive_logs.NVME_LOG),
                                f'{number} with an empty error log is not plausible')
             # A drive without a spare figure reports 0 %, with a threshold of 0 %.
             elif not is_spare or number or threshold != 0:
-                yield _number(metrics[standard.metric], number * standard.factor, standards.NVME_LOG,
+                yield _number(metrics[standard.metric], number * standard.factor, drive_logs.NVME_LOG,
                               threshold if is_spare and threshold not in (0, 100) else None)
 
 
@@ -228,9 +228,9 @@ def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> 
 def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Reading]:
     """Return the readings of one metric, all but the decisive one marked as not judged."""
     usable = [reading for reading in same if reading.number is not None and reading.judged
-              and not (reading.source.log == standards.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
+              and not (reading.source.log == drive_logs.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
     # A number that smartctl derives is used only without a better one from an entry or a log of the drive.
-    candidates = [reading for reading in usable if reading.source.log != standards.SMARTCTL]
+    candidates = [reading for reading in usable if reading.source.log != drive_logs.SMARTCTL]
     worst = min if metric.worse == 'low' else max
     decisive = worst(candidates or ([] if spec.family else usable), key=lambda reading: reading.number or 0,
                      default=None)

@@ -11,12 +11,13 @@ from itertools import accumulate
 from ..knowledge import severity
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed, plain
-from . import perfdata, plugin_lines
+from . import perfdata
 
 if TYPE_CHECKING:
     from ..knowledge.drive_database import Metric
     from ..model import Verdict
 
+LEFT_OUT = '... '
 WHY = 'left out to stay within'
 REMEDY = 'split the drives among several commands with -d, or use check_smart_attributes metrics'
 ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and lines
@@ -125,7 +126,7 @@ def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequenc
     parts = [f'{len(whole) - len(kept)} lines of text'] if len(kept) < len(whole) else []
     if missing:
         parts.append(_named(missing, len(others) == 1))
-    return [*kept, f'{plugin_lines.LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
+    return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
 
 
 def _most_important(text: OutputText, room: int) -> list[str]:

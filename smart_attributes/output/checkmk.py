@@ -13,13 +13,13 @@ from ..model import State
 from ..typed import TYPE_CHECKING
 from ..wording import plain
 from ..words import clean, coded, sentence
-from . import perfdata, plugin, plugin_lines
+from . import perfdata, plugin
 
 if TYPE_CHECKING:
     from ..model import Verdict
     from .plugin import Face, Whole
 
-NAME = plugin_lines.NAME  # service of the whole check, and the first word of each drive's service
+NAME = plugin.NAME  # service of the whole check, and the first word of each drive's service
 NO_METRICS = '-'
 LINE = 2000            # characters of each line of text
 # Checkmk defines this metric itself, in degrees Celsius. The other names get a prefix, because it could define them,
@@ -44,7 +44,7 @@ def render(verdicts: Iterable[Verdict], face: Face, whole: Whole) -> str:
 
 def _drive(verdict: Verdict, face: Face) -> str:
     """Return the line of a drive: its findings, and in the details which drive it is."""
-    told = plugin_lines.line(verdict, face.hide_serial)
+    told = plugin.line(verdict, face.hide_serial)
     fields = (('model', told.model), ('serial', told.serial), ('firmware', told.firmware),
               ('device', clean(verdict.device.address)))
     identity = ', '.join(f'{name} {value}' for name, value in fields if value)
@@ -65,5 +65,5 @@ def _metric(name: str) -> str:
 
 def _line(state: State, name: str, metrics: str, text: Sequence[str]) -> str:
     # A backslash, such as in a path, could begin a line. Checkmk refuses an empty first line.
-    lines: list[str] = [sentence(each.replace('\\', '/'), LINE) or plugin_lines.NOT_TOLD for each in text]
+    lines: list[str] = [sentence(each.replace('\\', '/'), LINE) or plugin.NOT_TOLD for each in text]
     return f'{int(state)} "{name}" {metrics} {_NEW_LINE.join(lines)}'

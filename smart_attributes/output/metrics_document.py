@@ -15,7 +15,7 @@ from ..knowledge import severity
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, coded, sentence
-from . import json_document, plugin_lines
+from . import json_document, plugin
 from .advice import advice
 from .metrics import graphed
 
@@ -80,7 +80,7 @@ def _plain(text: str) -> str:
 
 def _of_the_run(run: Run) -> str:
     words = '; '.join(sentence(coded(each), TEXT) for each in run.problems)
-    return f'{run.of_itself.name}: {words or plugin_lines.count(run.verdicts)}'
+    return f'{run.of_itself.name}: {words or plugin.count(run.verdicts)}'
 
 
 def _is_unread(verdict: Verdict) -> bool:
@@ -91,7 +91,7 @@ def _is_unread(verdict: Verdict) -> bool:
 
 def _drive(verdict: Verdict, key: str, run: Run) -> Json:
     """Return the object of a drive, without the keys of unknown values: Zabbix would store null as a word."""
-    line = plugin_lines.line(verdict, run.hide_serial)
+    line = plugin.line(verdict, run.hide_serial)
     return {'id': key, 'name': line.name, 'title': f'{line.name} {line.model}'.strip(),
             **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
             'state': verdict.state.name, 'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',

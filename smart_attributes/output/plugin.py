@@ -1,16 +1,31 @@
-"""The plugin output that a monitoring daemon reads: a summary line, a line per drive, perfdata on the last line."""
+"""The plugin output that a monitoring daemon reads: a summary line, a line per drive, perfdata on the last line.
+
+The columns of a line are separated by two spaces. No column contains two spaces: `clean` and `sentence` leave only
+single ones. fleet.services reads these lines.
+"""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import OUTPUT_LIMIT, State, Verdict, worst
 from ..typed import NamedTuple
-from ..wording import statement
-from ..words import coded, sentence
-from . import budget, perfdata, plugin_lines
-from .statements import headline, reading_line
+from ..wording import plural, statement
+from ..words import clean, coded, sentence
+from . import budget, perfdata
+from .statements import findings, headline, reading_line
+
+NAME = 'SMART'
+GAP = '  '
+WIDTH = max(len(state.name) for state in State)
+NOT_TOLD = '-'
+ACKNOWLEDGED = 'acknowledged'
+CHECK = '(check)'      # replaces the drive name in lines about the check as a whole
+NOTE = 'note: '
+FIRMWARE = 'firmware '
 
 # Metrics that the first line shows if all drives are OK; a zero is not shown.
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
@@ -42,6 +57,17 @@ class Whole(NamedTuple):
 NOTHING_MORE = Whole()
 
 
+class Line(NamedTuple):
+    """The fields of a drive's line; '' for a field that the drive does not report."""
+
+    state: State
+    name: str
+    model: str
+    findings: str                # Coded if it is the reason why the drive was not read
+    serial: str | None = ''   # None: hidden
+    firmware: str = ''           # also '' in lines of builds of 2.0 that did not yet print it
+
+
 class Outcome(NamedTuple):
     """The state and the output for the daemon."""
 
@@ -64,14 +90,14 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     first = verdicts[0]
     told = most_telling(verdicts) if first.state is State.OK else _worst(first)
     told = sentence(told, most) if most else told
-    return '; '.join(part for part in (extra, told, milder, plugin_lines.count(verdicts)) if part)
+    return '; '.join(part for part in (extra, told, milder, count(verdicts)) if part)
 
 
 def _worst(verdict: Verdict) -> str:
     """Return the worst finding of a drive, and whether to replace it now if that is known."""
     is_known = verdict.replacement and verdict.replacement.why.code not in NOT_KNOWN
-    clause = plugin_lines.clause(verdict) if is_known else ''
-    return '; '.join(part for part in (f'{verdict.device.name} {headline(verdict)}', clause) if part)
+    parts = f'{verdict.device.name} {headline(verdict)}', clause(verdict) if is_known else ''
+    return '; '.join(filter(None, parts))
 
 
 def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Face, whole: Whole = NOTHING_MORE,
@@ -82,14 +108,14 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
     state, extra, milder = state_and_reasons(ordered, whole)
-    first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
+    first = summary(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
     text, values = lines(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
     values += perfdata.old_values(ordered, values)
     if transcript:
         return _outcome(state, [first, *(line for part in text for line in part), *transcript], values)
     most = budget.share(face.max_output)
     if budget.size(first) > most:
-        first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1], most // 4, milder))
+        first = summary(state, first_line(ordered, extra, whole.nobody[1], most // 4, milder))
     kept = budget.metrics(budget.needed(ordered, values, metrics, face.all_perfdata), metrics, face.max_output)
     printed = [value for value in values if value.metric in kept]
     missing = budget.in_order({value.metric for value in values} - kept, metrics)
@@ -114,9 +140,9 @@ def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.Output
     """Return the lines after the first one. ordered: verdicts in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
     return budget.OutputText(
-        [plugin_lines.check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],
+        [check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],
         [line for verdict in ordered for line in drive_lines(verdict, face)],
-        [plugin_lines.NOTE + sentence(note, 500)
+        [NOTE + sentence(note, 500)
          for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))])
 
 
@@ -145,10 +171,73 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
 
 def drive_lines(verdict: Verdict, face: Face) -> list[str]:
     """Return the line of a drive and, with -v, its notes."""
-    told = [plugin_lines.written(plugin_lines.line(verdict, face.hide_serial))]
+    told = [written(line(verdict, face.hide_serial))]
     if face.verbose >= 1:
         told += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
         told.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
     if face.verbose >= 2:
         told += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
     return told
+
+
+# --- single lines ----------------------------------------------------------------------
+
+def line(verdict: Verdict, hide_serial: bool) -> Line:
+    """Return the fields of a drive's line."""
+    identity = verdict.identity
+    return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60), with_clause(verdict),
+                None if hide_serial else clean(identity.serial, limit=40), clean(identity.firmware, limit=20))
+
+
+def with_clause(verdict: Verdict) -> str:
+    """Return the findings of a drive and, if it alerts, whether the groups on it allow to replace it now."""
+    told, more = findings(verdict), clause(verdict)
+    joined = '; '.join(part for part in (told, more) if part)
+    return Coded(told.code, joined) if isinstance(told, Coded) else joined
+
+
+def clause(verdict: Verdict) -> str:
+    """Return whether the groups on a drive that alerts allow to replace it now, with the code; '' if not known."""
+    if verdict.state is State.OK or not verdict.replacement:
+        return ''
+    return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
+
+
+def written(told: Line) -> str:
+    """Return the text of a drive's line, ending with "firmware" and its version if the drive answered."""
+    columns = [_padded(told.state), told.name, told.model or NOT_TOLD, coded(told.findings)]
+    if told.serial is not None:
+        columns.append(told.serial or NOT_TOLD)
+    if told.model or told.serial or told.firmware:
+        columns.append(FIRMWARE + (told.firmware or NOT_TOLD))
+    return GAP.join(columns)
+
+
+def summary(state: State, words: str) -> str:
+    """Return the first line."""
+    return f'{NAME} {state.name} - {words}'
+
+
+def check_line(state: State, words: str) -> str:
+    """Return a line about the check as a whole."""
+    return GAP.join((_padded(state), CHECK, words))
+
+
+def count(verdicts: Sequence[Verdict]) -> str:
+    """Return the end of the first line, such as "4 drives: 1 critical, 1 ok, 2 acknowledged".
+
+    Drives that are OK only because of an acknowledgement are counted separately.
+    """
+    of_each = Counter(map(_counted_as, verdicts))
+    words = [state.name.lower() for state in sorted(State, key=lambda state: -state.urgency)]
+    parts = [f'{of_each[word]} {word}' for word in (*words, ACKNOWLEDGED) if of_each[word]]
+    return f'{plural(len(verdicts), "drive")}: {", ".join(parts)}' if parts else 'no drives'
+
+
+def _counted_as(verdict: Verdict) -> str:
+    is_accepted = verdict.state is State.OK and any(each.acknowledged for each in verdict.judgements)
+    return ACKNOWLEDGED if is_accepted else verdict.state.name.lower()
+
+
+def _padded(state: State) -> str:
+    return f'{state.name:<{WIDTH}}'

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..constants import HIGHEST_SHIFT
 from ..errors import DataError, UsageError
-from ..knowledge import data_file, ranges, shipped_data, standards
+from ..knowledge import data_file, drive_logs, ranges, shipped_data
 from ..model import Device, Identity, Report, Source
 from ..reading.content import object_of
 from ..typed import Json
@@ -308,17 +308,17 @@ def entry_for(old: OldFile, device: Device) -> OldEntry | None:
 def numbers(report: Report, columns: Mapping[int, str]) -> dict[int, OldNumber]:
     """Return those numbers of *columns* that a drive reports."""
     if report.identity.protocol == 'NVMe':
-        all_numbers = _from_log(NVME, report.nvme, standards.NVME_LOG)
+        all_numbers = _from_log(NVME, report.nvme, drive_logs.NVME_LOG)
     elif report.identity.protocol == 'SCSI':
-        all_numbers = _from_log(SAS, report.scsi, standards.SCSI_LOG)
+        all_numbers = _from_log(SAS, report.scsi, drive_logs.SCSI_LOG)
     else:
         all_numbers = _from_attributes(report, columns)
         if report.error_count is not None:
             all_numbers.append(OldNumber(ERROR_COUNT, report.error_count, 'ATA_Error_Count',
-                                         Source(standards.ERROR_LOG)))
+                                         Source(drive_logs.ERROR_LOG)))
     if report.smart_status is not None:
         all_numbers.append(OldNumber(HEALTH, 0 if report.smart_status else 1, 'Overall_Health_Test_Result',
-                                     Source(standards.SELF_ASSESSMENT)))
+                                     Source(drive_logs.SELF_ASSESSMENT)))
     return {each.id: each for each in all_numbers if each.id in columns}
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..knowledge import ranges, standards
+from ..knowledge import drive_logs, ranges
 from ..knowledge.decode import UNITS
 from ..knowledge.drive_database import DriveSpec, ReadingSpec
 from ..knowledge.ranges import INFINITY
@@ -45,11 +45,11 @@ def of_standard(number: int, protocol: str) -> Meaning | None:
     """Return the meaning of a number that is not an attribute, or None. protocol: "NVMe", "SCSI" or "ATA"."""
     if protocol not in ('NVMe', 'SCSI'):
         return Meaning('error_log_count') if number == ERROR_COUNT else None
-    log, known = (files.NVME, standards.NVME) if protocol == 'NVMe' else (files.SAS, standards.SCSI)
+    log, known = (files.NVME, drive_logs.NVME) if protocol == 'NVMe' else (files.SAS, drive_logs.SCSI)
     if number >= len(log):
         return None
     key, _, old_factor = log[number]
-    if protocol == 'SCSI' and key in standards.SCSI_UNCORRECTED:
+    if protocol == 'SCSI' and key in drive_logs.SCSI_UNCORRECTED:
         return Meaning('reported_uncorrect')
     return Meaning(known[key].metric, known[key].factor / old_factor) if key in known else None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import NOTHING, Coded
-from ..knowledge import ranges, severity, site_file, standards
+from ..knowledge import drive_logs, ranges, severity, site_file
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..wording import plain
@@ -21,7 +21,7 @@ NOTE = 'legacy-note'       # code of notes on parts of version 1.6 that are used
 METRIC = 'legacy_limit'
 HIDDEN = 'unknown_model'
 # Verdicts of the drive itself are never overruled, not even by a limit written for this drive.
-_OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for bit in standards.NVME_WARNINGS)))
+_OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for bit in drive_logs.NVME_WARNINGS)))
 
 
 class OldFiles(NamedTuple):
@@ -175,11 +175,11 @@ def _is_of(number: OldNumber, judgement: Judgement) -> bool:
 
 def _metrics(number: OldNumber, verdict: Verdict) -> set[str]:
     """Return the metrics with the same meaning as a number of version 1.6."""
-    if number.source.log == standards.NVME_LOG:
+    if number.source.log == drive_logs.NVME_LOG:
         key = files.NVME[number.id][0]
-        bits = [bit.metric for bit in standards.NVME_WARNINGS] if key == 'critical_warning' else []
-        return {standards.NVME[key].metric, *bits} if key in standards.NVME else set()
-    if number.source.log == standards.SCSI_LOG:
+        bits = [bit.metric for bit in drive_logs.NVME_WARNINGS] if key == 'critical_warning' else []
+        return {drive_logs.NVME[key].metric, *bits} if key in drive_logs.NVME else set()
+    if number.source.log == drive_logs.SCSI_LOG:
         meaning = limit_conversion.of_standard(number.id, 'SCSI')
         return {meaning.metric} if meaning else set()
     if number.id in (ERROR_COUNT, HEALTH):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from smart_attributes.constants import DAY
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import error_log, standards
+from smart_attributes.knowledge import drive_logs, error_log
 from smart_attributes.model import Report, State, Verdict
 from smart_attributes.typed import Json
 
@@ -109,7 +109,7 @@ def _logged(report: Report, verdict: Verdict) -> Iterator[tuple[str, str]]:
         if ago is not None and (not is_bound or age_of(ago) == AGES[-1][0]):
             yield LOGGED, age_of(ago)
         if 'ICRC' in report.errors[0].kind:
-            since = standards.seconds_since(report.errors[0].hours, on)
+            since = drive_logs.seconds_since(report.errors[0].hours, on)
             yield INTERFACE, 'unknown' if since is None else age_of(since)
 
 
