@@ -15,8 +15,8 @@ from smart_attributes.errors import NOTHING
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import device_mapper as dmsetup
-from smart_attributes.redundancy.device_mapper import Status
+from smart_attributes.redundancy import block_devices as dmsetup
+from smart_attributes.redundancy.block_devices import Status
 
 RESYNC = 'a resync is running, and dm-raid does not report which members are complete'
 DIFFERENT = 'dmsetup and /sys report different members'

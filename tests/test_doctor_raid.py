@@ -22,7 +22,7 @@ from smart_attributes.output import codes
 from smart_attributes.output.doctor_findings import Finding
 from smart_attributes.reading import smartctl_calls, sudoers, system
 from smart_attributes.reading.system import Disk
-from smart_attributes.redundancy.device_mapper import NO_STATUS
+from smart_attributes.redundancy.block_devices import NO_STATUS
 
 needs_root = pytest.mark.skipif(bool(why_not()) or not abilities.IS_ROOT, reason=why_not() or 'only root may ask')
 MEMBERS = {  # drive -> description, what it has, what /sys has

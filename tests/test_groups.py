@@ -10,8 +10,8 @@ from block_tree import Machine, errors
 from smart_attributes.model import Device, Member
 from smart_attributes.reading.system import System, disks_of, text_of
 from smart_attributes.redundancy.arrays import _progress
+from smart_attributes.redundancy.block_devices import volume_name
 from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, groups
-from smart_attributes.redundancy.device_mapper import volume_name
 
 UUID = '6e1961f1-5918-4ecc-a22f-948897b409f7'
 LV = 'LVM-' + 'a' * 64

@@ -18,8 +18,8 @@ from ..reading import processes, smartctl_calls, system
 from ..reading.content import as_text, fraction_of, integer_at, loaded, object_of, objects_of, text_of
 from ..reading.system import Disk, System, disks
 from ..reading.system import text_of as file_text
+from ..redundancy.block_devices import NO_STATUS
 from ..redundancy.dependence import groups
-from ..redundancy.device_mapper import NO_STATUS
 from ..redundancy.survival import BY_SLOT, TOLERANCE
 from ..typed import Json
 from ..wording import plural

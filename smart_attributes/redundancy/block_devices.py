@@ -1,17 +1,26 @@
-"""Describe block devices by /sys and /proc: what each lies on, and where it is mounted.
+"""Describe block devices and volumes by /sys, /proc and `dmsetup`: what each lies on, and where it is mounted.
 
-Sources: Linux, Documentation/ABI/stable/sysfs-block and filesystems/proc.rst (mountinfo).
+Volumes of the device mapper are LVM, LUKS, multipath and others, in /sys/block/dm-N. LVM builds a volume from inner
+ones (images of a mirror, data of a thin pool). These are left out: the members of a volume are the devices below them.
+/sys has neither the level nor the state of LVM RAID: only root can read these, by `dmsetup status`.
+Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and filesystems/proc.rst (mountinfo); LVM2,
+lib/misc/lvm-string.c (names of inner volumes); Linux, Documentation/admin-guide/device-mapper/dm-raid.rst and
+drivers/md/dm-raid.c (raid_status).
 """
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
-from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MOUNT_POINTS
-from ..model import Member
-from ..reading.system import names_in, text_of
+from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
+from ..errors import Coded
+from ..model import Group, Member
+from ..reading import system as linux
+from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import argument
 
 if TYPE_CHECKING:
     from ..reading.system import System
@@ -106,3 +115,207 @@ def udev_values(name: str, devices: Devices) -> dict[str, str]:
     number = text_of(f'{devices.system.sys}/block/{folder}/dev')
     notes = text_of(f'{devices.system.udev}/b{number}') if number else ''
     return dict(_FS.findall(notes))
+
+# --- volumes of the device mapper ----------------------------------------------------------------------------
+
+NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
+CEPH = 'only the Ceph cluster knows its redundancy'
+_TARGET = 'its target is not in /sys'
+# Start of the UUID -> kind, level, and why the level is not known. The UUID is set by the program that made the volume.
+KINDS = (('LVM-', 'lvm', 'single', ''), ('CRYPT-', 'luks', 'single', ''), ('part[0-9]+-', 'partition', 'single', ''),
+         ('mpath-', 'multipath', '', 'its members are paths to a drive or volume'), ('', 'dm', '', _TARGET))
+_INNER = re.compile('_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)')
+_IMAGE = re.compile('_(?:[rm]image|rmeta)_([0-9]{1,4})$')  # of a mirror; its metadata fails with it
+
+
+class Volume(NamedTuple):
+    """A volume as the device mapper describes it."""
+
+    name: str                 # "vg0-home"
+    uuid: str                 # "LVM-", 64 letters, and for an inner volume a suffix
+    slaves: tuple[str, ...]   # "sda2", "dm-1"
+
+
+def volumes(names: list[str], system: System) -> dict[str, Volume]:
+    """Return each volume by its kernel name, such as "dm-3"."""
+    return {name: Volume(text_of(f'{system.sys}/block/{name}/dm/name'), text_of(f'{system.sys}/block/{name}/dm/uuid'),
+                         tuple(names_in(f'{system.sys}/block/{name}/slaves')[:MOST_MEMBERS])) for name in names}
+
+
+def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
+    """Return the inner volumes of LVM without copies of their own, each with the devices that it lies on.
+
+    '' is a device that is gone: LVM puts an empty volume in its place.
+    """
+    hidden = {name for name, volume in every.items() if _is_inner(volume) and not _images(volume, every)}
+    return {name: _through(every[name].slaves or ('',), hidden, every) for name in hidden}
+
+
+def _is_inner(volume: Volume) -> bool:
+    return volume.uuid.startswith('LVM-') and ('-' in volume.uuid[4:] or bool(_INNER.search(volume.name)))
+
+
+def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:
+    """Return the devices below, through any number of inner volumes; a volume that is below itself ends there."""
+    todo, seen, found = list(slaves), set(), []
+    for name in todo:  # grows meanwhile
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in hidden:
+            todo += every[name].slaves or ('',)
+        else:
+            found.append(name)
+    return tuple(found[:MOST_MEMBERS]) or ('',)
+
+
+def volume_name(name: str) -> str:
+    """Return the name of a volume of LVM as people write it: "vg0/home-old" of vg0-home--old."""
+    group, dash, volume = name.replace('--', '\0').partition('-')
+    return f'{group}/{volume}'.replace('\0', '-') if dash else name
+
+
+def title(volume: Volume) -> str:
+    """Return what people call a volume; '' if it has no name."""
+    return (volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name)[:LONGEST_GIVEN_NAME]
+
+
+def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
+    """Return a volume with the devices below it as members; those of a mirror or RAID in the order of its images."""
+    volume, called = every[name], title(every[name]) or name
+    kind, level, unknown = next(row[1:] for row in KINDS if re.match(row[0], volume.uuid))
+    if kind == 'lvm' and called.startswith('ceph-'):
+        kind, level, unknown = 'ceph', '', CEPH
+    images = _images(volume, every)
+    if images:
+        level, unknown = '', NO_STATUS
+        members = [_image(number, images[number], devices) for number in sorted(images)]
+    else:
+        state = 'in_sync' if level else 'unknown'
+        members = [devices.member(each, state, slot) for slot, each in enumerate(_below(volume.slaves, devices))]
+    return Group(name, called, kind, level, len(members), 0, tuple(members[:MOST_MEMBERS]),
+                 used_as=devices.used.get(name, ()), unknown=unknown)
+
+
+def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]:
+    """Return the inner volumes that make up each image of a mirror or RAID, by its number; {} for other volumes."""
+    images: dict[int, list[str]] = {}
+    for slave in volume.slaves:
+        found = _IMAGE.search(every[slave].name) if slave in every else None
+        if found:
+            images.setdefault(int(found[1]), []).append(slave)
+    return images
+
+
+def _image(number: int, parts: list[str], devices: Devices) -> Member:
+    """Return an image as a member under the names of its devices: "sdb1"; it is missing if any of them is."""
+    pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
+    state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
+    return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
+                  tuple(dict.fromkeys(disk for piece in pieces for disk in piece.on)))
+
+
+def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
+    """Return the devices of slaves, with those of inner volumes instead of these."""
+    return tuple(dict.fromkeys(each for slave in slaves or ('',) for each in devices.inside.get(slave, (slave,))))
+
+
+# --- dmsetup status -----------------------------------------------------------------------------------------
+
+# --noflush: the state of other targets is not written to disk first.
+COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
+_LINE = re.compile('(.+): [0-9]+ [0-9]+ raid(?: (.*))?')
+_RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20})'
+                   ' (idle|frozen|init|resync|recover|check|repair|reshape) ([0-9]+)(?: [0-9]+(?: [AaD-])?)?')
+_DOUBT = 'its members differ from each other (mismatch count of dm-raid); run: lvchange --syncaction repair {}'
+# The level of each type. The layout of raid10 is only in `dmsetup table`: whatever it is, one member may fail.
+_LEVELS = {'raid0': 'raid0', 'raid0_meta': 'raid0', 'raid1': 'raid1', 'raid4': 'raid4',
+           **dict.fromkeys((f'raid5_{layout}' for layout in ('n', 'la', 'ra', 'ls', 'rs')), 'raid5'),
+           **dict.fromkeys((f'raid6_{layout}' for layout in ('zr', 'nr', 'nc', 'n_6', 'la_6', 'ra_6', 'ls_6', 'rs_6')),
+                           'raid6'),
+           **dict.fromkeys(('raid10', 'raid10_near', 'raid10_far', 'raid10_offset'), 'raid10-unknown-layout')}
+_ACTIVITIES = {'idle': '', 'frozen': '', 'init': 'resync'}  # where they differ from those of Group
+_STATES = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
+
+
+class Status(NamedTuple):
+    """The state of a RAID volume as the device mapper reports it."""
+
+    level: str                      # '' if it is not known
+    health: str = ''                # one character for each member, in order
+    activity: str = ''              # as in Group
+    progress: float | None = None   # of the activity, %
+    unknown: str = ''               # why the level is not known
+    has_mismatches: bool = False    # found by its last check
+
+
+def statuses(text: str) -> Mapping[str, Status]:
+    """Return the state of each RAID volume by its device mapper name, from the output of `dmsetup status`. Pure."""
+    found: dict[str, Status] = {}
+    for line in text.split('\n'):
+        match = _LINE.fullmatch(line.rstrip(' '))
+        if match:
+            found[match[1]] = _status(match[2] or '') if match[1] not in found else \
+                Status('', unknown='dmsetup reports more than one RAID in it')
+    return found
+
+
+def _status(text: str) -> Status:
+    """Return the state that the text after "raid" describes."""
+    match = _RAID.fullmatch(text)
+    if not match or match[1] not in _LEVELS or int(match[2]) != len(match[3]):
+        return Status('', unknown='the output of dmsetup status is not understood')
+    done, total = int(match[4]), int(match[5])
+    activity = _ACTIVITIES.get(match[6], match[6])
+    progress = min(100.0, 100 * done / total) if activity and total else None
+    if activity in ('resync', 'reshape'):
+        # During these, dm-raid shows the same character for all members that work.
+        return Status('', match[3], activity, progress, f'a {activity} is running, and dm-raid does not report which '
+                                                        f'members are complete')
+    return Status(_LEVELS[match[1]], match[3], activity, progress, has_mismatches=bool(match[7].strip('0')))
+
+
+def with_status(group: Group, status: Status) -> Group:
+    """Return a volume completed with its state. A member that is known to be worse stays so. Pure."""
+    unknown = status.unknown
+    places = {member.slot: member for member in group.members if member.slot is not None}
+    if not unknown and (len(places) < len(group.members) or not set(places) <= set(range(len(status.health)))):
+        unknown = 'dmsetup and /sys report different members'
+    if unknown:
+        return group._replace(level='', unknown=unknown, activity=status.activity, progress=status.progress)
+    members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
+                    for place, character in enumerate(status.health))
+    return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
+                          progress=status.progress, unknown='',
+                          doubts=(_DOUBT.format(argument(group.name, 'VOLUME')),) * status.has_mismatches)
+
+
+def _member(member: Member, state: str) -> Member:
+    """Return a member in a state, unless /sys knows that it is gone."""
+    return member if member.state in ('faulty', 'missing') and state != 'faulty' else member._replace(state=state)
+
+
+def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
+              ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return the known groups, with LVM volumes of unknown level completed, and notes.
+
+    ask: returns the output of dmsetup status, or the reason for its absence.
+    """
+    known = tuple(known)
+    if not any(map(_is_incomplete, known)):
+        return known, ()
+    text, problem = ask()
+    found = statuses(text)
+    names = {group.id: text_of(f'{system.sys}/block/{group.id}/dm/name') for group in known if _is_incomplete(group)}
+    return tuple(with_status(group, found[names[group.id]]) if names.get(group.id) in found else group
+                 for group in known), (problem,) if problem else ()
+
+
+def _is_incomplete(group: Group) -> bool:
+    return group.kind == 'lvm' and not group.level
+
+
+def ask() -> tuple[str, Coded]:
+    """Return the output of dmsetup status, or '' and the reason for its absence."""
+    text, why = linux.output(COMMAND)
+    return text, Coded('dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}' if why else '')

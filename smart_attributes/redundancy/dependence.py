@@ -20,7 +20,7 @@ from ..reading import device_types
 from ..reading.system import LINUX, disks_of, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
-from . import arrays, device_mapper
+from . import arrays, block_devices
 from .block_devices import listed, udev_values, uses
 from .replacement import machine, with_replacements
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]  # returns those with disks, the most severe first
 
 _ASK = "check them with the controller's own tool"
-PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'device_mapper'}  # that can be asked -> the module that understands it
+PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices'}  # that can be asked -> the module that understands it
 
 
 class Examined(NamedTuple):
@@ -106,7 +106,7 @@ _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
             ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
             ('', 'dm', '', 'this version does not know its driver'))
 # Pattern of ID_FS_TYPE, which udev found on a device that nothing uses -> the same. For ZFS, see _uses_of_disks.
-_FOUND = (('ceph_bluestore', 'ceph', '', device_mapper.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
+_FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
           ('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
           ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
@@ -125,12 +125,12 @@ def _found(devices: Devices) -> Iterator[Group]:
     """Yield all groups of the machine. devices: all block devices, nothing known of their use."""
     sys, of_md = devices.system.sys, _arrays(devices)
     volumes = _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
-    every = device_mapper.volumes(volumes, devices.system)
+    every = block_devices.volumes(volumes, devices.system)
     others = {name: slaves for name in _in_order(devices.names - {*of_md, *every})
               for slaves in [names_in(f'{sys}/block/{name}/slaves')] if slaves}
     devices = devices._replace(
-        inside=device_mapper.inner(every), used=uses(devices.system, {each.name: name for name, each in every.items()}),
-        titles={name: device_mapper.title(volume) or name for name, volume in every.items()})
+        inside=block_devices.inner(every), used=uses(devices.system, {each.name: name for name, each in every.items()}),
+        titles={name: block_devices.title(volume) or name for name, volume in every.items()})
     systems = arrays.file_systems(devices)
     taken = {each for group in systems for each in arrays.btrfs_members(group.id, devices)}
     devices = devices._replace(used={name: points for name, points in devices.used.items() if name not in taken})
@@ -138,7 +138,7 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
                  for each in slaves)
     found = [*(group for group in (arrays.array(name, devices) for name in of_md) if group),
-             *(device_mapper.group(name, every, devices) for name in every if name not in devices.inside),
+             *(block_devices.group(name, every, devices) for name in every if name not in devices.inside),
              *(_other(name, slaves, devices) for name, slaves in others.items()), *systems]
     yield from found
     yield from _uses_of_disks({group.id for group in found}, taken, devices)
