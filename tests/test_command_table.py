@@ -32,7 +32,7 @@ def count(options: Options, runner: object) -> int:
     history = history_access.remembered(options)
     print(json.dumps({'twice': options.own.twice, 'devices': options.which.devices,
                       'has time limit': signal.getitimer(signal.ITIMER_REAL)[0] > 0,
-                      'history': 'writes' if history._history else 'reads' if history.trouble else ''}))
+                      'history': 'writes' if history.store else 'reads' if history.trouble else ''}))
     return 1
 
 

@@ -11,7 +11,7 @@ from conftest import drive, drive_path, run
 from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes import state_directory
-from smart_attributes.check import drive_tracking, history_access
+from smart_attributes.check import drive_tracking, history_access, history_answers
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive
@@ -263,11 +263,11 @@ def verdict_of(read: Read, number: float = 8.0) -> Verdict:
 def test_without_history_no_drive_has_a_past():
     known = Remembered()
 
-    assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA), known.drive(SDA)
-            ) == ([], None, None, None, None)
+    assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA),
+            history_answers.drive(known, SDA)) == ([], None, None, None, None)
     assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
     assert known.is_expected(Identity()) and known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
-    assert known.since(SDA) == pytest.approx(time.time(), abs=5)
+    assert history_answers.since(known, SDA) == pytest.approx(time.time(), abs=5)
 
 
 def test_history_that_cannot_be_used_says_that_growth_is_not_judged():
@@ -284,15 +284,15 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     assert [point.number for history in known.histories.values() for point in history.points] == [8]
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
     assert second.likely_past(INTEL.outcome.identity).histories == known.histories
-    assert second.drive(SDA)[0].identity.serial == INTEL.outcome.identity.serial
-    assert second.since(SDA) <= START + HOUR
+    assert history_answers.drive(second, SDA)[0].identity.serial == INTEL.outcome.identity.serial
+    assert history_answers.since(second, SDA) <= START + HOUR
 
 
 def test_a_drive_that_could_not_be_read_is_not_kept(history):
     first = met(history(START))
     first.keep([verdict_of(INTEL)._replace(problem='is silent')])
 
-    assert met(history(START + HOUR)).drive(SDA) is None
+    assert history_answers.drive(met(history(START + HOUR)), SDA) is None
 
 
 def test_a_silent_drive_is_named_as_the_one_that_was_there(history):
@@ -338,11 +338,11 @@ LATELY = Lately(START)
     (HOUR, LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
      'the history covers 60 min; before that, nothing is known')], ids=['nothing', 'came', 'went', 'grew'])
 def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
-    assert history_access._only_since(START - ago, START, found, 'nothing is known') == sentence
+    assert history_answers._only_since(START - ago, START, found, 'nothing is known') == sentence
 
 
 def test_changes_without_history_are_unknown():
-    told = Remembered().lately([], None, DAY, {}, False)
+    told = history_answers.lately(Remembered(), [], None, DAY, {}, False)
 
     assert (told.grew, told.came, told.went) == ((), (), ())
     assert told.unknown == 'the history has no readings of these drives'
@@ -359,4 +359,4 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     options = table.parse([*words, *where])
     known = history_access.remembered(options)
 
-    assert bool(known._history or known.trouble) is is_used
+    assert bool(known.store or known.trouble) is is_used

@@ -6,21 +6,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from .. import state_directory
 from ..command_line.options import Options
 from ..errors import Coded, DriveAbsent, DriveIsNoDrive, HistoryUnusable
-from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdict
+from ..model import Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
-from ..wording import duration
 
 if TYPE_CHECKING:
-    from ..history.drive_records import Record
     from ..history.past import Past
     from ..history.series import Observation
-    from ..history.store import DriveHistory, Histories, HistoryStore
+    from ..history.store import DriveHistory, HistoryStore
     from .drive_tracking import Whereabouts
 
     Address = tuple[str, str]
@@ -44,32 +42,32 @@ class Remembered:
         """
         self.trouble = trouble
         self.is_whole = is_whole
-        self._history, self._longest_asleep = history, longest_asleep
-        self._recalled: dict[Address, DriveHistory] = {}
+        self.store, self._longest_asleep = history, longest_asleep
+        self._found: dict[Address, DriveHistory] = {}
         self._there: list[Device] = []      # at occupied addresses
         self._scope: tuple[Sequence[str], bool] = (), False
 
     def expect(self, devices: Sequence[Device]) -> list[Identity]:
         """Read ahead the histories of the drives last seen at these addresses; return the identities that are known."""
-        if self._history is None:
+        if self.store is None:
             return []
         from ..history import past  # noqa: F401  needed only when the drives have answered
         try:
-            return self._history.expect([device.address for device in devices])
+            return self.store.expect([device.address for device in devices])
         except HistoryUnusable as error:
-            self._history, self.trouble = None, str(error)
+            self.store, self.trouble = None, str(error)
             return []
 
     def is_expected(self, identity: Identity) -> bool:
         """Return whether likely_past() can answer for a drive; True without a history."""
-        return self._history is None or self._history.expected(identity) is not None
+        return self.store is None or self.store.expected(identity) is not None
 
     def likely_past(self, identity: Identity) -> Past | None:
         """Return the result that past() is expected to give for a drive, or None.
 
         recall() can still change it, once it compares all drives of the run.
         """
-        expected = self._history.expected(identity) if self._history else None
+        expected = self.store.expected(identity) if self.store else None
         return self._past(expected) if expected else None
 
     def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device],
@@ -81,26 +79,26 @@ class Remembered:
         looked_at: the reads of these drives, of duplicates and of empty slots. asked: all devices that this run covers,
         including those that the options exclude.
         """
-        if self._history is None:
+        if self.store is None:
             return None
         empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
         self._there = [device for device in asked if device.address not in empty]
         self._scope = () if is_scan else [device.address for device in asked], is_scan
         known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
         try:
-            found = self._history.recall([identity for _, identity in known])
+            found = self.store.recall([identity for _, identity in known])
         except HistoryUnusable as error:
-            self._history, self.trouble = None, str(error)
+            self.store, self.trouble = None, str(error)
             return None
-        self._recalled = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
+        self._found = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
         from ..history.drive_records import Scope
         from . import drive_tracking
         met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
-        here = {(place.address, place.drive) for place in self._history.places if not place.gone}
+        here = {(place.address, place.drive) for place in self.store.places if not place.gone}
         has_moved = any(not match.record or (address, match.record.number) not in here for address, _, match in met)
         there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else they are stored
-        return drive_tracking.found(self._history.places, self._history.records, met, there, Scope(*self._scope),
-                                    self._history.now)
+        return drive_tracking.found(self.store.places, self.store.records, met, there, Scope(*self._scope),
+                                    self.store.now)
 
     def _slots(self) -> dict[str, str]:
         """Return the occupied addresses, each with the name of its slot; '' if that is unknown."""
@@ -111,42 +109,46 @@ class Remembered:
     @property
     def recurring_loss(self) -> tuple[Coded, ...]:
         """A message if the history was damaged or lost twice within a day: its disk probably fails."""
-        words = self._history.losses.recurring if self._history else ''
+        words = self.store.losses.recurring if self.store else ''
         return (Coded('history-restarts', f'history: {words}'),) if words else ()
 
     @property
     def remarks(self) -> tuple[Coded, ...]:
         """Messages about the history itself, such as lost readings; they do not depend on the state of any drive."""
-        if self._history is None:
+        if self.store is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
-        known, losses = self._history, self._history.losses
+        known, losses = self.store, self.store.losses
         sentences = {'history-restarted': losses.restart, 'readings-lost': losses.missing,
                      'system-restarted': known.restarted, 'history-not-written': known.not_written,
                      'clock-behind': known.doubt}
         return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
 
+    def recalled(self, device: Device) -> DriveHistory | None:
+        """Return what recall() found of a drive; None without history, and for a drive that is not in this run."""
+        return self._found.get(_address(device))
+
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
-        recalled = self._recalled.get(_address(device))
+        recalled = self.recalled(device)
         return self._past(recalled) if recalled else None
 
     def _past(self, recalled: DriveHistory) -> Past | None:
-        if self._history is None:
+        if self.store is None:
             return None
         from ..history.past import Past
         record = recalled.match.record
-        return Past(recalled.histories, self._history.now, self._history.is_own,
+        return Past(recalled.histories, self.store.now, self.store.is_own,
                     record.identity.firmware if record else '')
 
     @property
     def is_written(self) -> bool:
         """Whether this run stores what it reads."""
-        return self._history is not None and not self.is_whole and not self._history.not_written
+        return self.store is not None and not self.is_whole and not self.store.not_written
 
     def keeps(self, device: Device) -> bool:
         """Return whether this run stores the readings of a drive, so that a later one knows when it was read."""
-        recalled = self._recalled.get(_address(device))
+        recalled = self.recalled(device)
         return self.is_written and recalled is not None and not recalled.match.note
 
     def name(self, device: Device) -> Identity | None:
@@ -154,45 +156,32 @@ class Remembered:
 
         History that another user can write is not used: otherwise that user could exclude drives from a check by root.
         """
-        known = self._history.at(device.address) if self._history and self._history.is_own else None
+        known = self.store.at(device.address) if self.store and self.store.is_own else None
         return known.identity if known else None
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the history."""
-        if self._history is None:
+        if self.store is None:
             return verdict
         from . import drive_tracking
-        return drive_tracking.asleep(verdict, self._history.at(verdict.device.address), self._history.now,
+        return drive_tracking.asleep(verdict, self.store.at(verdict.device.address), self.store.now,
                                      self._longest_asleep)
-
-    @property
-    def serials(self) -> list[str]:
-        """The serial numbers of all drives in the history."""
-        return [record.identity.serial for record in self._history.records] if self._history else []
-
-    def in_use(self, seconds: int) -> list[str]:
-        """Return the addresses where a check has read a drive within this time."""
-        if self._history is None:
-            return []
-        known, now = self._history, self._history.now
-        recent = {record.number for record in known.records if now - record.last_read <= seconds}
-        return [place.address for place in known.places if place.drive in recent and not place.gone]
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
         """Return a note if the history cannot store a drive, or if its dates are not trusted; else nothing."""
-        recalled = self._recalled.get(_address(verdict.device))
-        if recalled is None or self._history is None:
+        recalled = self.recalled(verdict.device)
+        if recalled is None or self.store is None:
             return ()
         if recalled.match.note:
             return (Coded('drive-not-remembered', f'{verdict.device.name} {recalled.match.note}'),)
         dated = [j.reading.metric for j in verdict.judgements if j.state is not State.OK
                  and j.reading.quiet is not None]
         words = _DOUBTED.format(' and '.join(dated))
-        return () if self._history.is_own or not dated else (Coded('history-not-trusted', words),)
+        return () if self.store.is_own or not dated else (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write the readings of this run, after its output is printed. The next check reports any failure."""
-        if self._history is None:
+        if self.store is None:
             return
         from ..history.drive_records import Scope
         from ..history.store import Sighting
@@ -204,84 +193,13 @@ class Remembered:
         everything = [(read.get(address) or Sighting(address))._replace(slot=slot)
                       for address, slot in {**dict.fromkeys(read, ''), **self._slots()}.items()]
         with suppress(HistoryUnusable):
-            self._history.keep(everything, Scope(*self._scope))
+            self.store.keep(everything, Scope(*self._scope))
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past
         known, readings = self.past(verdict.device) or past.Past(), [each.reading for each in verdict.judgements]
         return (*past.observations(readings, known),
                 *past.former_numbers(known, readings, verdict.identity.firmware))
-
-    def lately(self, verdicts: Sequence[Verdict], whereabouts: Whereabouts | None, within: int,
-               worse: Mapping[str, str], hide_serial: bool) -> Lately:
-        """Return the increases, the counters set back, and the added and removed drives of the last *within* seconds.
-
-        worse: metric -> "low" if the metric must not fall.
-        """
-        now = int(time.time())
-        if self._history is None or whereabouts is None:
-            return Lately(now - within, unknown='the history has no readings of these drives')
-        from . import drive_tracking
-        begun = self._history.begun
-        found = Lately(now - within, tuple(self._grew(verdicts, within, worse)),
-                       tuple(drive_tracking.came(whereabouts, hide_serial, within, begun)),
-                       tuple(drive_tracking.went(whereabouts, hide_serial, within)),
-                       fell=tuple(self._fell(verdicts, within)))
-        before = 'only smartd logs are known' if self._history.has_taken else 'nothing is known'
-        return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
-
-    def _grew(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]) -> Iterator[Grown]:
-        from ..history import growth, past
-        for verdict in verdicts:
-            known = self.past(verdict.device) or past.Past()
-            for reading in (j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast):
-                series = past.history(known, reading)
-                found = series and growth.lately(series, reading, within, known.now, worse.get(reading.metric) == 'low')
-                if found:
-                    yield Grown(verdict.device.name, reading.metric, found.before, found.after, found.noticed,
-                                growth.sentence(reading.metric, reading.unit, found, known.now))
-
-    def _fell(self, verdicts: Sequence[Verdict], within: int) -> Iterator[Grown]:
-        from ..history import past
-        for verdict in verdicts:
-            known, readings = self.past(verdict.device) or past.Past(), [j.reading for j in verdict.judgements]
-            for fall in past.falls(known, readings, verdict.identity.firmware, within):
-                yield Grown(verdict.device.name, fall.reading.metric, fall.before, fall.reading.number or 0,
-                            fall.noticed, past.fall_note(fall))
-
-    def since(self, device: Device) -> int:
-        """Return since when the history has readings of a drive, in seconds since 1970.
-
-        0: its smartd log was imported, or cannot be. The current time: the history has no readings of it.
-        """
-        recalled = self._recalled.get(_address(device))
-        if self._history is None or recalled is None or not (recalled.match.record or recalled.match.note):
-            return int(time.time())
-        return self._history.knows_since(recalled.match.record) if recalled.match.record else 0
-
-    def drive(self, device: Device) -> tuple[Record, Histories] | None:
-        """Return the record of a drive with all its stored series, or None if the history does not have the drive."""
-        recalled = self._recalled.get(_address(device))
-        record = recalled.match.record if recalled else self._history.at(device.address) if self._history else None
-        return (record, self._history.all_of(record)) if self._history and record else None
-
-    # --- for a person -------------------------------------------------------------------
-
-    def told(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with the stored points of its metrics and its forecasts, for interactive commands."""
-        recalled = self._recalled.get(_address(verdict.device))
-        if verdict.problem:
-            return verdict
-        from . import forecasts
-        if self._history is None or recalled is None:
-            return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
-        series = self._history.all_of(recalled.match.record) if self.is_whole and recalled.match.record else {}
-        from ..history.past import key
-        points = {judgement.reading.metric: tuple((point.time, point.number)
-                                                  for point in series[key(judgement.reading)].points)
-                  for judgement in verdict.judgements if judgement.reading.judged and key(judgement.reading) in series}
-        return verdict._replace(past=points, forecasts=forecasts.forecasts(verdict, self.past(verdict.device)))
-
 
 def remembered(options: Options) -> Remembered:
     """Return the history of a run; an empty one for recorded reports, or without a state directory."""
@@ -322,12 +240,6 @@ def _opened(options: Options, is_writing: bool) -> HistoryStore:
     from ..reading.identity import is_same_drive
     state = (state_directory.ready if is_writing else state_directory.there)(options.state_dir)
     return HistoryStore(state, int(time.time()), is_same_drive, machine_id(), writes=is_writing)
-
-
-def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
-    has_news = found.grew or found.fell or found.came or found.went
-    nothing = '' if has_news else ' without an increase or a change of drives'
-    return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
 
 
 def _address(device: Device) -> Address:

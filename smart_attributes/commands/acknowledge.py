@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from .. import files, trust
+from ..check import history_answers
 from ..check.history_access import remembered
 from ..check.rulebook import today
 from ..check.survey import survey
@@ -52,8 +53,8 @@ def run(options: Options, runner: processes.Runner) -> int:
         ended, before = withdraw(config, own.withdraw)
         return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
-    new, refused = (accepted_as_gone(own.removed, remembered(options).serials, common) if own.removed else
-                    _of_values(options, runner, common))
+    new, refused = _of_values(options, runner, common) if not own.removed else accepted_as_gone(
+        own.removed, history_answers.serials(remembered(options)), common)
     mistakes = accept(config, new).mistakes if new else ()
     lines = [*(f'acknowledged: {line(each)}' for each in new), *(f'not acknowledged: {words}' for words in refused)]
     return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes,

@@ -88,6 +88,7 @@ def _icinga(own: FleetOptions) -> Icinga:
 def _of_reports(options: Options, runner: Runner, now: float,
                 paths: Sequence[str]) -> tuple[Mapping[str, Json], Sequence[str]]:
     """Return the document of each folder with reports of smartctl, by its name, and the other files."""
+    from ..check import history_answers
     from ..check.survey import survey
     found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
     by_host: dict[str, list[Verdict]] = {}
@@ -97,7 +98,8 @@ def _of_reports(options: Options, runner: Runner, now: float,
             skipped.append(visible(read.device.path))
         else:
             folder = os.path.dirname(os.path.abspath(read.device.path))
-            by_host.setdefault(visible(os.path.basename(folder)), []).append(found.history.told(verdict))
+            told = history_answers.told(found.history, verdict)
+            by_host.setdefault(visible(os.path.basename(folder)), []).append(told)
     return {host: document(verdicts, (), options.naming.hide_serial, now)
             for host, verdicts in by_host.items()}, skipped
 

@@ -1,6 +1,7 @@
 """history: show the stored readings of drives, import smartd's logs, and forget drives."""
 from __future__ import annotations
 
+from ..check import history_answers
 from ..check.history_access import for_writing
 from ..check.survey import Survey, survey
 from ..command_line.command_options import HistoryOptions
@@ -50,7 +51,8 @@ def _drives(answers: Survey, options: Options) -> list[DriveHistory]:
     from ..output import history
     drives = []
     units = {metric: each.unit for metric, each in answers.judge.database.metrics.items()}
-    for record, series in filter(None, (answers.history.drive(verdict.device) for verdict in answers.verdicts)):
+    for record, series in filter(None, (history_answers.drive(answers.history, verdict.device)
+                                        for verdict in answers.verdicts)):
         all_series = [history.Series(key.metric, key.definition, units.get(key.metric.partition(',')[0], ''),
                                      [(point.time, point.number) for point in each.points], each.last_read)
                       for key, each in sorted(series.items()) if each.points]

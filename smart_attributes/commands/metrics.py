@@ -5,7 +5,7 @@ import socket
 import sys
 import time
 
-from ..check import fence
+from ..check import fence, history_answers
 from ..check.survey import Survey, survey
 from ..command_line.command_options import MetricsOptions
 from ..command_line.options import OK, UNKNOWN, CheckOptions, Options
@@ -22,7 +22,9 @@ def run(options: Options, runner: Runner) -> int:
     from ..output import metrics
     own: MetricsOptions = options.own
     found = with_groups(survey(options, runner, tuple if own.as_json else metrics.library))
-    found = found._replace(verdicts=fence.each(found.verdicts, found.history.told, fence.UNCOMPARED))
+    history = found.history
+    found = found._replace(verdicts=fence.each(
+        found.verdicts, lambda verdict: history_answers.told(history, verdict), fence.UNCOMPARED))
     text, found = fence.shown(found, lambda each: _document(each, options) if own.as_json
                         else _exposition(each, options, own.openmetrics))
     if not own.as_json:

@@ -40,6 +40,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
 
     asked: the programs to ask for the state of groups, "zpool" or "dmsetup".
     """
+    from ..check import history_answers
     from ..check.survey import survey
     from ..reading.system import place
     from .check import with_groups
@@ -48,7 +49,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
         result = survey(options, runner, watch=line, is_for_a_person=True)
     finally:
         line.end()
-    told = fence.each(result.verdicts, result.history.told, fence.UNCOMPARED)
+    told = fence.each(result.verdicts, lambda verdict: history_answers.told(result.history, verdict), fence.UNCOMPARED)
     placed = fence.each(told, lambda verdict: verdict._replace(place=place(verdict.device)), 'cannot be located')
     return with_groups(result._replace(verdicts=placed), asked=asked)
 

@@ -5,7 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 
-from ..check import fence
+from ..check import fence, history_answers
 from ..check.survey import Survey
 from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
@@ -69,7 +69,8 @@ def _with_lately(found: Survey, options: Options, since: int) -> Survey:
     if not since:
         return found
     worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}
-    lately = found.history.lately(found.verdicts, found.whereabouts, since, worse, options.naming.hide_serial)
+    lately = history_answers.lately(found.history, found.verdicts, found.whereabouts, since, worse,
+                                    options.naming.hide_serial)
     return found._replace(lately=lately, remarks=tuple(
         each for each in found.remarks if not any(map(each.is_about_the_same, lately.went))))
 
@@ -78,7 +79,8 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
     """Return a survey with a remark if smartd has logged values that the history does not have."""
     if options.history.no_history or options.which.reports or found.history.trouble:
         return found
-    words = smartd_import.unread(person.answered(found), found.judge.database, found.history.since)
+    words = smartd_import.unread(person.answered(found), found.judge.database,
+                                  lambda device: history_answers.since(found.history, device))
     return found._replace(remarks=(*found.remarks, Coded('smartd-logs-unread', words))) if words else found
 
 

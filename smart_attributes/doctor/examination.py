@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .. import alarm
-from ..check import reads, survey
+from ..check import history_answers, reads, survey
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..errors import SmartError, UsageError
@@ -159,7 +159,7 @@ class Examiner:
         printed = self._printed(survey_of_all)
         if any(not verdict.problem for verdict in survey_of_all.verdicts):
             yield daemons.output(len(printed.encode()), budget.WHY in printed)
-        yield from self._unmonitored(survey_of_all.history.in_use(RECENT))
+        yield from self._unmonitored(history_answers.in_use(survey_of_all.history, RECENT))
         watched = drives.to_watch(survey_of_all)
         addresses = [address for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
                      if verdict.device in watched]

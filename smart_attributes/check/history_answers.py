@@ -1,0 +1,106 @@
+"""Answers from the history to people and to doctor; a check asks none of these questions."""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..history import growth, past
+from ..model import Device, Grown, Lately, Verdict
+from ..typed import TYPE_CHECKING
+from ..wording import duration
+from . import drive_tracking, forecasts
+
+if TYPE_CHECKING:
+    from ..history.drive_records import Record
+    from ..history.store import Histories
+    from .drive_tracking import Whereabouts
+    from .history_access import Remembered
+
+
+def lately(history: Remembered, verdicts: Sequence[Verdict], whereabouts: Whereabouts | None, within: int,
+           worse: Mapping[str, str], hide_serial: bool) -> Lately:
+    """Return the increases, the counters set back, and the added and removed drives of the last *within* seconds.
+
+    worse: metric -> "low" if the metric must not fall.
+    """
+    now = int(time.time())
+    if history.store is None or whereabouts is None:
+        return Lately(now - within, unknown='the history has no readings of these drives')
+    begun = history.store.begun
+    found = Lately(now - within, tuple(_grew(history, verdicts, within, worse)),
+                   tuple(drive_tracking.came(whereabouts, hide_serial, within, begun)),
+                   tuple(drive_tracking.went(whereabouts, hide_serial, within)),
+                   fell=tuple(_fell(history, verdicts, within)))
+    before = 'only smartd logs are known' if history.store.has_taken else 'nothing is known'
+    return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
+
+
+def _grew(history: Remembered, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]) -> Iterator[Grown]:
+    for verdict in verdicts:
+        known = history.past(verdict.device) or past.Past()
+        for reading in (j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast):
+            series = past.history(known, reading)
+            found = series and growth.lately(series, reading, within, known.now, worse.get(reading.metric) == 'low')
+            if found:
+                yield Grown(verdict.device.name, reading.metric, found.before, found.after, found.noticed,
+                            growth.sentence(reading.metric, reading.unit, found, known.now))
+
+
+def _fell(history: Remembered, verdicts: Sequence[Verdict], within: int) -> Iterator[Grown]:
+    for verdict in verdicts:
+        known, readings = history.past(verdict.device) or past.Past(), [j.reading for j in verdict.judgements]
+        for fall in past.falls(known, readings, verdict.identity.firmware, within):
+            yield Grown(verdict.device.name, fall.reading.metric, fall.before, fall.reading.number or 0,
+                        fall.noticed, past.fall_note(fall))
+
+
+def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
+    has_news = found.grew or found.fell or found.came or found.went
+    nothing = '' if has_news else ' without an increase or a change of drives'
+    return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
+
+
+def told(history: Remembered, verdict: Verdict) -> Verdict:
+    """Return a verdict with the stored points of its metrics and its forecasts, for interactive commands."""
+    recalled = history.recalled(verdict.device)
+    if verdict.problem:
+        return verdict
+    if history.store is None or recalled is None:
+        return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
+    series = history.store.all_of(recalled.match.record) if history.is_whole and recalled.match.record else {}
+    points = {judgement.reading.metric: tuple((point.time, point.number)
+                                              for point in series[past.key(judgement.reading)].points)
+              for judgement in verdict.judgements if judgement.reading.judged and past.key(judgement.reading) in series}
+    return verdict._replace(past=points, forecasts=forecasts.forecasts(verdict, history.past(verdict.device)))
+
+
+def drive(history: Remembered, device: Device) -> tuple[Record, Histories] | None:
+    """Return the record of a drive with all its stored series, or None if the history does not have the drive."""
+    recalled = history.recalled(device)
+    record = recalled.match.record if recalled else history.store.at(device.address) if history.store else None
+    return (record, history.store.all_of(record)) if history.store and record else None
+
+
+def since(history: Remembered, device: Device) -> int:
+    """Return since when the history has readings of a drive, in seconds since 1970.
+
+    0: its smartd log was imported, or cannot be. The current time: the history has no readings of it.
+    """
+    recalled = history.recalled(device)
+    if history.store is None or recalled is None or not (recalled.match.record or recalled.match.note):
+        return int(time.time())
+    return history.store.knows_since(recalled.match.record) if recalled.match.record else 0
+
+
+def serials(history: Remembered) -> list[str]:
+    """Return the serial numbers of all drives in the history."""
+    return [record.identity.serial for record in history.store.records] if history.store else []
+
+
+def in_use(history: Remembered, seconds: int) -> list[str]:
+    """Return the addresses where a check has read a drive within this time."""
+    if history.store is None:
+        return []
+    known, now = history.store, history.store.now
+    recent = {record.number for record in known.records if now - record.last_read <= seconds}
+    return [place.address for place in known.places if place.drive in recent and not place.gone]
