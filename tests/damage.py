@@ -34,9 +34,8 @@ from smart_attributes.errors import SmartError
 from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Answer, Device, Report, State
 from smart_attributes.reading import nvme_log, text_report
-from smart_attributes.reading.content import as_text, json_start, looks_like_json
+from smart_attributes.reading.content import NVME_KEYS, as_text, json_start, looks_like_json
 from smart_attributes.reading.pysmart import NVME_LABELS
-from smart_attributes.reading.report_common import NVME_KEYS
 
 Dice = random.Random
 # What a drive is called may hold any number: with another one it is another drive.

@@ -12,8 +12,8 @@ import independent
 import pytest
 
 from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive, NotAReport
-from smart_attributes.reading import report_common, text_report
-from smart_attributes.reading.content import as_text, looks_like_json
+from smart_attributes.reading import text_report
+from smart_attributes.reading.content import as_text, has_smart_data, looks_like_json
 
 CORPUS = os.path.join(os.path.dirname(__file__), '..', '..', 'shared', 'corpus')
 ENOUGH = 0.999  # of all values equal the second reading
@@ -63,7 +63,7 @@ def test_every_report_is_read_or_says_why_not(reports):
 def test_every_report_names_its_protocol_and_carries_data(reports):
     """A report that passed must be good for a verdict."""
     assert all(report.identity.protocol for report, _ in reports.values())
-    assert all(report_common.has_smart_data(report) for report, _ in reports.values())
+    assert all(has_smart_data(report) for report, _ in reports.values())
 
 
 def test_models_and_families_are_those_that_the_corpus_names(reports):

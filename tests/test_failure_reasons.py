@@ -16,7 +16,8 @@ from smart_attributes.errors import (
 )
 from smart_attributes.model import AttributeRow, Identity, Report, SelfTest, Statistic
 from smart_attributes.output.advice import READ, SEARCH, of_problem
-from smart_attributes.reading import failure_reasons, report_common
+from smart_attributes.reading import content, failure_reasons
+from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
 from smart_attributes.reading.failure_reasons import (
     Remains,
     as_asked,
@@ -25,7 +26,6 @@ from smart_attributes.reading.failure_reasons import (
     smart_disabled,
     without_data,
 )
-from smart_attributes.reading.report_common import EXIT_STATUS_BITS, exit_status_notes
 
 try:
     from re import _parser as parser  # type: ignore[attr-defined]
@@ -156,7 +156,7 @@ def test_words_become_a_reason_and_a_next_step(words, kind, part):
     diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
     diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
     without_data(Remains(4, True)),
-    report_common.emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True)) if error],
+    content.emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True)) if error],
                          ids=lambda error: str(error)[:30])
 def test_a_type_is_advised_only_where_none_was_given(error):
     """A user who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
@@ -306,7 +306,7 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
 ], ids=['log', 'log-with-temperature', 'passed', 'error-log', 'zeros'])
 def test_zeros_say_nothing(report, is_asked, part):
     """They were an OK with 0 % used and 0 hours."""
-    assert part in str(report_common.emptiness(report, is_asked))
+    assert part in str(content.emptiness(report, is_asked))
 
 
 @pytest.mark.parametrize(('report', 'is_asked'), [
@@ -324,7 +324,7 @@ def test_zeros_say_nothing(report, is_asked, part):
         'not-asked', 'failed', 'value', 'raw', 'raw-in-words', 'statistic', 'self-test', 'sas'])
 def test_whatever_tells_something_is_judged(report, is_asked):
     """UNKNOWN must not hide what is known."""
-    assert report_common.emptiness(report, is_asked) is None
+    assert content.emptiness(report, is_asked) is None
 
 
 RECORD = 'contains no SMART data: {}; record with smartctl -x'
@@ -399,7 +399,7 @@ def test_a_sentence_that_asks_for_a_type_is_cut_around_it(words, around):
     ('Warning: x', True), ('Read SMART Data failed: x', True), (' Warning: x', False), ('a Log Sense failed [x', True),
     ('A SMART Status command failed', False), ('x' * 298 + 'Failed [', False), ('x' * 291 + 'Failed [', True)])
 def test_a_line_of_a_report_may_be_a_complaint(line, is_one):
-    assert report_common.is_complaint(line) is is_one
+    assert content.is_complaint(line) is is_one
 
 
 def test_smart_disabled_has_one_sentence_and_its_code():
@@ -428,6 +428,6 @@ def test_only_the_beginning_of_an_output_is_examined(line, length):
      'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs a type (TYPE@PATH) hides '
      'them, or the drive is failing (see dmesg -T); if it never has any, exclude it with --ignore')])
 def test_what_zeros_mean_is_said_in_one_sentence(report, words):
-    error = report_common.emptiness(report, is_asked=True)
+    error = content.emptiness(report, is_asked=True)
 
     assert (error.code, str(error)) == ('smart-data-empty', words)

@@ -71,7 +71,7 @@ def test_a_subpackage_imports_only_what_its_rule_allows():
 
 def test_measuring_imports_only_what_its_rule_allows():
     """It judges drives from files: it reads no drive and prints no report of the plugin."""
-    words = {'reading/report_common', 'reading/pysmart'}   # what smartctl's words mean
+    words = {'reading/content', 'reading/pysmart'}   # what smartctl's words mean
     wrong = [(path.stem, name) for path in MEASURING for name in imports_from_outside(path)
              if name not in words and subpackage(name) not in MEASURING_MAY_IMPORT | BASE]
 

@@ -16,7 +16,7 @@ from conftest import ROOT
 from simulator import Machine, library, names, read, why_not
 from simulator.ata import raw_bytes
 
-from smart_attributes.reading import json_report, report_common, text_report
+from smart_attributes.reading import content, json_report, text_report
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -86,7 +86,7 @@ def scsi_numbers(log):
         if name in log:
             renamed[f'{name}_cycles'], renamed[f'{name}_cycles_rated'] = log[name]
     for name in ('read', 'write', 'verify'):
-        for counter, number in zip(report_common.ERROR_COUNTERS, log.get(name, ())):
+        for counter, number in zip(content.ERROR_COUNTERS, log.get(name, ())):
             renamed[f'{name}.{counter}'] = number / 1e9 if counter == 'gigabytes_processed' else number
     return renamed
 

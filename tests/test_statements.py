@@ -8,7 +8,7 @@ from smart_attributes.constants import LONGEST_STATEMENT
 from smart_attributes.errors import Coded
 from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import statements
-from smart_attributes.reading.report_common import EXIT_STATUS_BITS, exit_status_notes
+from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
 
 SDA = Device('/dev/sda', name='sda')
 

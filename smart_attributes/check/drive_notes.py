@@ -9,7 +9,7 @@ from ..errors import Coded
 from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
 from ..model import Device, Identity, Reading, Report, Source, State
-from ..reading.report_common import exit_status_notes
+from ..reading.content import exit_status_notes
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH, amount
 from ..words import clean

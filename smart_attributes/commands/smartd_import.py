@@ -14,7 +14,7 @@ from ..history.smartd_log import Log, LogRow
 from ..history.store import HistoryStore
 from ..knowledge import readings
 from ..model import Device, Reading, Report, Verdict
-from ..reading.report_common import ERROR_COUNTERS
+from ..reading.content import ERROR_COUNTERS
 from ..wording import amount
 from ..words import clean
 

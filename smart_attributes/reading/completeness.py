@@ -15,8 +15,8 @@ from types import FunctionType
 from ..errors import Coded
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import listed
+from . import content
 from .content import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
-from .report_common import ERROR_COUNTERS, FARM_LOG, NVME_KEYS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -117,7 +117,7 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
 ), 'NVMe': (
     *_ANY,
     Part('the SMART/Health Information log', TABLE, _has_nvme_log),
-    *(_nvme_part(key) for key in NVME_KEYS if key not in _OPTIONAL_NVME))}
+    *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME))}
 """By protocol, what a report always has. A drive whose protocol is not in the report has the first ones."""
 
 
@@ -177,7 +177,8 @@ _ERRORS = {**_all_of(count=integer_of), 'table': [{
 _ROW = {**_all_of(id=byte_of, name=str, raw={**_all_of(string=str), 'value': word_of}, flags=_all_of(prefailure=bool)),
         'value': byte_of, 'worst': byte_of, 'thresh': byte_of, 'when_failed': str}
 _STATISTIC = {**_all_of(offset=offset_of, flags={'valid': bool, 'normalized': bool}), 'value': integer_of, 'name': str}
-_COUNTERS = _all_of(**{name: fraction_of if name == 'gigabytes_processed' else integer_of for name in ERROR_COUNTERS})
+_COUNTERS = _all_of(**{name: fraction_of if name == 'gigabytes_processed' else integer_of
+                         for name in content.ERROR_COUNTERS})
 _CYCLES = ('accumulated_start_stop_cycles', 'specified_cycle_count_over_device_lifetime',
            'accumulated_load_unload_cycles', 'specified_load_unload_count_over_device_lifetime')
 _SHAPE: Json = {
@@ -195,7 +196,7 @@ _SHAPE: Json = {
     'ata_smart_data': {'self_test': {'status': {'value': byte_of}},
                        'capabilities': {NO_ERROR_LOG: bool, NO_TEST_LOG: bool}},
     'ata_log_directory': {'table': [{'address': byte_of}]},
-    'nvme_smart_health_information_log': dict.fromkeys(NVME_KEYS, integer_of),
+    'nvme_smart_health_information_log': dict.fromkeys(content.NVME_KEYS, integer_of),
     'nvme_composite_temperature_threshold': {'warning': integer_of, 'critical': integer_of},
     'nvme_self_test_log': {'table': [{
         **_all_of(self_test_code=_STRING, self_test_result=_STRING), 'power_on_hours': integer_of}]},
@@ -222,13 +223,13 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Cod
 
 def _shape_of(data: Json) -> Json:
     """Return the shape of a report, with that of a FARM log only if there is one."""
-    if FARM_LOG not in data:
+    if content.FARM_LOG not in data:
         return _SHAPE
     from .farm import count_of
     heads = range(24)
     unrecoverable = dict.fromkeys(
         ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'), count_of)
-    return {**_SHAPE, FARM_LOG: {
+    return {**_SHAPE, content.FARM_LOG: {
         **_all_of(supported=bool),
         'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
         'page_3_error_statistics': {f'cum_lifetime_unrecoverable_by_head_{head}': unrecoverable for head in heads},
@@ -284,7 +285,7 @@ def _places(data: Json) -> set[str]:
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
     if logs and _STATISTICS_LOG not in logs:
         marks.append(NO_STATISTICS)
-    if object_of(data, FARM_LOG).get('supported') is False:
+    if object_of(data, content.FARM_LOG).get('supported') is False:
         marks.append(NO_FARM_LOG)
     return {*data, *marks}
 

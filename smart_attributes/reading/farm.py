@@ -11,9 +11,8 @@ from ..errors import DriveError
 from ..model import Farm, Head
 from ..typed import Json, NamedTuple
 from ..words import clean
-from .content import as_text, integer_of, json_start, loaded, object_of, objects_of, text_of
+from .content import FARM_LOG, as_text, integer_of, json_start, loaded, object_of, objects_of, text_of
 from .identity import serial_key
-from .report_common import FARM_LOG
 
 
 class _Keys(NamedTuple):

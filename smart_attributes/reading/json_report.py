@@ -7,22 +7,8 @@ from collections.abc import Collection
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
 from ..typed import Json
-from . import completeness, report_common
-from .content import (
-    as_text,
-    byte_of,
-    fraction_of,
-    integer_at,
-    integer_of,
-    json_start,
-    list_of,
-    loaded,
-    object_of,
-    objects_of,
-    offset_of,
-    text_of,
-    word_of,
-)
+from . import completeness, content
+from .content import byte_of, integer_at, integer_of, list_of, object_of, objects_of, offset_of, text_of, word_of
 
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')
@@ -39,12 +25,12 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
     error_text: the standard error, including messages from sudo.
     Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
-    text = as_text(report) if isinstance(report, bytes) else report
-    start = json_start(text)
+    text = content.as_text(report) if isinstance(report, bytes) else report
+    start = content.json_start(text)
     if start < 0:
         from .failure_reasons import no_report
         raise no_report(f'{text}\n{error_text}', exit_status)
-    data = loaded(text, start)
+    data = content.loaded(text, start)
     if not (isinstance(data, dict) and (
             any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))):
         raise NotAReport('is JSON, but not from smartctl; record with smartctl --json -x')
@@ -72,15 +58,15 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     smartctl, error_log = object_of(data, 'smartctl'), object_of(data, 'ata_smart_error_log')
     own_exit_status = integer_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
-    passed, words = report_common.with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
+    passed, words = content.with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
     attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
     identity = _identity(data)
     farm = _farm(data, identity)
-    identity = identity._replace(spins=farm is not None or report_common.has_spindle(attributes))
+    identity = identity._replace(spins=farm is not None or content.has_spindle(attributes))
     return Report(
         identity=identity, smart_status=passed, smart_status_text=words, attributes=attributes,
-        statistics=report_common.with_pending(statistics, integer_at(data, 'ata_pending_defects_log.count')),
+        statistics=content.with_pending(statistics, integer_at(data, 'ata_pending_defects_log.count')),
         nvme=_nvme(data), scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
         derived=_derived(data) if identity.protocol == 'ATA' else {}, self_tests=_self_tests(data),
         error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
@@ -89,7 +75,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
 
 
 def _farm(data: Json, identity: Identity) -> Farm | None:
-    if report_common.FARM_LOG not in data:
+    if content.FARM_LOG not in data:
         return None
     from . import farm  # no check asks for this log together with the others
     return farm.beside(farm.of_json(data), identity.serial)
@@ -98,12 +84,12 @@ def _farm(data: Json, identity: Identity) -> Farm | None:
 def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:
     """Return why the drive cannot be judged from this document, or None if it can."""
     support, smartctl = object_of(data, 'smart_support'), object_of(data, 'smartctl')
-    problem = report_common.known_problem(
+    problem = content.known_problem(
         report, text_of(object_of(data, 'device_type'), 'name'),
         text_of(object_of(data, 'scsi_transport_protocol'), 'name'),
         is_disabled=support.get('available') is True and support.get('enabled') is False,
         is_asked=not completeness.TABLE.isdisjoint(arguments))
-    if problem or report_common.has_smart_data(report):
+    if problem or content.has_smart_data(report):
         return problem
     from .failure_reasons import Remains, diagnose, without_data
     cause = diagnose([text for _, text in _messages(smartctl)], report.exit_status,
@@ -140,7 +126,7 @@ def _wwn(data: Json) -> str:
     naa, oui, number = (integer_of(object_of(data, 'wwn'), part) for part in ('naa', 'oui', 'id'))
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
-    unit = report_common.wwn_of(text_of(data, 'logical_unit_id'))
+    unit = content.wwn_of(text_of(data, 'logical_unit_id'))
     if unit:
         return unit
     eui64 = object_of(next(iter(objects_of(data, 'nvme_namespaces')), {}), 'eui64')
@@ -172,7 +158,7 @@ def _complaints(smartctl: Json) -> tuple[str, ...]:
     messages = _messages(smartctl)
     return (*(text for severity, text in messages if severity != 'information'),
             *(line for line in map(str.strip, _output(smartctl))
-              if report_common.is_complaint(line) and line not in {text for _, text in messages}))
+              if content.is_complaint(line) and line not in {text for _, text in messages}))
 
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:
@@ -225,8 +211,8 @@ def _errors(log: Json) -> tuple[ErrorEntry, ...]:
         number, hours = integer_of(row, 'error_number'), integer_of(row, 'lifetime_hours')
         if number is not None and hours is not None:
             register = byte_of(object_of(row, 'completion_registers'), 'error')
-            entries.append(report_common.error_entry(number, hours, text_of(row, 'error_description'), register))
-    return report_common.newest_first(entries)
+            entries.append(content.error_entry(number, hours, text_of(row, 'error_description'), register))
+    return content.newest_first(entries)
 
 
 def _derived(data: Json) -> dict[str, int]:
@@ -248,19 +234,19 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     rows = [object_of(data, key) for key in map('scsi_self_test_{}'.format, range(20)) if key in data]
     if rows:
         return tuple(_self_test(row, 'code', 'result', integer_at(row, 'power_on_time.hours')) for row in rows)
-    return report_common.last_self_test(byte_of(object_of(data, 'ata_smart_data', 'self_test', 'status'), 'value'))
+    return content.last_self_test(byte_of(object_of(data, 'ata_smart_data', 'self_test', 'status'), 'value'))
 
 
 def _self_test(row: Json, kind: str, result: str, hours: int | None) -> SelfTest:
     # kind, result: the keys used by the protocol.
     status = text_of(object_of(row, result), 'string')
-    return SelfTest(text_of(object_of(row, kind), 'string'), status, report_common.self_test_passed(status), hours)
+    return SelfTest(text_of(object_of(row, kind), 'string'), status, content.self_test_passed(status), hours)
 
 
 def _nvme(data: Json) -> dict[str, int]:
     """Return the NVMe health log and the temperature thresholds, by NVME_KEYS."""
     log = object_of(data, 'nvme_smart_health_information_log')
-    values = {key: integer_of(log, key) for key in report_common.NVME_KEYS}
+    values = {key: integer_of(log, key) for key in content.NVME_KEYS}
     if values['critical_warning'] is None:
         # Without the log (-H alone) the health status still has the bits.
         values['critical_warning'] = byte_of(object_of(data, 'smart_status', 'nvme'), 'value')
@@ -272,7 +258,7 @@ def _nvme(data: Json) -> dict[str, int]:
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """Return the SCSI log pages, and the pending defects from other_text, the text beside the JSON."""
     values: dict[str, float | None] = {}
-    for key, _, paths in report_common.SCSI_NUMBERS:
+    for key, _, paths in content.SCSI_NUMBERS:
         numbers = (integer_at(data, path) for path in paths)
         values[key] = next((number for number in numbers if number is not None), None)
     # smartctl 7.0 to 7.2 prints this number beside its JSON.
@@ -281,7 +267,7 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
         values['pending_defects'] = int(defects[1])
     for command in ('read', 'write', 'verify'):
         counters = object_of(data, 'scsi_error_counter_log', command)
-        for counter in report_common.ERROR_COUNTERS:
-            value_of = fraction_of if counter == 'gigabytes_processed' else integer_of
+        for counter in content.ERROR_COUNTERS:
+            value_of = content.fraction_of if counter == 'gigabytes_processed' else integer_of
             values[f'{command}.{counter}'] = value_of(counters, counter)
     return {key: value for key, value in values.items() if value is not None}

@@ -16,7 +16,7 @@ from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, MOST_LINES
 from ..errors import DriveError, NotAReport
 from ..model import WHEN_FAILED, AttributeRow
 from ..typed import NamedTuple
-from .report_common import is_complaint
+from .content import is_complaint
 
 _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 

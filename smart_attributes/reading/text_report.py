@@ -8,7 +8,7 @@ from ..constants import LONGEST_LINE
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
 from ..words import clean
-from . import farm, pysmart, report_common
+from . import content, farm, pysmart
 from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
 from .content import as_text, looks_like_json
 from .failure_reasons import BANNER, Remains, diagnose, examined, no_report, without_data
@@ -80,9 +80,9 @@ def _report(lines: Lines) -> Report:
     passed, words = _smart_status(lines.fields)
     rows = pysmart.attributes(lines.rows)
     return Report(
-        identity=_identity(lines.fields, protocol)._replace(spins=report_common.has_spindle(rows)),
+        identity=_identity(lines.fields, protocol)._replace(spins=content.has_spindle(rows)),
         smart_status=passed, smart_status_text=words, attributes=rows,
-        statistics=report_common.with_pending(dict(map(_statistic, lines.statistics)), _pending_defects(lines)),
+        statistics=content.with_pending(dict(map(_statistic, lines.statistics)), _pending_defects(lines)),
         nvme=_nvme(lines, passed) if protocol == 'NVMe' else {}, scsi=_scsi(lines) if protocol == 'SCSI' else {},
         self_tests=_self_tests(lines), error_count=None if protocol == 'NVMe' else _error_count(lines.fields),
         errors=_errors(lines), messages=tuple(lines.complaints))
@@ -91,12 +91,12 @@ def _report(lines: Lines) -> Report:
 def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> DriveError | None:
     """Return why the drive cannot be judged from this text, or None if it can."""
     fields = lines.fields
-    problem = report_common.known_problem(
+    problem = content.known_problem(
         report, fields.get('device type', ''), fields.get('transport protocol', ''),
         # Printed twice: "Available - device has SMART capability.", then "Enabled" or "Disabled".
         is_disabled=lines.last.get('smart support is') == 'Disabled',
         is_asked='-a' in arguments)
-    if problem or report_common.has_smart_data(report):
+    if problem or content.has_smart_data(report):
         return problem
     if not report.version and not any(label.startswith('=== start of ') for label in fields):
         return no_report(text)
@@ -126,7 +126,7 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     rate = fields.get('rotation rate', '')
     return Identity(
         protocol=protocol, model=model, firmware=firmware, serial=_string(fields, 'serial number'),
-        wwn=report_common.wwn_of(''.join(wwn.split())), rotation=0 if rate == 'Solid State Device' else leading(rate),
+        wwn=content.wwn_of(''.join(wwn.split())), rotation=0 if rate == 'Solid State Device' else leading(rate),
         capacity=digits(capacity) or None, family=fields.get('model family', ''), sector_size=leading(size) or 512,
         physical_block_size=leading(physical_size) or leading(fields.get('physical block size', '')))
 
@@ -183,8 +183,8 @@ def _error_count(fields: Mapping[str, str]) -> int | None:
 def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
     pairs = [(head, registers) for head, registers in zip(lines.errors, lines.errors[1:])
              if 'number' in head.groupdict() and 'error' in registers.groupdict()]
-    return report_common.newest_first(
-        report_common.error_entry(int(head['number']), int(head['hours']), registers['words'] or '',
+    return content.newest_first(
+        content.error_entry(int(head['number']), int(head['hours']), registers['words'] or '',
                                   int(registers['error'], 16)) for head, registers in pairs)
 
 
@@ -194,9 +194,9 @@ def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     rows = lines.scsi_tests or lines.nvme_tests or list(_first_log(lines.ata_tests))
     if not rows:
         status = re.match(r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', ''))
-        return report_common.last_self_test(int(status[1]) if status else None)
+        return content.last_self_test(int(status[1]) if status else None)
     words = [row['status'].replace('-->', '').strip() for row in rows]
-    return tuple(SelfTest(row['kind'], status, report_common.self_test_passed(status), leading(row['hours']))
+    return tuple(SelfTest(row['kind'], status, content.self_test_passed(status), leading(row['hours']))
                  for row, status in zip(rows, words))
 
 
@@ -232,11 +232,11 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
 
 
 def _scsi(lines: Lines) -> dict[str, float]:
-    """Return the SCSI log pages, by SCSI_NUMBERS and ERROR_COUNTERS of report_common."""
+    """Return the SCSI log pages, by SCSI_NUMBERS and ERROR_COUNTERS of content."""
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
     # pySMART does not know these, or searches for other text ("non-medium error count").
-    for key, labels, _ in report_common.SCSI_NUMBERS:
+    for key, labels, _ in content.SCSI_NUMBERS:
         numbers = (leading(fields.get(label, '')) for label in labels)
         values.setdefault(key, next((number for number in numbers if number is not None), None))
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
@@ -244,7 +244,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     # pySMART keeps three of the seven columns of this log, and a sum of others where the total is 0.
     for command in ('read', 'write', 'verify'):
         row = _ERROR_COUNTERS.match(fields.get(command, ''))
-        for counter, number in zip(report_common.ERROR_COUNTERS, row.groups() if row else ()):
+        for counter, number in zip(content.ERROR_COUNTERS, row.groups() if row else ()):
             is_fraction = counter == 'gigabytes_processed'
             values[f'{command}.{counter}'] = float(number.replace(',', '.')) if is_fraction else int(number)
     return {key: value for key, value in values.items() if value is not None}

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 
 from smart_attributes.errors import DataError
 from smart_attributes.model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
+from smart_attributes.reading.content import has_spindle
 from smart_attributes.reading.pysmart import NVME_LABELS
-from smart_attributes.reading.report_common import has_spindle
 from smart_attributes.typed import Json
 
 LONGEST = 30  # digits of a number; no drive counter has that many

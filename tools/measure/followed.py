@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from smart_attributes.model import ErrorEntry, Report, SelfTest
-from smart_attributes.reading.report_common import self_test_passed
+from smart_attributes.reading.content import self_test_passed
 from smart_attributes.typed import Json
 
 from . import collection

@@ -5,7 +5,7 @@ import pytest
 
 from smart_attributes.errors import DriveIsNoDrive
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
-from smart_attributes.reading import report_common
+from smart_attributes.reading import content
 
 ROW = AttributeRow(5, 'x', 100, 100, 10, True, '', '0')
 ATA, SAS, NVME = Identity('ATA', 'ACME'), Identity('SCSI', 'ACME'), Identity('NVMe', 'ACME')
@@ -22,7 +22,7 @@ EMPTY = 'reports no SMART attributes'
     (Report(NVME, nvme={'warning_temp_threshold': 70, 'critical_temp_threshold': 80}), False),
     (Report(NVME, nvme={'critical_warning': 0}), True)], ids=range(11))
 def test_a_report_about_health_holds_more_than_temperatures(report, is_enough):
-    assert report_common.has_smart_data(report) is is_enough
+    assert content.has_smart_data(report) is is_enough
 
 
 @pytest.mark.parametrize('report, is_disabled, is_asked, words', [
@@ -35,7 +35,7 @@ def test_a_report_about_health_holds_more_than_temperatures(report, is_enough):
     (Report(QEMU, smart_status=True, attributes=(ROW,)), False, True, ''),
     (Report(SAS, smart_status=True, scsi={'grown_defects': 0}), False, True, '')], ids=range(12))
 def test_a_report_without_verdict_has_a_reason(report, is_disabled, is_asked, words):
-    problem = report_common.known_problem(report, 'disk', 'SAS', is_disabled, is_asked)
+    problem = content.known_problem(report, 'disk', 'SAS', is_disabled, is_asked)
 
     assert words in str(problem) if words else problem is None
 
@@ -50,7 +50,7 @@ def test_a_report_without_verdict_has_a_reason(report, is_disabled, is_asked, wo
     (Report(SAS._replace(wwn='6' + '0' * 31), True), 'disk', '', 'RAID volume'),
     (Report(SAS._replace(model='QEMU QEMU HARDDISK'), True), 'disk', '', 'virtual disk of QEMU')], ids=range(10))
 def test_the_ok_of_a_volume_says_nothing_about_its_drives(report, kind, transport, words):
-    problem = report_common.known_problem(report, kind, transport, is_disabled=False, is_asked=False)
+    problem = content.known_problem(report, kind, transport, is_disabled=False, is_asked=False)
 
     assert words in str(problem) and isinstance(problem, DriveIsNoDrive) if words else problem is None
 
@@ -58,7 +58,7 @@ def test_the_ok_of_a_volume_says_nothing_about_its_drives(report, kind, transpor
 @pytest.mark.parametrize('numbers, spins', [
     ((4, 10), True), ((4, 9, 10), True), ((4,), False), ((10,), False), ((), False)])
 def test_a_spindle_is_known_by_two_attributes(numbers, spins):
-    assert report_common.has_spindle(ROW._replace(id=number) for number in numbers) is spins
+    assert content.has_spindle(ROW._replace(id=number) for number in numbers) is spins
 
 
 @pytest.mark.parametrize('passed, words, status, result', [
@@ -66,7 +66,7 @@ def test_a_spindle_is_known_by_two_attributes(numbers, spins):
     (None, '', 4, (None, '')), (None, '', -8, (None, '')), (None, '', None, (None, '')), (None, 'x', 0, (None, 'x')),
     (True, '', 8, (True, '')), (False, 'x', 0, (False, 'x'))], ids=str)
 def test_the_exit_status_replaces_a_lost_health_status(passed, words, status, result):
-    assert report_common.with_exit_status(passed, words, status) == result
+    assert content.with_exit_status(passed, words, status) == result
 
 
 @pytest.mark.parametrize('number, count, expected', [
@@ -75,27 +75,27 @@ def test_the_exit_status_replaces_a_lost_health_status(passed, words, status, re
 def test_the_length_of_the_pending_defects_log_is_a_statistic(number, count, expected):
     own = {} if number is None else {(1, 0x40): Statistic(number, 'own')}
 
-    assert report_common.with_pending(own, count) == ({} if expected is None else {(1, 0x40): expected})
+    assert content.with_pending(own, count) == ({} if expected is None else {(1, 0x40): expected})
 
 
 @pytest.mark.parametrize('printed, digits', [
     ('5000C500a1b2c3d4', '5000c500a1b2c3d4'), ('0x5000c500', '5000c500'), ('0X5000C500', '5000c500'), ('5000c50', ''),
     ('0' * 32, '0' * 32), ('0' * 33, ''), ('5000c500xxxxxxxx', ''), ('', ''), ('0x', '')])
 def test_a_world_wide_name_is_hexadecimal_digits(printed, digits):
-    assert report_common.wwn_of(printed) == digits
+    assert content.wwn_of(printed) == digits
 
 
 @pytest.mark.parametrize('words, register, kind', [
     ('Error: UNC 8 sectors at LBA = 1', 0x84, ('UNC',)), ('Device Fault; Error: ICRC, ABRT at', None, ('ICRC', 'ABRT')),
     ('', 0xd4, ('ICRC', 'UNC', 'IDNF', 'ABRT')), ('', 0x2b, ()), ('', None, ()), ('no Error: UNC', 0x04, ('ABRT',))])
 def test_the_kind_of_an_error_is_in_its_words_else_in_the_register(words, register, kind):
-    assert report_common.error_entry(3, 70, words, register) == ErrorEntry(3, kind, 70)
+    assert content.error_entry(3, 70, words, register) == ErrorEntry(3, kind, 70)
 
 
 def test_errors_of_both_logs_count_once_and_the_newest_is_first():
     one, two, again = ErrorEntry(1, (), 5), ErrorEntry(2, (), 6), ErrorEntry(1, ('UNC',), 5)
 
-    assert report_common.newest_first([one, two, again]) == (two, again)
+    assert content.newest_first([one, two, again]) == (two, again)
 
 
 @pytest.mark.parametrize('status, words', [
@@ -106,8 +106,8 @@ def test_errors_of_both_logs_count_once_and_the_newest_is_first():
 def test_only_a_failed_last_self_test_has_an_entry(status, words):
     expected = (SelfTest('Last self-test', words, False, None),) if words else ()
 
-    assert report_common.last_self_test(status) == expected
-    assert not words or report_common.self_test_passed(words) is False
+    assert content.last_self_test(status) == expected
+    assert not words or content.self_test_passed(words) is False
 
 
 @pytest.mark.parametrize('status, passed', [
@@ -120,4 +120,4 @@ def test_only_a_failed_last_self_test_has_an_entry(status, words):
     ('Aborted: a segment failed', None), ('A fatal error', None)])
 def test_a_self_test_proves_what_its_words_say(status, passed):
     """The words of ATA, SCSI and NVMe; unknown ones prove nothing."""
-    assert report_common.self_test_passed(status) is passed
+    assert content.self_test_passed(status) is passed
