@@ -6,7 +6,7 @@ import pytest
 from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
-from smart_attributes.knowledge import drive_logs
+from smart_attributes.knowledge import drive_logs, log_ages
 from smart_attributes.model import (
     AttributeRow,
     Device,
@@ -147,4 +147,4 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
                                                       'hours are not compared')])])
 def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
     """The day is that of the attempt, not today."""
-    assert [(each.code, each) for each in drive_logs.farm_notes(farm)] == notes
+    assert [(each.code, each) for each in log_ages.farm_notes(farm)] == notes

@@ -3,7 +3,7 @@ import pytest
 
 from smart_attributes.knowledge import drive_logs, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.knowledge.error_log import with_history
+from smart_attributes.knowledge.log_ages import with_history
 from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source
 
 METRICS = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json'))).metrics

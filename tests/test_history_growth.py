@@ -329,7 +329,7 @@ def test_what_is_none_costs_no_acknowledgement_that_follows(other):
     ({'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
      'reallocated is acknowledged at 3 (--acknowledged)')], ids=['all', 'nothing'])
 def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
-    assert thresholds.telling(GIVEN._replace(**changed), '') == said
+    assert acknowledgements.telling(GIVEN._replace(**changed), '') == said
 
 
 @pytest.mark.parametrize(('text', 'given'), [

@@ -3,7 +3,8 @@ import re
 
 import pytest
 
-from smart_attributes.knowledge.drive_logs import freshness, verdict
+from smart_attributes.knowledge.drive_logs import verdict
+from smart_attributes.knowledge.log_ages import freshness
 from smart_attributes.model import Identity, Reading, SelfTest, Source, State
 
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)

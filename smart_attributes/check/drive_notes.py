@@ -60,13 +60,27 @@ def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past 
         ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
                            if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
         ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
-        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)),
-        drive_logs.clock_notes(report, found))
+        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
     messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
-    return [*(Coded(code, each) for code, texts in sentences for each in texts),
+    return [*(Coded(code, each) for code, texts in sentences for each in texts), *_of_hours(report, found),
             *exit_status_notes(report.exit_status), *messages, *report.gaps,
             *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
-            *(drive_logs.farm_notes(report.farm) if report.farm else ()), *_set_back(found, report.identity, past)]
+            *_of_farm(report), *_set_back(found, report.identity, past)]
+
+
+def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
+    """Return a note on each log that is ahead of the power-on time."""
+    if all(each.metric != drive_logs.HIDDEN for each in found):
+        return []
+    from ..knowledge.log_ages import clock_notes
+    return clock_notes(report, found)
+
+
+def _of_farm(report: Report) -> list[Coded]:
+    if report.farm is None:
+        return []
+    from ..knowledge.log_ages import farm_notes
+    return list(farm_notes(report.farm))
 
 
 def _set_back(found: Sequence[Reading], identity: Identity, past: Past | None) -> list[Coded]:

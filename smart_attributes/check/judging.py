@@ -7,7 +7,7 @@ from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, telling, when_quiet
+from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, when_quiet
 from ..model import Device, Judgement, Reading, Report, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
@@ -102,8 +102,9 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
     identity, age = report.identity, _hours(by_metric)
     found = [drive_notes.advisory(each, identity, age, rules.now) for each in database.advisories(identity)]
     if rules.self_test_max_age:
-        found.append(drive_logs.freshness(report.self_tests, identity, age and age * HOUR, rules.self_test_max_age,
-                                          drive_logs.HIDDEN in by_metric))
+        from ..knowledge.log_ages import freshness
+        found.append(freshness(report.self_tests, identity, age and age * HOUR, rules.self_test_max_age,
+                               drive_logs.HIDDEN in by_metric))
     return found if spec.family else [*found, drive_notes.unknown_model(device, identity, rules.unknown_model)]
 
 
@@ -216,8 +217,10 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | N
     """Return notes on why a reading does not alert: it was acknowledged, or its last event is old."""
     if accepted is None and not limit.aged:
         return []
-    reading = judgement.reading
-    told = [Coded('acknowledged', telling(accepted, reading.unit))] if accepted is not None and reading.judged else []
+    reading, told = judgement.reading, []
+    if accepted is not None and reading.judged:
+        from ..knowledge.acknowledgements import telling
+        told = [Coded('acknowledged', telling(accepted, reading.unit))]
     if told or judgement.state is not State.OK or when_quiet(limit, reading) is limit:
         return told
     new = judge_reading(reading, limit, by_metric, metrics)

@@ -155,7 +155,7 @@ def line(accepted: Acknowledgement) -> str:
     """Return one acknowledgement as a line of text."""
     ended = ', expired' if accepted.until and accepted.until < today() else ''
     value = '' if accepted.metric == GONE else f' {amount(accepted.value, "")}'
-    value += thresholds.given_by(accepted, ', ') + ended
+    value += acknowledgements.given_by(accepted, ', ') + ended
     return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
 
 

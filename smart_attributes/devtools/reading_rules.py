@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..constants import HIGHEST_BEYOND, HIGHEST_ENDURANCE
 from ..knowledge import decode
 from ..knowledge.decode import RAW_BYTES, Formula, Operand, evaluate
-from ..knowledge.drive_database import Metric, span
+from ..knowledge.drive_database import Metric, is_inside, span
 from ..model import AttributeRow
 from ..typed import TYPE_CHECKING, Json
 
@@ -63,7 +63,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
                f'that exceed it, at {HIGHEST_BEYOND}); otherwise, an unrelated raw value becomes a percentage')
     else:
         wrong = [(row, number) for row, number in _figures_of_nothing(formula, metric)
-                 if _inside(number, valid) and _inside(number, metric.valid) and number not in spec.get('not', ())]
+                 if is_inside(number, valid) and is_inside(number, metric.valid) and number not in spec.get('not', ())]
         for row, number in wrong[:1]:
             yield f'{row}, which means "never set", becomes {number:g} {metric.unit}; narrow valid or list it in "not"'
 
@@ -123,10 +123,6 @@ def _highest(operand: Operand) -> float:
 def _valid(spec: Json) -> Interval:
     lowest, highest = spec.get('valid') or (None, None)
     return lowest, highest
-
-
-def _inside(number: float, valid: Interval) -> bool:
-    return (valid[0] is None or number >= valid[0]) and (valid[1] is None or number <= valid[1])
 
 
 # --- how far a drive's own statistics confirm a reading -------------------------------------------

@@ -1,4 +1,4 @@
-"""Read acknowledgements of the command line, and add them to acknowledged.json or remove them. Pure.
+"""Read and describe acknowledgements, and add them to acknowledged.json or remove them. Pure.
 
 Everything else in the file is kept.
 """
@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 
 from ..errors import DataError, UsageError
 from ..typed import Json, MutableJson, NamedTuple
-from ..words import clean
+from ..wording import amount
+from ..words import clean, sentence
 from . import data_file, site_file
 from .thresholds import FILE, GONE, NOTES, Acknowledgement, from_overrides
 
@@ -52,6 +53,19 @@ def is_day(text: str) -> bool:
         return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
     except ValueError:
         return False
+
+
+def telling(accepted: Acknowledgement, unit: str) -> str:
+    """Return a text such as "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
+    why = f': {sentence(accepted.why, 200)}' if accepted.why else ''
+    return (f'{accepted.metric} is acknowledged at {amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
+            f'({accepted.origin})')
+
+
+def given_by(accepted: Acknowledgement, separator: str) -> str:
+    """Return a text such as " by martin on 2026-11-22 until 2027-01-31", without unknown parts."""
+    return ''.join(f'{separator}{word} {clean(text)}'
+                   for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
 
 
 # --- the file -------------------------------------------------------------------------

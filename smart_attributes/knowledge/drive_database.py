@@ -297,6 +297,12 @@ def _metric(name: str, value: Json) -> Metric:
                   order=perfdata.get('order', 0), beside=perfdata.get('with', ''))
 
 
+def is_inside(number: float, valid: Interval) -> bool:
+    """Return whether a number is in an interval, of which each end may be open."""
+    lowest, highest = valid
+    return (lowest is None or number >= lowest) and (highest is None or number <= highest)
+
+
 def _interval(pair: Sequence[float | None]) -> Interval:
     return pair[0], pair[1]
 

@@ -7,17 +7,14 @@ terms are smartctl's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from time import localtime, strftime
 
 from ..constants import HOUR
-from ..errors import Coded
 from ..model import Identity, Reading, Report, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import amount, since
+from ..wording import since
 from .decode import LOGICAL_SECTORS
 
 if TYPE_CHECKING:
-    from ..model import Farm
     from .drive_database import Interval, Metric
 
 DEVICE_STATISTICS = 'device statistics'
@@ -183,37 +180,6 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is
                    f'{test.kind}: {test.status}{when}', State.OK if test.passed else State.CRITICAL, quiet=result.ago)
 
 
-def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> float | None:
-    """Return the power-on seconds since the newest extended test that passed; None if unknown, or without such a test.
-
-    age: the drive's power-on time, seconds.
-    """
-    newest = _newest_extended(tests, identity, age)
-    return newest.ago if newest else None
-
-
-def _newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> SelfTestResult | None:
-    return next((result for result in results(tests, identity, age)
-                 if result.coverage == WHOLE and result.test.passed), None)
-
-
-def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float,
-              is_bound: bool) -> Reading:
-    """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
-
-    most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds. is_bound: it may have
-    been longer.
-    """
-    newest = _newest_extended(tests, identity, age)
-    is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
-    when = ('none known' if newest is None else f'{"more than " * is_bound}{since(newest.ago)}'
-            if newest.ago is not None else 'at an unknown time')
-    advice = ('' if is_fresh
-              else f', must be at most {round(most / HOUR / 24)} days old; to start one, run: smartctl -t long DEVICE')
-    return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(SELF_TEST_LOG),
-                   f'newest extended self-test that passed: {when}{advice}', State.OK if is_fresh else State.WARNING)
-
-
 # --- logs that are ahead of the power-on time ------------------------------------------
 
 # A counter that was set back is behind them. Of 22,176 dated reports of linuxhw/EnterpriseDrive, 22,039 have no entry
@@ -222,7 +188,6 @@ def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, 
 AGE, HIDDEN = 'power_on_time', 'hidden_power_on_time'
 CODES = 'power-on-time-set-back', 'power-on-time-behind'
 APART = 1000                      # hours; a log that is less far ahead contradicts nothing
-WIDE = ((1, 0x010), (3, 0x008))   # device statistics of 32 bits, in hours: power-on, spindle motor (ACS-4, 9.5)
 AGREED = 24, 0.02                 # hours and share by which such a statistic may differ from attribute 9
 
 
@@ -256,30 +221,3 @@ def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
     logs = ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors))
     yield from ((entry.hours, log) for log, entries in logs for entry in entries
                 if entry.hours is not None and entry.hours < end)
-
-
-def clock_notes(report: Report, found: Sequence[Reading]) -> tuple[str, list[str]]:
-    """Return the code for a counter that is behind a log of the drive, and a note for each log that is ahead."""
-    code, verb = ((CODES[0], 'was set back') if is_certain(report, found) else
-                  (CODES[1], 'was set back, or ran over'))
-    return code, [f'the {each.source} is {amount(each.number, "s")} ahead of the power-on time: its counter {verb}'
-                  for each in found if each.metric == HIDDEN]
-
-
-def farm_notes(farm: Farm) -> Iterator[Coded]:
-    """Yield a note on a FARM log that could not be read, or that names another drive."""
-    if farm.unread:
-        yield Coded('farm-unread', f'the FARM log could not be read on {strftime("%Y-%m-%d", localtime(farm.asked))}: '
-                                   f'{farm.unread}')
-    if farm.is_foreign:
-        yield Coded('farm-foreign', 'the FARM log names another serial number than the drive, so its hours are not '
-                                    'compared')
-
-
-def is_certain(report: Report, found: Iterable[Reading]) -> bool:
-    """Return whether no counter of 16 bits that ran over explains a log that is ahead of the power-on time."""
-    hours = {each.source.attribute is None: (each.number or 0) / HOUR for each in found if each.metric == AGE}
-    counted = hours.get(False, hours.get(True, 0.0))  # by the attribute if there is one
-    return report.identity.protocol != 'ATA' or any(
-        abs(report.statistics[place].number - counted) <= AGREED[0] + AGREED[1] * counted
-        for place in WIDE if place in report.statistics)

@@ -8,13 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
-from ..typed import TYPE_CHECKING
 from ..wording import IMPLAUSIBLE, amount
 from . import decode, drive_logs
-from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
-
-if TYPE_CHECKING:
-    from .drive_database import Interval
+from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside
 
 _WEAR = 'endurance_used'
 
@@ -40,8 +36,8 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
              if spec.rated_written else [])
     hidden = drive_logs.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
     if report.errors:
-        from . import error_log  # most drives have none
-        chosen = error_log.with_history(chosen, report, metrics, age)
+        from . import log_ages  # most drives have none
+        chosen = log_ages.with_history(chosen, report, metrics, age)
     found = (*_own_verdicts(report, spec, age, bool(hidden)), *rated, *chosen)
     # An event in the log of such a drive is at least as old as its counter says.
     return (*(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
@@ -160,18 +156,13 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
 
 
 def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
-    if not _inside(number, metric.valid):
+    if not is_inside(number, metric.valid):
         return _unknown(metric, Source(log), f'{number:g} is not a plausible value')
     return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
 
 
 def _unknown(metric: Metric, source: Source, why: str) -> Reading:
     return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
-
-
-def _inside(number: float, valid: Interval) -> bool:
-    lowest, highest = valid
-    return (lowest is None or number >= lowest) and (highest is None or number <= highest)
 
 
 # --- 3. vendor attributes ----------------------------------------------------
@@ -198,14 +189,14 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
         return _unknown(metric, source, f'the raw value {row.raw} does not contain it')
     if count in item.sentinels:
         return _unknown(metric, source, f'{count:g} means no value')
-    if not _inside(count, item.valid):
+    if not is_inside(count, item.valid):
         return _unknown(metric, source, f'{count:g} is outside its valid range')
     if item.states:
         return _verdict(item, metric, source, int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
     count = item.ceiling if item.ceiling is not None and at_ceiling else count
     number = decode.in_base_unit(count, item.unit, identity)
-    if not _inside(number, metric.valid):
+    if not is_inside(number, metric.valid):
         return _unknown(metric, source, f'{number:g} is not a plausible value')
     formula = item.formula
     is_value = formula.first.column == 'value' and not (formula.attributes or formula.minus_from or formula.second)

@@ -13,8 +13,6 @@ from ..constants import LETTERS
 from ..errors import Coded
 from ..model import Device, Identity, Reading, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..wording import amount
-from ..words import clean, sentence
 
 if TYPE_CHECKING:
     from typing import Any
@@ -340,19 +338,6 @@ def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, toda
 def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
     """Return whether a number is as good as the accepted value or better. falls: a smaller number is worse."""
     return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
-
-
-def telling(accepted: Acknowledgement, unit: str) -> str:
-    """Return a text such as "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
-    why = f': {sentence(accepted.why, 200)}' if accepted.why else ''
-    return (f'{accepted.metric} is acknowledged at {amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
-            f'({accepted.origin})')
-
-
-def given_by(accepted: Acknowledgement, separator: str) -> str:
-    """Return a text such as " by martin on 2026-11-22 until 2027-01-31", without unknown parts."""
-    return ''.join(f'{separator}{word} {clean(text)}'
-                   for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
 
 
 def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = False,

@@ -12,6 +12,7 @@ from ..model import Reading, Source
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean
 from . import decode
+from .drive_database import is_inside
 
 if TYPE_CHECKING:
     from ..model import Identity, Report
@@ -156,16 +157,11 @@ def _readings(source: Source, result: Decoded, metrics: Mapping[str, Metric], id
             yield Reading(metric.name, None, metric.unit, source, judged=False, unknown=f'{count} means no value')
             continue
         number = decode.in_base_unit(count, field.unit, identity)
-        if count < field.lowest or (field.highest is not None and count > field.highest) or not _inside(number, metric):
+        if not (is_inside(count, (field.lowest, field.highest)) and is_inside(number, metric.valid)):
             yield Reading(metric.name, None, metric.unit, source, judged=False,
                           unknown=f'{number:g} is not a plausible value')
         else:
             yield Reading(metric.name, number, metric.unit, source)
-
-
-def _inside(number: float, metric: Metric) -> bool:
-    lowest, highest = metric.valid
-    return (lowest is None or number >= lowest) and (highest is None or number <= highest)
 
 
 def _from_history(source: Source, status: int, layout: Json, metrics: Mapping[str, Metric],

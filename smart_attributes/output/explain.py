@@ -40,7 +40,9 @@ def _print_tables(console: Any, verdict: Verdict, report: Report, database: Spec
     from rich.table import Table
     from rich.text import Text
 
-    all_tables = (('heads', ('head', 'reallocated', 'unrecoverable', 'repeated'), _head_rows(report)),
+    heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
+    all_tables = (('heads', ('head', 'reallocated', 'unrecoverable', 'repeated'),
+                   (tuple(map(str, head)) for head in heads)),
                   ('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
                   ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
                   ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(report, database)))
@@ -51,12 +53,6 @@ def _print_tables(console: Any, verdict: Verdict, report: Report, database: Spec
         if table.row_count:
             console.print(Text(f'\n{title}', 'bold'))
             console.print(table)
-
-
-def _head_rows(report: Report) -> Iterator[tuple[str, ...]]:
-    """Yield the counts of each head in the FARM log of a disk that has any."""
-    if report.farm and not report.farm.is_foreign:
-        yield from (tuple(map(str, head)) for head in report.farm.heads)
 
 
 def print_faults(faults: Sequence[str]) -> None:

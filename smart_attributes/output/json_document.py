@@ -12,7 +12,7 @@ from typing import Any
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
-from ..model import Forecast, Judgement, Lately, Replacement, State, Verdict, worst
+from ..model import Forecast, Judgement, Lately, State, Verdict, worst
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
@@ -73,17 +73,14 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'notes': [note(each) for each in notes],
         'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,
         'findings': _findings(verdict), **todo.due._asdict()}
-    seen = verdict.last_seen
+    seen, grade = verdict.last_seen, verdict.replacement
     told = {'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
-            'depends': replacement.depends(verdict), 'replacement': _replacement(verdict.replacement),
+            'depends': replacement.depends(verdict), 'replacement': grade and {'label': grade.label, **note(grade.why)},
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
-            'forecasts': _forecasts(verdict.forecasts), 'past': _past(verdict.past)}
+            'forecasts': _forecasts(verdict.forecasts), 'past': {
+                metric: [[round(time), number] for time, number in points] for metric, points in verdict.past.items()}}
     return {**drive, **{key: value for key, value in told.items() if value}}
-
-
-def _replacement(replacement: Replacement | None) -> Json:
-    return {'label': replacement.label, **note(replacement.why)} if replacement else {}
 
 
 def _lately(lately: Lately) -> Json:
@@ -142,7 +139,3 @@ def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:
     return {metric: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest),
                      'estimate': f.is_estimate}
             for metric, f in forecasts.items()}
-
-
-def _past(past: Mapping[str, Sequence[tuple[float, float]]]) -> Json:
-    return {metric: [[round(time), number] for time, number in points] for metric, points in past.items()}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..errors import SmartError
 from ..failures import installing
 from ..knowledge.drive_database import Metric
-from ..model import Forecast, Judgement, State, Verdict, worst
+from ..model import Judgement, State, Verdict, worst
 from ..redundancy.replacement import Membership
 from ..words import clean
 from .perfdata import is_graphed
@@ -131,8 +131,8 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
 
 
 def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
-    told = [((verdict.device.name, metric, _basis(forecast)), forecast) for verdict in verdicts
-            for metric, forecast in sorted(verdict.forecasts.items())]
+    told = [((verdict.device.name, metric, 'use and age' if forecast.is_estimate else 'readings'), forecast)
+            for verdict in verdicts for metric, forecast in sorted(verdict.forecasts.items())]
     for field, meaning in FORECAST.items():
         yield Family(f'{PREFIX}forecast_{field}_seconds', f'{meaning}; the label basis names its source', BASIS,
                      [(labels, round(getattr(forecast, field))) for labels, forecast in told])
@@ -151,10 +151,6 @@ def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
 def _group(found: Membership) -> tuple[str, ...]:
     group = found.group
     return clean(group.id), clean(group.name), group.kind, group.level
-
-
-def _basis(forecast: Forecast) -> str:
-    return 'use and age' if forecast.is_estimate else 'readings'
 
 
 # --- the library ---------------------------------------------------------------------

@@ -43,9 +43,11 @@ class Run(NamedTuple):
 def as_text(run: Run) -> str:
     """Return the document of a run as JSON text on one line."""
     keys, ordered = ids(run), sorted(run.verdicts, key=severity.of_verdict)
+    # A drive in standby is OK unless options say otherwise.
+    unread = [verdict for verdict in ordered if verdict.problem and verdict.state is not State.OK]
     return json.dumps({
         'version': DOCUMENTS['metrics'], 'state': run.state.name, 'summary': run.summary, 'run': _of_the_run(run),
-        'remarks': list(map(json_document.note, run.remarks)), 'unread': sum(map(_is_unread, ordered)),
+        'remarks': list(map(json_document.note, run.remarks)), 'unread': len(unread),
         'host': run.host, 'made': int(run.now),
         'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
         'readings': [reading for verdict in ordered for reading in _readings(verdict, keys[verdict.device])],
@@ -81,12 +83,6 @@ def _plain(text: str) -> str:
 def _of_the_run(run: Run) -> str:
     words = '; '.join(sentence(coded(each), TEXT) for each in run.problems)
     return f'{run.of_itself.name}: {words or plugin.count(run.verdicts)}'
-
-
-def _is_unread(verdict: Verdict) -> bool:
-    """Return whether a drive should have been read and was not; a drive in standby is OK unless options say otherwise.
-    """
-    return bool(verdict.problem) and verdict.state is not State.OK
 
 
 def _drive(verdict: Verdict, key: str, run: Run) -> Json:

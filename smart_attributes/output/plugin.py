@@ -183,17 +183,12 @@ def drive_lines(verdict: Verdict, face: Face) -> list[str]:
 # --- single lines ----------------------------------------------------------------------
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
-    """Return the fields of a drive's line."""
-    identity = verdict.identity
-    return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60), with_clause(verdict),
+    """Return the fields of a drive's line; its findings end with whether the groups on it allow to replace it now."""
+    identity, told = verdict.identity, findings(verdict)
+    joined = '; '.join(part for part in (told, clause(verdict)) if part)
+    return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60),
+                Coded(told.code, joined) if isinstance(told, Coded) else joined,
                 None if hide_serial else clean(identity.serial, limit=40), clean(identity.firmware, limit=20))
-
-
-def with_clause(verdict: Verdict) -> str:
-    """Return the findings of a drive and, if it alerts, whether the groups on it allow to replace it now."""
-    told, more = findings(verdict), clause(verdict)
-    joined = '; '.join(part for part in (told, more) if part)
-    return Coded(told.code, joined) if isinstance(told, Coded) else joined
 
 
 def clause(verdict: Verdict) -> str:

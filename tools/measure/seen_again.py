@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from smart_attributes.constants import DAY
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import drive_logs, error_log
+from smart_attributes.knowledge import drive_logs, log_ages
 from smart_attributes.model import Report, State, Verdict
 from smart_attributes.typed import Json
 
@@ -42,7 +42,7 @@ AT = 'at'               # begins the name of a date and a family
 AGES = (('to 7 d', 7 * DAY), ('7 to 14 d', 14 * DAY), ('14 to 90 d', 90 * DAY), ('90 d to 1 y', 365 * DAY),
         ('over 1 y', math.inf))
 QUIET, ANY, LOGGED, INTERFACE = 'quiet', 'any', 'data error in the log', 'ICRC newest in the log'
-DATED = frozenset(('reported_uncorrect', 'reported_uncorrect alone', error_log.LOGGED, LOGGED, INTERFACE))
+DATED = frozenset(('reported_uncorrect', 'reported_uncorrect alone', log_ages.LOGGED, LOGGED, INTERFACE))
 # A maker is the first of these words in the family of the database entry, or in the model if the entry is for all.
 MAKERS = ('HGST', 'Hitachi', 'HPE', 'Intel', 'Samsung', 'Micron', 'Crucial', 'Kingston', 'SanDisk', 'Seagate',
           'Toshiba', 'KIOXIA', 'Western Digital', 'WD', 'HP')
@@ -105,7 +105,7 @@ def _logged(report: Report, verdict: Verdict) -> Iterator[tuple[str, str]]:
     on = next((j.reading.number for j in verdict.judgements if j.reading.metric == 'power_on_time'
                and j.reading.judged), None)
     if report.errors:
-        ago, is_bound = error_log.newest(report, on)
+        ago, is_bound = log_ages.newest(report, on)
         if ago is not None and (not is_bound or age_of(ago) == AGES[-1][0]):
             yield LOGGED, age_of(ago)
         if 'ICRC' in report.errors[0].kind:
