@@ -16,7 +16,7 @@ from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, Replacement, State, Verdict
-from smart_attributes.output import advice, json_document, table_cells
+from smart_attributes.output import advice, json_document, triage_table
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
@@ -57,7 +57,7 @@ def test_an_order_names_its_date_everywhere(days, to_do, quarter):
     """The forecast minus the lead time; "within 90 days" stood on drives that last 192."""
     worn = lasting(days, drive('sda', WORN))
     shown = json_document.document([worn], (), False, NOW)
-    (row,) = table_cells.rows([worn], False, NOW)
+    (row,) = triage_table.rows([worn], False, NOW)
     facts = of_document(shown)
 
     assert shown['drives'][0]['to_do'] == row.what[-1] == facts['to_do'] == to_do

@@ -19,7 +19,7 @@ from smart_attributes.output import (
     metrics_document,
     plugin,
     return_form,
-    table_cells,
+    triage_table,
 )
 from smart_attributes.reading import text_report
 from smart_attributes.redundancy import dependence
@@ -78,7 +78,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
 
 
 @pytest.mark.parametrize('command, module, name', [
-    ('check', plugin, 'drive_lines'), ('checkmk', checkmk, 'render'), ('triage', table_cells, '_row'),
+    ('check', plugin, 'drive_lines'), ('checkmk', checkmk, 'render'), ('triage', triage_table, '_row'),
     ('json', json_document, '_drive'), ('metrics', metrics, '_of_readings'), ('zabbix', metrics_document, '_drive'),
     ('list', drive_list, 'as_text'), ('explain', explain, 'head'), ('rma', return_form, 'lines')])
 def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(command, module, name, folder, monkeypatch,

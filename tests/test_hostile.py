@@ -18,7 +18,7 @@ from smart_attributes.commands import list as drive_list
 from smart_attributes.errors import Coded, DriveError
 from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Device, Report, State, Verdict
-from smart_attributes.output import explain, json_document, page, plugin, table_cells
+from smart_attributes.output import explain, json_document, page, plugin, triage_table
 from smart_attributes.output.json_document import document as faces_document
 from smart_attributes.reading import json_report, text_report
 
@@ -94,7 +94,7 @@ def limits() -> thresholds.Thresholds:
 def spoken(device: Device, report: Report, verdict: Verdict) -> list[str]:
     """Return what each face that is no daemon's says of a drive."""
     return ['\n'.join((*explain.head(verdict, False, 0), *explain.details(verdict, False))),
-            '\n'.join(map(str, table_cells.rows([verdict], False, 0)[0])),
+            '\n'.join(map(str, triage_table.rows([verdict], False, 0)[0])),
             json_document.as_text(json_document.document([verdict], [], False, 0)),
             drive_list.as_text([verdict], [device.address], False),
             drive_list.as_json([verdict], [device.address], False)]

@@ -6,7 +6,7 @@ from test_severity import C, W, drive, found
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.model import Forecast, Grown, Identity, Judgement, Lately, Place, Reading, Source, State
-from smart_attributes.output import table_cells
+from smart_attributes.output import triage_table
 
 NOW = 1_795_348_800  # 2026-11-22
 TB = 10 ** 12
@@ -17,7 +17,7 @@ def read(metric, number, unit='', judged=True, state=State.OK):
 
 
 def row(verdict, hide_serial=False):
-    return table_cells.rows([verdict], hide_serial, NOW)[0]
+    return triage_table.rows([verdict], hide_serial, NOW)[0]
 
 
 def test_a_healthy_drive_has_a_cell_for_each_number():
@@ -26,14 +26,14 @@ def test_a_healthy_drive_has_a_cell_for_each_number():
                   read('rated_written', 700 * TB, 'B'))._replace(
         identity=Identity('ATA', 'ACME X1', 'FW', 'SERIAL1'), place=Place('slot 7'))
 
-    assert row(given) == table_cells.DriveRow(
+    assert row(given) == triage_table.DriveRow(
         State.OK, 'sda', 'slot 7', 'ACME X1', 'SERIAL1', '9 %', 0.09, State.OK, '', '98 %',
         '31 C', '2.5 y', '398 TB of 700 TB', ())
     assert row(given, hide_serial=True).serial == ''
 
 
 def test_a_drive_that_reports_nothing_has_empty_cells():
-    assert row(drive('sda')) == table_cells.DriveRow(
+    assert row(drive('sda')) == triage_table.DriveRow(
         State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', ())
 
 
@@ -79,7 +79,7 @@ def test_a_long_bay_and_a_long_problem_are_cut():
 def test_the_worst_drive_is_first():
     drives = [drive('a'), drive('b', found('pending', 900, C, '8')), drive('c', found('endurance_used', 86, W, '85'))]
 
-    assert [each.drive for each in table_cells.rows(drives, False, NOW)] == ['b', 'c', 'a']
+    assert [each.drive for each in triage_table.rows(drives, False, NOW)] == ['b', 'c', 'a']
 
 
 def test_only_what_is_wrong_is_told_of_a_drive_and_when_to_order():
@@ -97,13 +97,13 @@ def test_the_soonest_forecast_is_shown(lefts, until):
     given = drive('sda')._replace(forecasts={str(number): Forecast(left * DAY, 0, 0, False)
                                              for number, left in enumerate(lefts)})
 
-    assert table_cells.until(given, NOW) == until
+    assert triage_table.until(given, NOW) == until
 
 
 @pytest.mark.parametrize('filled, drawn', [
     (0, '........'), (0.001, '#.......'), (0.5, '####....'), (0.9999, '#######.'), (1, '########'), (0.3, '##......')])
 def test_a_bar_shows_the_first_bit_and_the_last_gap(filled, drawn):
-    assert table_cells.bar(filled, '#', '.') == drawn
+    assert triage_table.bar(filled, '#', '.') == drawn
 
 
 FOUND = ('pending 900, critical above 8', 'endurance_used 86 %, warning above 85', 'crc_errors grew by 14')
@@ -120,19 +120,19 @@ FOUND = ('pending 900, critical above 8', 'endurance_used 86 %, warning above 85
     (FOUND, 36, 'pending 900, critical abo...; 2 more'), (FOUND, 0, '...; 2 more')])
 def test_findings_fill_the_width_and_none_is_left_out_in_silence(what, width, shown):
     """The beginning of a finding is shown only if 16 characters of it fit."""
-    assert table_cells.fitting(what, width) == shown
+    assert triage_table.fitting(what, width) == shown
 
 
 @pytest.mark.parametrize('told, unknown, said', [
     (['a'], 'b', ['a', 'b']), (['a', ''], None, ['a']), ([], 'b', ['b']), ([], '', ['no increases, no drives added or '
                                                                                     'removed'])])
 def test_changes_end_with_what_is_unknown(told, unknown, said):
-    assert table_cells.changed(told, unknown) == said
+    assert triage_table.changed(told, unknown) == said
 
 
 def test_changes_of_each_drive_have_a_line():
     grew = (Grown('sda', 'crc_errors', 212, 226, NOW, 'crc_errors grew by 14'),)
 
-    assert table_cells.lately_lines(Lately(NOW, grew, ('sdb is new',), ('s' * 3000,), 'no history before')) == [
+    assert triage_table.lately_lines(Lately(NOW, grew, ('sdb is new',), ('s' * 3000,), 'no history before')) == [
         'since 2026-11-22:', '  sda crc_errors grew by 14', '  sdb is new', '  ' + 's' * 1997 + '...',
         '  no history before']

@@ -17,7 +17,7 @@ from picture import plain
 
 from smart_attributes.commands.person import FORGET
 from smart_attributes.model import Forecast
-from smart_attributes.output import advice, table_cells, triage_table
+from smart_attributes.output import advice, triage_table
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
@@ -261,7 +261,7 @@ def test_a_forecast_is_a_month(left, is_estimate, told):
     pytest.param(0.99, '#######-', id='nearly-gone'), pytest.param(1, '########', id='gone')])
 def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
     """And empty only when nothing was used."""
-    assert table_cells.bar(filled, '#', '-') == shown
+    assert triage_table.bar(filled, '#', '-') == shown
 
 
 @pytest.mark.parametrize('width, told', [
@@ -269,7 +269,7 @@ def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
     pytest.param(12, 'a...; 2 more', id='a-part-of-one')])
 def test_findings_that_do_not_fit_are_counted(width, told):
     """The first one is the worst."""
-    assert table_cells.fitting(['abcdef', 'ghijkl', 'mnop'], width) == told
+    assert triage_table.fitting(['abcdef', 'ghijkl', 'mnop'], width) == told
 
 
 @pytest.mark.parametrize('width, told', [
@@ -280,10 +280,10 @@ def test_what_does_not_fit_whole_is_begun(width, told):
     """FAILED alone does not tell what to look at."""
     what = ['smart_status: FAILED', 'attribute 5 is at 1, not above its threshold', 'pending 86, critical above 8']
 
-    assert table_cells.fitting(what, width) == told
+    assert triage_table.fitting(what, width) == told
 
 
 def test_the_last_finding_is_cut_without_a_count():
     """Nothing is left out behind it."""
-    assert table_cells.fitting(['pending 9', 'attribute 5 is at 1, not above its threshold'], 40) == (
+    assert triage_table.fitting(['pending 9', 'attribute 5 is at 1, not above its threshold'], 40) == (
         'pending 9; attribute 5 is at 1, not a...')

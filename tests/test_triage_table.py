@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.model import Device, Forecast, Identity, State, Verdict
 from smart_attributes.output import triage_table
-from smart_attributes.output.table_cells import DriveRow, rows
+from smart_attributes.output.triage_table import DriveRow, rows
 
 BAD = DriveRow(
     State.CRITICAL, 'sdb', 'slot 7', 'ACME X1 LONG', 'SERIAL22', '155 %', 1.0, State.CRITICAL, 'used up',

@@ -48,10 +48,10 @@ def _texts(forms: Mapping[Callable[[Json], str], str | None], found: Survey,
 
 def _print_table(found: Survey, options: Options) -> Survey:
     """Print the table and what follows it; return what it shows."""
-    from ..output import table_cells, triage_table
+    from ..output import triage_table
     from ..redundancy import replacement
     rows, found = fence.shown(
-        found, lambda each: table_cells.rows(each.verdicts, options.naming.hide_serial, time.time()))
+        found, lambda each: triage_table.rows(each.verdicts, options.naming.hide_serial, time.time()))
     triage_table.print_table(rows, found.failures, found.faults, found.demands)
     if found.machine and found.machine.steps:
         print('replace in this order:', *replacement.lines(found.machine), sep='\n')
@@ -59,7 +59,7 @@ def _print_table(found: Survey, options: Options) -> Survey:
     for verdict in found.verdicts if options.verbose else ():
         for note in verdict.notes:
             print(f'{verdict.device.name}: {sentence(note, 500)}')
-    for line in table_cells.lately_lines(found.lately) if found.lately else ():
+    for line in triage_table.lately_lines(found.lately) if found.lately else ():
         print(line)
     return found
 

@@ -15,7 +15,7 @@ from ..model import State
 from ..output.advice import FAR, NOTHING, day
 from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
-from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow
+from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import TYPE_CHECKING, Json
 from ..wording import amount, plural
 from ..words import sentence

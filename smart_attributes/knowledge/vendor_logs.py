@@ -33,25 +33,11 @@ _NOTES: Mapping[int, tuple[str, str]] = {
     EMPTY: ('vendor-log-empty', '{} has no content')}
 
 
-class Field(NamedTuple):
-    """One number of a layout."""
-
-    metric: str
-    offset: int                    # bytes, in the page or in its row
-    length: int                    # bytes
-    row: int | None = None         # number of the row; None: the page has no rows
-    order: str = 'little'
-    unit: str = ''                 # of one count; '' is the metric's own
-    sentinels: tuple[int, ...] = ()  # numbers that mean "no value"
-    lowest: int = 0                # counts outside are not plausible
-    highest: int | None = None
-
-
 class Decoded(NamedTuple):
-    """A page: its status, its numbers, and details of a foreign one."""
+    """A page: its status and its numbers."""
 
     status: int
-    numbers: tuple[tuple[Field, int], ...] = ()
+    numbers: tuple[tuple[Json, int], ...] = ()  # each with its field in the layout
 
 
 class VendorLog(NamedTuple):
@@ -59,17 +45,6 @@ class VendorLog(NamedTuple):
 
     readings: tuple[Reading, ...] = ()
     notes: tuple[Coded, ...] = ()
-
-
-def fields(layout: Json) -> list[Field]:
-    """Return the fields of a layout in the order of the data file."""
-    return [Field(each['metric'], each['offset'], each['length'], each.get('row'), each.get('order', 'little'),
-                  each.get('unit', ''), tuple(each.get('not', ())), *_interval(each)) for each in layout['fields']]
-
-
-def _interval(field: Json) -> tuple[int, int | None]:
-    lowest, highest = field.get('valid', (0, None))
-    return lowest or 0, highest
 
 
 def decoded(layout: Json, page: bytes) -> Decoded:
@@ -82,11 +57,10 @@ def decoded(layout: Json, page: bytes) -> Decoded:
     if rows is None or not _has_layout(layout, page):
         return Decoded(FOREIGN)
     found = []
-    for field in fields(layout):
-        part = page if field.row is None else rows.get(field.row)
+    for field in layout['fields']:
+        part, start = rows.get(field['row']) if 'row' in field else page, field['offset']
         if part is not None:
-            found.append((field, int.from_bytes(part[field.offset:field.offset + field.length],
-                                                'big' if field.order == 'big' else 'little')))
+            found.append((field, int.from_bytes(part[start:start + field['length']], field.get('order', 'little'))))
     return Decoded(READ if found else EMPTY, tuple(found))
 
 
@@ -152,12 +126,12 @@ def _status(source: Source, status: float, is_stored: bool = False) -> Reading:
 
 def _readings(source: Source, result: Decoded, metrics: Mapping[str, Metric], identity: Identity) -> Iterator[Reading]:
     for field, count in result.numbers:
-        metric = metrics[field.metric]
-        if count in field.sentinels:
+        metric = metrics[field['metric']]
+        if count in field.get('not', ()):
             yield Reading(metric.name, None, metric.unit, source, judged=False, unknown=f'{count} means no value')
             continue
-        number = decode.in_base_unit(count, field.unit, identity)
-        if not (is_inside(count, (field.lowest, field.highest)) and is_inside(number, metric.valid)):
+        number = decode.in_base_unit(count, field.get('unit', ''), identity)
+        if not (is_inside(count, field.get('valid', (0, None))) and is_inside(number, metric.valid)):
             yield Reading(metric.name, None, metric.unit, source, judged=False,
                           unknown=f'{number:g} is not a plausible value')
         else:
@@ -174,7 +148,7 @@ def _from_history(source: Source, status: int, layout: Json, metrics: Mapping[st
 
 def names(layout: Json) -> list[str]:
     """Return the metrics of a layout, each once."""
-    return list(dict.fromkeys(field.metric for field in fields(layout)))
+    return list(dict.fromkeys(field['metric'] for field in layout['fields']))
 
 
 def _notes(source: Source, status: int) -> tuple[Coded, ...]:

@@ -27,7 +27,7 @@ from ..wording import listed, plural
 from ..words import visible
 from .advice import COPY, KEEP, LATER, NOTHING, ORDER_OF_ACTIONS, REJOIN, REPLACE, WATCH, day, in_its_groups
 from .packed_document import packed
-from .table_cells import changed
+from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 SHOWN = 12  # drives shown for one action; the others are in the table
