@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
-from smart_attributes.history import growth, series
+from smart_attributes.history import growth, series, upkeep
 from smart_attributes.history.growth import Growth, GrowthRule
 from smart_attributes.history.series import History
 from smart_attributes.model import Reading, Source
@@ -85,9 +85,9 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
     for now, number in numbers:
         known = series.with_reading(known, number, now)
         if now % DAY == 0:
-            before = series.day_limit(len(known.points), now)
+            before = now - upkeep.KEPT_WHOLE if len(known.points) > series.MANY else 0
             old = [point for point in known.points if point.time < before]
-            kept = series.thinned(old, 0) if old else []
+            kept = upkeep.thinned(old, 0) if old else []
             known = known._replace(points=(*kept, *(point for point in known.points if point.time >= before)))
         if (now // HOUR) % 6 == 0 and now % HOUR == 0 and growth.level_growth(known, [rule], now, falls=True):
             found.append(now)
