@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 
+from smart_attributes.devtools.reading_rules import fitting
 from smart_attributes.knowledge import decode
 from smart_attributes.model import Identity
 
@@ -16,13 +17,13 @@ LOGICAL = decode.LOGICAL_SECTORS
     ('reallocated', '', [LOGICAL]), ('crc_errors', '', [])])
 def test_a_drive_may_count_a_metric_in_units_that_become_its_own(metric, base, expected):
     """Errors of a cable are counted in no sectors."""
-    assert decode.fitting(metric, base) == expected
+    assert fitting(metric, base) == expected
 
 
 def test_bytes_are_counted_in_many_units():
     """But never in seconds."""
-    assert {'B', '32MiB', '1GB'} <= set(decode.fitting('host_written', 'B'))
-    assert not {'s', '%', LOGICAL} & set(decode.fitting('host_written', 'B'))
+    assert {'B', '32MiB', '1GB'} <= set(fitting('host_written', 'B'))
+    assert not {'s', '%', LOGICAL} & set(fitting('host_written', 'B'))
 
 
 @pytest.mark.parametrize(('count', 'unit', 'identity', 'expected'), [

@@ -119,7 +119,7 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             metric = context.database.metrics[field['metric']]
             if metric.is_verdict:
                 yield f'layout {name}: {metric.name} is a verdict, not a number; map another metric'
-            if field.get('unit') and field['unit'] not in decode.fitting(metric.name, metric.unit):
+            if field.get('unit') and field['unit'] not in reading_rules.fitting(metric.name, metric.unit):
                 yield f'layout {name}, {metric.name}: unit {field["unit"]} does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
                 yield f'layout {name}, {metric.name}: unit is missing; say what one count is worth'

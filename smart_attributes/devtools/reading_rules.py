@@ -21,13 +21,19 @@ _NORMALIZED = ('value', 'worst')
 
 def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
     unit, of_metric = spec.get('unit'), _UNIT_WORDS[metric.unit]
-    fitting = decode.fitting(metric.name, metric.unit)
-    if unit and unit not in fitting:
-        advice = f'write {", ".join(fitting)}' if metric.unit else ' or '.join(['leave it out',
-                                                                                *(f'write {name}' for name in fitting)])
+    units = fitting(metric.name, metric.unit)
+    if unit and unit not in units:
+        advice = (f'write {", ".join(units)}' if metric.unit
+                  else ' or '.join(['leave it out', *(f'write {name}' for name in units)]))
         yield f'unit {unit} does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield f'unit is missing: the metric is {of_metric}; say what one count is worth'
+
+
+def fitting(metric: str, base: str) -> Sequence[str]:
+    """Return the units in which a drive may count a metric that has this base unit."""
+    return [name for name, (of_unit, _) in decode.UNITS.items() if of_unit == base
+            and (name != decode.LOGICAL_SECTORS or metric in decode.COUNTED_IN_SECTORS)]
 
 
 def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:

@@ -127,7 +127,9 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
             if metric not in units:
                 yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}')
             yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units)
-            for kind, name in _unknown_groups(fields, groups):
+            unknown = [(kind, name) for kind in KINDS for name in fields.get(kind, {}).get('groups', ())
+                       if name not in groups]
+            for kind, name in unknown:
                 yield Mistake((*path, metric, kind, 'groups', name), f'{place}, {metric}, {kind}: unknown group '
                               f'"{name}"; {nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}')
             if 'acknowledged' in fields and not is_of_one_drive:
@@ -147,12 +149,6 @@ def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mista
         if families is not None and family not in families:
             yield Mistake(path, f'{place}: no entry has the family "{family}"; '
                           f'{nearest(family, families) or "triage -v shows the family of each drive"}')
-
-
-def _unknown_groups(fields: Json, groups: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield (kind, group) for each group of a metric's limits that is not defined."""
-    for kind in KINDS:
-        yield from ((kind, name) for name in fields.get(kind, {}).get('groups', ()) if name not in groups)
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:

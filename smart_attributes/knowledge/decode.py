@@ -191,10 +191,8 @@ def printed_bytes(raw: str) -> Bytes:
         if match:
             return _placed(map(int, match.groups()), places)
     halves = re.fullmatch(_HALVES, raw) if '/' in signs else None
-    return _half_bytes(int(halves[1]), int(halves[2])) if halves else _leading_byte(raw)
-
-
-def _leading_byte(raw: str) -> Bytes:
+    if halves:
+        return _half_bytes(int(halves[1]), int(halves[2]))
     match = re.fullmatch(_LEADING, raw)
     return (int(match[1]), *_NOTHING[1:]) if match and 0 <= int(match[1]) < 256 else _NOTHING
 
@@ -232,12 +230,6 @@ UNITS: Mapping[str, tuple[str, float]] = {
     'B': ('B', 1), '512B': ('B', 512), '4KiB': ('B', 4096), '8KiB': ('B', 8192), '16KiB': ('B', 16384),
     '1MiB': ('B', 2**20), '16MiB': ('B', 2**24), '32MiB': ('B', 2**25),
     '1GiB': ('B', 2**30), '16GiB': ('B', 2**34), '64GiB': ('B', 2**36), '1GB': ('B', 1e9), '64GB': ('B', 64e9)}
-
-
-def fitting(metric: str, base: str) -> Sequence[str]:
-    """Return the units in which a drive may count a metric that has this base unit."""
-    return [name for name, (of_unit, _) in UNITS.items() if of_unit == base
-            and (name != LOGICAL_SECTORS or metric in COUNTED_IN_SECTORS)]
 
 
 def in_base_unit(count: float, unit: str, identity: Identity) -> float:

@@ -155,13 +155,9 @@ def _notes(source: Source, status: int) -> tuple[Coded, ...]:
     if status not in _NOTES:
         return ()
     code, words = _NOTES[status]
-    detail = clean(source.definition) if status == FOREIGN else by_hand(source)
+    by_hand = f'smartctl -l nvmelog,{source.log.rpartition(" ")[2]},0x200 /dev/nvmeN'
+    detail = clean(source.definition) if status == FOREIGN else by_hand
     return (Coded(code, words.format(source.log, detail)),)
-
-
-def by_hand(source: Source) -> str:
-    """Return the command that prints a page, for people."""
-    return f'smartctl -l nvmelog,{source.log.rpartition(" ")[2]},0x200 /dev/nvmeN'
 
 
 def is_due(status: int, seconds: int, every: int) -> bool:

@@ -5,6 +5,7 @@ or removes a series of a graph. The text gets the remaining space, and never les
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
@@ -81,11 +82,14 @@ def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], defini
             of_kind.setdefault(verdict.identity.kind, set()).update(_possible(verdict, definitions, is_all))
     everything: set[str] = set().union(*of_kind.values())
     widths = {metric: _width(metric, values, definitions.get(metric)) for metric in everything}
-    found: dict[str, int] = {}
+    most: Counter[str] = Counter()
     for verdict in verdicts:
         for metric in everything if verdict.problem else of_kind[verdict.identity.kind]:
-            found[metric] = found.get(metric, 0) + size(verdict.device.name) + widths[metric]
-    return _at_least(found, values)
+            most[metric] += size(verdict.device.name) + widths[metric]
+    today: Counter[str] = Counter()
+    for value in values:  # a number under a label of version 1.6 counts as DIGITS
+        today[value.metric] += size(value.text) + (DIGITS + LIMITS if value.metric == perfdata.OLD else 0)
+    return most | today  # the larger of both for each metric
 
 
 def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
@@ -103,15 +107,6 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | N
     ends = sum(len(plain(end)) for end in (definition.minimum, definition.maximum)
                if end is not None) if definition else 0
     return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
-
-
-def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> dict[str, int]:
-    """Return sizes at least as large as those of this check; a number under a label of version 1.6 counts as DIGITS."""
-    today: dict[str, int] = {}
-    for value in values:
-        more = DIGITS + LIMITS if value.metric == perfdata.OLD else 0
-        today[value.metric] = today.get(value.metric, 0) + size(value.text) + more
-    return {metric: max(found.get(metric, 0), today.get(metric, 0)) for metric in {**found, **today}}
 
 
 # --- text --------------------------------------------------------------------------

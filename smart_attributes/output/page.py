@@ -42,6 +42,7 @@ OF_RISK: Mapping[Risk, str] = {Risk.BEYOND: 'CRITICAL', Risk.LAST: 'WARNING', Ri
                                Risk.DEGRADED: 'WARNING', Risk.UNKNOWN: 'UNKNOWN'}
 OF_MEMBER: Mapping[str, str] = {'faulty': 'CRITICAL', 'missing': 'CRITICAL', 'rebuilding': 'WARNING',
                                 'unknown': 'UNKNOWN'}
+RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # of the drives of a member, the worst first
 
 
 class Groups(NamedTuple):
@@ -240,7 +241,7 @@ def _more(count: int, noun: str) -> Iterator[Json]:
 
 
 def _member(member: Json, places: Mapping[str, int]) -> Json:
-    drives = _worst_first(member['drives'])
+    drives = sorted(member['drives'], key=lambda drive: RANKS.index(drive['state']))
     if not member['name']:
         return _box('empty slot' if member['slot'] is None else f'slot {member["slot"]}: empty', 'empty')
     own = OF_MEMBER.get(member['state'], '')
@@ -254,8 +255,3 @@ def _member(member: Json, places: Mapping[str, int]) -> Json:
 def _box(name: str, kind: str) -> Json:
     """Return a box with a name only. kind: its class in the page's style."""
     return {'name': name, 'kind': kind, 'drives': (), 'more': 0}
-
-
-def _worst_first(drives: Sequence[Json]) -> list[Json]:
-    ranks = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')
-    return sorted(drives, key=lambda drive: ranks.index(drive['state']))
