@@ -11,6 +11,7 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
+from smart_attributes.model import Answer
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.smartctl_calls import check_executable, prefix, read_arguments, version
 
@@ -298,6 +299,6 @@ def test_what_smartctl_says_is_no_refusal_of_sudo():
     """It would be asked again with fewer logs."""
     behind = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/sda'))
 
-    assert not smartctl_calls.is_refused(behind, b'{}', b'sudo: a password is required')
-    assert not smartctl_calls.is_refused(behind, b'', b'sudo: unable to resolve host x')
-    assert not smartctl_calls.is_refused(behind[2:], b'', b'sudo: a password is required')
+    assert not smartctl_calls.is_refused(Answer(behind, 'done', stdout=b'{}', stderr=b'sudo: a password is required'))
+    assert not smartctl_calls.is_refused(Answer(behind, 'done', stderr=b'sudo: unable to resolve host x'))
+    assert not smartctl_calls.is_refused(Answer(behind[2:], 'done', stderr=b'sudo: a password is required'))

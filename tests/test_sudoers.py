@@ -21,6 +21,7 @@ from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import main
 from smart_attributes.errors import UsageError
+from smart_attributes.model import Answer
 from smart_attributes.reading import addresses, device_types, smartctl_calls, sudoers
 
 pytestmark = pytest.mark.xdist_group('sudo')
@@ -576,8 +577,10 @@ def test_a_refusal_of_the_real_sudo_is_known_as_one(sudo):
     admitted = sudo.runs(sudo.fake.path, *smartctl_calls.SCAN)
     behind = ('/usr/bin/sudo', '-n', sudo.fake.path)
 
-    assert smartctl_calls.is_refused(behind, refused.stdout.encode(), refused.stderr.encode()), refused.stderr
-    assert not smartctl_calls.is_refused(behind, admitted.stdout.encode(), admitted.stderr.encode())
+    assert smartctl_calls.is_refused(
+        Answer(behind, 'done', stdout=refused.stdout.encode(), stderr=refused.stderr.encode())), refused.stderr
+    assert not smartctl_calls.is_refused(
+        Answer(behind, 'done', stdout=admitted.stdout.encode(), stderr=admitted.stderr.encode()))
 
 
 def test_behind_sudo_a_smartctl_that_hangs_keeps_its_drive_locked_and_is_found_by_the_next_check(sudo, open_place):

@@ -112,7 +112,7 @@ class VendorPages:
         log, answer = log_of(read, self._judge), answers.get(self._command(read))
         if not log or not answer or not isinstance(read.outcome, Report):
             return read
-        is_refused = smartctl_calls.is_refused(answer.command, answer.stdout, answer.stderr)
+        is_refused = smartctl_calls.is_refused(answer)
         return read._replace(outcome=read.outcome._replace(vendor_log=nvme_log.page_of(answer, log[0])),
                              remark=OLD_RULE if is_refused else read.remark)
 

@@ -28,7 +28,9 @@ def distinct(reads: Sequence[Read]) -> list[Distinct]:
     for read in reads:
         names = _names(read) if len(reads) > 1 else []
         same = next((groups[place] for place in sorted({place for name in names for place in bearers.get(name, ())})
-                     if all(_is_one(read, other) for other in groups[place])), None)
+                     if all(
+                         read.identity and other.identity and is_same_drive(read.identity, other.identity)
+                         for other in groups[place])), None)
         if same is None:
             same = []
             for name in names:
@@ -47,10 +49,6 @@ def _names(read: Read) -> list[str]:
         return []
     serial, wwn = serial_key(read.identity.serial), _wwn(read.identity)
     return [*([f'serial {serial}'] if serial else ()), *([f'wwn {wwn}'] if wwn else ())]
-
-
-def _is_one(read: Read, other: Read) -> bool:
-    return read.identity is not None and other.identity is not None and is_same_drive(read.identity, other.identity)
 
 
 def note(drive: Distinct) -> str:

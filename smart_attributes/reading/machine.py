@@ -67,7 +67,7 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     first = (*prefix, *smartctl_calls.SCAN)
     for command in (first, *smartctl_calls.former(first)):
         answer = next(runner.run([command], 1, how.drive_timeout, deadline))
-        if not _is_refused(answer):
+        if not smartctl_calls.is_refused(answer):
             break
     if answer.outcome == 'done' and answer.status == 0:
         return scans.from_scan(answer.stdout.decode('utf-8', 'replace'))
@@ -80,10 +80,6 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
     raise error
-
-
-def _is_refused(answer: Answer) -> bool:
-    return smartctl_calls.is_refused(answer.command, answer.stdout, answer.stderr)
 
 
 def _text_of(answer: Answer) -> str:
@@ -124,14 +120,14 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
 
 
 def _read(plan: Plan, answer: Answer) -> Read:
-    remark = OLD_RULE if plan.former is not None and not _is_refused(answer) else NOTHING
+    remark = OLD_RULE if plan.former is not None and not smartctl_calls.is_refused(answer) else NOTHING
     return Read(plan.device, _outcome(answer), f'{" ".join(answer.command)}\n{_text_of(answer)}', remark,
                 answer.seconds, answer.waited)
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
     """Return a plan to retry if sudo allows only calls of earlier versions, or None."""
-    if not _is_refused(answer):
+    if not smartctl_calls.is_refused(answer):
         return None
     former = smartctl_calls.former(plan.command) if plan.former is None else plan.former
     return plan._replace(command=former[0], former=former[1:]) if former else None

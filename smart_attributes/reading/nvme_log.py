@@ -59,7 +59,7 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
         return LogPage(number, status=HANGS)
     if answer.outcome != 'done':
         return LogPage(number, status=UNREAD) if answer.outcome == 'overflow' else None
-    if smartctl_calls.is_refused(answer.command, answer.stdout, answer.stderr):
+    if smartctl_calls.is_refused(answer):
         return LogPage(number, status=UNREAD)
     found = parse(answer.stdout, number) if not answer.status else _failure(answer.stdout)
     return LogPage(number, found) if isinstance(found, bytes) else LogPage(number, status=UNREAD, failure=found)

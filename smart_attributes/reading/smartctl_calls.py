@@ -14,6 +14,8 @@ TYPE_CHECKING = False  # see typed, which would load collections before the firs
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ..model import Answer
+
     Command = tuple[str, ...]
 
 # The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands separators and translated words out of what is
@@ -88,14 +90,14 @@ def former(command: Command) -> list[Command]:
     return [line for line in dict.fromkeys(lines) if line != command]
 
 
-def is_refused(command: Command, stdout: bytes, stderr: bytes) -> bool:
-    """Return whether sudo refused this command because no rule allows it.
+def is_refused(answer: Answer) -> bool:
+    """Return whether sudo refused a command because no rule allows it.
 
     Source: sudo 1.9, plugins/sudoers/check.c and logging.c; sudo-rs 0.2, src/common/error.rs.
     """
     words = (b'password is required', b'is not allowed to execute', b'authentication is required',
              b"I'm afraid I can't do that")
-    return is_behind_sudo(command) and not stdout and any(phrase in stderr for phrase in words)
+    return is_behind_sudo(answer.command) and not answer.stdout and any(phrase in answer.stderr for phrase in words)
 
 
 def prefix(executable: str, nosudo: bool = False) -> Command:

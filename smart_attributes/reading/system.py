@@ -115,17 +115,15 @@ class Disk(NamedTuple):
 
 def disks(root: str) -> list[Disk]:
     """Return the disks of this machine. root: the directory to use as /. Unreadable entries count as absent."""
-    return list(_disks(os.path.join(root, 'sys')))
-
-
-def _disks(sys: str) -> Iterator[Disk]:
+    sys, found = os.path.join(root, 'sys'), []
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
         if _DISKS.fullmatch(name) and os.path.isdir(device):
             made = _nvme(name, device) if name.startswith('nvme') else _scsi(name, device, sys)
             is_gone = text_of(f'{folder}/removable') == '1' or text_of(f'{folder}/size') == '0'
-            yield made._replace(is_drive=made.is_drive and not is_gone)
+            found.append(made._replace(is_drive=made.is_drive and not is_gone))
+    return found
 
 
 def _nvme(name: str, device: str) -> Disk:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..model import Group, Member
@@ -158,35 +158,29 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]]
     targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
     gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
-    is_doubtful = any(_ERRORS.search(text_of(f'{each}/error_stats')) for each in entries)
+    counters = [text_of(f'{each}/error_stats') for each in entries]
     # The target of a replacement counts like the others, since nobody knows which device it is.
     members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
-    level, unknown = _btrfs_level(_profiles(folder), bool(entries) and all(map(_has_counters, entries)))
+    level, unknown = _btrfs_level(_profiles(folder), bool(entries) and all(
+        each.startswith('write_errs ') for each in counters))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME] or (used[0] if used else uuid)
-    doubts = (_DOUBT.format(argument(used[0] if used else '', 'MOUNTPOINT')),) if is_doubtful else ()
+    doubts = (_DOUBT.format(argument(used[0] if used else '', 'MOUNTPOINT')),) if any(
+        map(_ERRORS.search, counters)) else ()
     # A device that was pulled out is already counted as a member.
     missing = max(gone - sum(member.state == 'missing' for member in members), 0)
     return Group(f'btrfs {uuid}', name, 'btrfs', level, len(members), 0, tuple(members), 'replace' if targets else '',
                  None, used, missing, unknown, doubts)
 
 
-def _has_counters(entry: str) -> bool:
-    return text_of(f'{entry}/error_stats').startswith('write_errs ')
-
-
 def _profiles(folder: str) -> set[str]:
     """Return the profiles that hold data or metadata: several during a conversion. An empty one is left from mkfs."""
-    return {profile for space, profile in _listed(folder)
-            if text_of(f'{folder}/allocation/{space}/{profile}/used_bytes') != '0'}
-
-
-def _listed(folder: str) -> Iterator[tuple[str, str]]:
-    for space in _SPACES:
-        for name in names_in(f'{folder}/allocation/{space}'):
-            if name in PROFILES or names_in(f'{folder}/allocation/{space}/{name}'):  # else it is a file
-                yield space, name
+    places = [(name, f'{folder}/allocation/{space}/{name}')
+              for space in _SPACES for name in names_in(f'{folder}/allocation/{space}')]
+    return {name for name, place in places
+            if (name in PROFILES or names_in(place))  # else it is a file
+            and text_of(f'{place}/used_bytes') != '0'}
 
 
 def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:

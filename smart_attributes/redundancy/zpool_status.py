@@ -107,7 +107,7 @@ def _of_text(lines: list[str]) -> Pool:
         return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
     if _SUSPENDED.search(' '.join((*fields.get('see', ()), *fields.get('status', ())))):
         state = 'SUSPENDED'
-    return Pool(name, state, _scans(fields.get('scan', [])), *rows, doubt=_doubt(fields))
+    return Pool(name, state, tuple(filter(None, map(_scan, fields.get('scan', [])))), *rows, doubt=_doubt(fields))
 
 
 def _doubt(fields: dict[str, list[str]]) -> str:
@@ -159,17 +159,12 @@ def _rows(config: str, pool: str, state: str) -> tuple[tuple[Vdev, ...], tuple[V
     if depth or root.name != pool or any(not depth for rows in (rest, *map(found.get, (*DATA[1:], *NOT_DATA)))
                                          for depth, _ in rows or ()):
         raise _NotUnderstood('the table does not begin with the pool')
-    _compare(state, root.state)
+    if root.state != state != 'SUSPENDED':
+        raise _NotUnderstood('two states of the pool')
     found['normal'] = rest
     data, others, spares = (sum((_tree(found.get(kind, [])) for kind in kinds), ())
                             for kinds in (DATA, ('logs', 'cache'), ('spares',)))
     return data, others, spares
-
-
-def _compare(state: str, root: str) -> None:
-    """Raise _NotUnderstood if a pool that is not suspended has two states."""
-    if root != state != 'SUSPENDED':
-        raise _NotUnderstood('two states of the pool')
 
 
 def _row(line: str, column: int) -> tuple[int, Vdev]:
@@ -212,10 +207,6 @@ def path_of(name: str, state: str, detail: str) -> str:
     path = detail[len('was '):] if is_gone else name
     is_there = state not in ('UNAVAIL', 'REMOVED') and not is_gone
     return path if path.startswith('/dev/disk/by-id/' if not is_there else '/') else ''
-
-
-def _scans(texts: list[str]) -> tuple[Scan, ...]:
-    return tuple(scan for scan in map(_scan, texts) if scan)
 
 
 def _scan(text: str) -> Scan | None:
