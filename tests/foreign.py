@@ -24,7 +24,7 @@ from conftest import ROOT
 from test_history_store import DRIVE, OPEN, START, check
 
 from smart_attributes import alarm
-from smart_attributes.check import judging, rulebook
+from smart_attributes.check import judging
 from smart_attributes.constants import DAY
 from smart_attributes.devtools import sources
 from smart_attributes.errors import HistoryUnusable, SmartError
@@ -217,7 +217,7 @@ def read_entries(data: bytes) -> None:
     """A file of entries."""
     rules, shipped_ones = shipped(), _concerned()
     file = site_file.understood(data.decode('utf-8', 'replace'), 'attributes', 'x.json')
-    [file] = rulebook._faultless_entries(shipped_ones, [file])
+    [file] = site_file.faultless_entries(shipped_ones, [file])
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
     database = drive_database.SpecDatabase(shipped_ones, [(file.name, file.data)])
@@ -237,7 +237,7 @@ def read_limits(data: bytes) -> None:
     """A file of limits, or acknowledged.json."""
     rules = shipped()
     file = site_file.understood(data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json')
-    [file] = rulebook._faultless_limits([file], rules.database.units, ())
+    [file] = site_file.faultless_limits([file], rules.database.units, ())
     list(thresholds.from_overrides(file.data.get('overrides', ())))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive

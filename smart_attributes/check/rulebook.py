@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from .. import alarm
@@ -124,10 +124,12 @@ def judge_of(options: Options, site: Site) -> Judge:
     newest, mistakes = _database(options.data.config)
     mistakes += site.mistakes
     old = options.before.opinion(options.data.config, mistakes) if options.before else None
-    attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
-    database = _with_entries(newest, attributes)
+    database, attributes = _with_entries(newest, [*site.attributes, *(old.entries if old else ())])
     default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
-    limits = _faultless_limits(site.thresholds, database.units, default.get('groups', ()))
+    limits: Sequence[SiteFile] = site.thresholds
+    if limits:
+        from ..knowledge import site_file
+        limits = site_file.faultless_limits(limits, database.units, default.get('groups', ()))
     for file in (*attributes, *limits):
         mistakes += file.mistakes
     _check_metrics(options, database.units)
@@ -146,15 +148,18 @@ def database_of(data: DataFiles) -> SpecDatabase:
     """Return the database with the entries of this site, for a command that judges no drive itself."""
     newest, files = shipped_database(data.config), files_of(data, [])[0]
     if not files:
-        return _with_entries(newest, ())
+        return _with_entries(newest, ())[0]
     from ..knowledge import site_file
-    return _with_entries(newest, _faultless_entries(newest, [site_file.load(path, 'attributes', shown)
-                                                             for path, shown in files]))
+    return _with_entries(newest, [site_file.load(path, 'attributes', shown) for path, shown in files])[0]
 
 
-def _with_entries(newest: Json, files: Sequence[SiteFile]) -> SpecDatabase:
+def _with_entries(newest: Json, files: Sequence[SiteFile]) -> tuple[SpecDatabase, Sequence[SiteFile]]:
+    """Return the database with the usable entries of files, and these files with their mistakes."""
     from ..knowledge import drive_database
-    return drive_database.SpecDatabase(newest, [(file.name, file.data) for file in files])
+    if files:
+        from ..knowledge import site_file
+        files = site_file.faultless_entries(newest, files)
+    return drive_database.SpecDatabase(newest, [(file.name, file.data) for file in files]), files
 
 
 def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:
@@ -178,25 +183,6 @@ def today() -> str:
 def day(moment: float) -> str:
     """Return the local date of a time in seconds since 1970."""
     return time.strftime('%Y-%m-%d', time.localtime(moment))
-
-
-def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile]:
-    """Return files with entries, without the parts that would break a check."""
-    if not files:
-        return []
-    from ..knowledge import data_errors, site_file
-    everything = [shipped, *(file.data for file in files)]
-    names = [{name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
-    return [site_file.without(file, data_errors.of_entries(file.data, *names)) for file in files]
-
-
-def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str],
-                      groups: Collection[str]) -> list[SiteFile]:
-    """Return files with limits, without the parts that would break a check."""
-    if not files:
-        return []
-    from ..knowledge import data_errors, site_file
-    return [site_file.without(file, data_errors.of_limits(file.data, units, groups)) for file in files]
 
 
 def shipped_database(config: str) -> Json:

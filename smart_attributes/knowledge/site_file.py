@@ -5,7 +5,7 @@ A mistake must not hide a dying drive: everything else in the file still applies
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..errors import DataError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
@@ -66,6 +66,20 @@ def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
     rest = len(sentences) - SHOWN
     more = [f'{name}: {rest} more mistakes; to see all, run: check_smart_attributes validate'] if rest > 0 else []
     return (*sentences[:SHOWN], *more)
+
+
+def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile]:
+    """Return files with entries, without the parts that would break a check. shipped: attributes.json."""
+    from .data_errors import of_entries
+    everything = [shipped, *(file.data for file in files)]
+    names = [{name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
+    return [without(file, of_entries(file.data, *names)) for file in files]
+
+
+def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups: Collection[str]) -> list[SiteFile]:
+    """Return files with limits, without the parts that would break a check. groups: the vendor groups."""
+    from .data_errors import of_limits
+    return [without(file, of_limits(file.data, units, groups)) for file in files]
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
