@@ -151,6 +151,6 @@ def test_with_one_job_a_drive_that_is_being_ended_still_counts(tmp_path):
                  before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait")
     fake.answers(read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}')
 
-    run('-p', fake.path, '--nosudo', '--jobs', '1', '--drive-timeout', '0.7', '-d', '/dev/sda', '-d', '/dev/sdb')
+    run('-p', fake.path, '--nosudo', '--jobs', '1', '--drive-timeout', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
     assert trace.read_text().split() == ['over', 'next']
