@@ -206,7 +206,7 @@ def read_page(data: bytes) -> None:
         told = vendor_logs.of_drive(report, ('0xC0', name), layout, metrics, {})
         numbers = [reading.number for reading in told.readings if reading.metric != vendor_logs.STATUS
                    and reading.number is not None]
-        assert all(count.to_bytes(field.length, 'little') in page for field, count in result.numbers), 'made up'
+        assert all(count.to_bytes(field['length'], 'little') in page for field, count in result.numbers), 'made up'
         assert len(numbers) <= len(result.numbers), 'made up'
         assert result.status == vendor_logs.READ or (not numbers and told.notes), 'a page that is not read'
 
