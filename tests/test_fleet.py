@@ -27,7 +27,7 @@ from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.reading import json_report
 
 DRIVES = 40182
-PART = 6        # one drive in so many takes 15 seconds instead of 90
+PART = 6        # without the long tests, every sixth drive: 15 seconds instead of 90
 STRANGE = 'WD_BLACK AN1500'
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import architecture
 import pytest
 from architecture import BASE, MEASURING, MODULES, PACKAGE, imports, imports_from_outside, subpackage
-from conftest import ROOT, drive_path
+from conftest import ROOT, drive_path, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading import smartctl_calls
@@ -135,6 +135,23 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     assert {name for name in loaded if name.startswith('smart_attributes.commands.')} == {
         'smart_attributes.commands.table', 'smart_attributes.commands.check'}
     assert ('smart_attributes.redundancy.dependence' in loaded) == (drive == '/dev/silent')   # it alerts
+
+
+@pytest.mark.parametrize('words, needed', [
+    (['list', '--report', drive_path('intel-s3500-healthy')], 'commands.list'), (['fleet', '{folder}'], 'fleet.table')],
+    ids=['list', 'fleet'])
+def test_who_judges_no_drive_loads_no_survey(words, needed, tmp_path):
+    """Neither survey nor judging nor limits: a list names drives, and a fleet's verdicts come from its hosts."""
+    (tmp_path / 'db1.json').write_text(run('triage', '--json', '--report', drive_path('intel-s3500-healthy')).text)
+    asked = [word.format(folder=tmp_path) for word in words]
+    code = (f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
+            f'from smart_attributes import main\nprint(main.run({asked!r}), *sys.modules)')
+    done = subprocess.run([sys.executable, '-IS', '-c', code], capture_output=True, text=True)
+
+    status, *loaded = done.stdout.splitlines()[-1].split()
+    assert (status, f'smart_attributes.{needed}' in loaded) == ('0', True)
+    assert {'smart_attributes.check.survey', 'smart_attributes.check.verdicts', 'smart_attributes.check.judging',
+            'smart_attributes.knowledge.thresholds'}.isdisjoint(loaded)
 
 
 def test_no_model_name_is_in_the_code():

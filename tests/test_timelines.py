@@ -27,7 +27,7 @@ def measured(tmp_path):
 
 @pytest.fixture
 def every(shared, tmp_path):
-    """One in so many drives of the real timelines: all take half a minute, and with history eight times as long."""
+    """Every n-th drive of the real timelines: all of them take half a minute, and with history four minutes."""
     def kept(step: int) -> str:
         if step == 1:
             return str(shared / 'drives/timelines.csv.gz')
