@@ -126,12 +126,11 @@ def serve(line: socket.socket) -> None:
 def _load() -> None:
     """Load what the program may load at any time: a call that becomes another user may not read it any more."""
     import smart_attributes
-    for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.'):
-        importlib.import_module(each.name)
+    ours = (each.name for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.'))
     sources = (path.read_text() for path in (ROOT / 'smart_attributes').rglob('*.py'))
     names = {name for text in sources for name in re.findall(r'(?m)^ +(?:from|import) ([a-zA-Z][\w.]*)', text)}
-    for name in (*LIBRARIES, *names):
-        with contextlib.suppress(ImportError):
+    for name in (*ours, *LIBRARIES, *names):
+        with contextlib.suppress(ImportError):   # who needs what is missing says so in its own call
             importlib.import_module(name)
 
 
