@@ -325,6 +325,19 @@ class Dependence(NamedTuple):
     said: str                     # "md0 (raid1, /srv), tolerates no further loss"
 
 
+class Risk(NamedTuple):
+    """How many drives with the same finding failed, counted; see thresholds/risk.json."""
+
+    metric: str
+    whose: str                    # "Seagate disks"; "disks of all vendors" if the drive's own vendor has too few
+    share_90: float | None        # share that failed within 90 days; None: not known
+    share_365: float | None       # within a year
+    low: float                    # 90 % interval of the share within a year
+    high: float
+    drives: int                   # that had this finding
+    failures: int                 # of these, within a year
+
+
 class Replacement(NamedTuple):
     """Whether a drive may be replaced at present."""
 
@@ -367,6 +380,7 @@ class Verdict(NamedTuple):
     last_seen: Identity | None = None  # the drive last read at this address, if none answers now
     entry: str | None = None   # family of the database entry that was selected
     meaning: str = ''             # how many such drives failed in this state; '' if unknown
+    risk: Risk | None = None      # None: nothing that alerts was measured
     old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
     place: Place = Place()        # looked up for interactive commands, not in a check
     depends: tuple[Dependence, ...] = ()  # the groups on the drive
