@@ -258,6 +258,7 @@ class Judgement(NamedTuple):
     growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
     reason: str = ''              # the reason given by whoever set the limit; '' if nothing is judged
     grown: float = 0              # increase of the number, base unit; 0 unless `growth` reports it
+    grown_ago: float = 0          # seconds since that increase was noticed
     concern: str = ''             # meaning of a finding for the drive, a name in severity.ORDER
     acknowledged: bool = False    # it would alert if the number were not acknowledged
 
@@ -336,6 +337,7 @@ class Risk(NamedTuple):
     high: float
     drives: int                   # that had this finding
     failures: int                 # of these, within a year
+    said: str = ''                # "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."
 
 
 class Replacement(NamedTuple):

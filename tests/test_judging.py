@@ -826,16 +826,6 @@ def test_a_counter_that_was_higher_before_is_noted(database, limits):
     assert [note.code for note in told.notes if note not in verdict.notes] == ['counter-set-back']
 
 
-@pytest.mark.parametrize('model, words', [('ST4000NM0033-9ZM170', ' such Seagate disks failed '), ('ACME X1', '')])
-def test_a_state_means_what_was_measured_of_the_vendors_disks(database, limits, model, words):
-    """Nothing was measured of all the others."""
-    report = Report(Identity('ATA', model, serial='S1', rotation=7200), True, attributes=(row(197, raw='3000'),))
-    verdict = judging.judge(SDA, report, database, limits, judging.Rules())
-
-    assert verdict.state is not State.OK
-    assert words in verdict.meaning and bool(words) is bool(verdict.meaning)
-
-
 def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric(database):
     """The state is of the higher number, the reading is today's."""
     hot = Reading('temperature', 58, 'C', Source(attribute=194))
@@ -1041,15 +1031,3 @@ def test_the_limits_of_time_left_are_those_of_this_drive(selector):
 def test_history_that_another_user_could_have_written_makes_no_time_longer(metrics, before, is_own, days):
     """It could silence an alarm; it may only raise one."""
     assert time_left(metrics, before=before, is_own=is_own)[0] == pytest.approx(days, rel=0.05)
-
-
-@pytest.mark.parametrize('judged, kind, meaning', [
-    ([('data', State.WARNING)], 'hdd', 'many failed'), ([('errors', State.WARNING)], 'hdd', 'many failed'),
-    ([('', State.WARNING)], 'hdd', ''), ([('wear', State.WARNING)], 'hdd', ''), ([('data', State.WARNING)], 'ssd', ''),
-    ([('health', State.CRITICAL), ('data', State.WARNING)], 'hdd', ''), ([('data', State.OK)], 'hdd', '')],
-    ids=['lost-data', 'bad-sectors', 'temperature', 'wear', 'kind-without-rates', 'health-decides', 'ok'])
-def test_a_state_says_how_many_such_drives_failed_if_counts_like_the_measured_ones_decide_it(judged, kind, meaning):
-    given = thresholds.Thresholds({'states': {'hdd': {'WARNING': 'many failed', 'CRITICAL': 'nearly all failed'}}})
-    judgements = [Judgement(Reading('x', 1, '', Source('log')), state, concern=concern) for concern, state in judged]
-
-    assert judging._meaning(judgements, given, kind, '') == meaning

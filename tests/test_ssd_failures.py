@@ -53,7 +53,7 @@ def test_failed_drives_stand_beside_healthy_ones(measured):
         row['healthy_more_percent']) for row in rows}
 
     assert found['A', '', 'WARNING'] == (3, 2, 0.0, 1, 0, 0.0)
-    assert found['A', '', 'CRITICAL'] == (3, 1, 0.0, 1, 0, 0.0)
+    assert found['A', '', 'CRITICAL'] == (3, 0, 0.0, 1, 0, 0.0)
     assert found['A', 'reallocated', 'WARNING'] == (3, 1, 0.0, 1, 0, 0.0)
     assert found['A', 'reallocated', 'above 5'] == (3, 1, 0.0, 1, 1, 100.0)
     assert found['all', 'reallocated', 'above 5'] == (3, 1, 0.0, 2, 1, 50.0)

@@ -3,7 +3,7 @@ import pytest
 
 from smart_attributes.knowledge import thresholds
 from smart_attributes.knowledge.thresholds import CommandLineLimits, DriveLimit, Limit, Thresholds, selects
-from smart_attributes.model import Device, Identity, State
+from smart_attributes.model import Device, Identity
 
 DEFAULT = {'metrics': {'endurance_used': {'warning': '85', 'critical': '95', 'graph': True, 'why': 'rated life'},
                        'temperature': {'hdd': {'warning': '50'},
@@ -450,51 +450,3 @@ def test_a_site_file_overrides_the_limits_of_a_group_and_may_have_groups_of_its_
     levels = [limits.limit('pending', SDA, HDD, family)[:2] for family in ('Acme hard disk', 'Zenith hard disk')]
 
     assert levels == [('3', '8'), ('5', None)]
-
-
-# --- the meaning of a state ------------------------------------------------------------------------
-
-MEANT = {'groups': {'Acme': ['Acme hard disk'], 'Old Acme': ['Acme hard disk'], 'Zenith': ['Zenith hard disk']},
-         'states': {'hdd': {'WARNING': '1 in 9 disks failed', 'CRITICAL': '1 in 2 disks failed',
-                            'groups': {'Acme': {'WARNING': '1 in 5 Acme disks failed'},
-                                       'Old Acme': {'WARNING': 'not asked', 'UNKNOWN': '1 in 7 old ones failed'}}},
-                    'ssd': {'CRITICAL': '1 in 8 SSDs failed'}}}
-OURS = {'groups': {'Ours': ['Zenith hard disk']},
-        'states': {'hdd': {'WARNING': '1 in 4 of ours failed', 'groups': {
-            'Ours': {'WARNING': '1 in 3 of these failed'}, 'Old Acme': {'OK': 'none failed'}}},
-                   'nvme': {'CRITICAL': 'all failed'}}}
-
-
-@pytest.mark.parametrize('state, kind, family, meaning', [
-    (State.WARNING, 'hdd', 'Acme hard disk', '1 in 5 Acme disks failed'),
-    (State.CRITICAL, 'hdd', 'Acme hard disk', '1 in 2 disks failed'),
-    (State.UNKNOWN, 'hdd', 'Acme hard disk', '1 in 7 old ones failed'), (State.OK, 'hdd', 'Acme hard disk', ''),
-    (State.WARNING, 'hdd', 'Zenith hard disk', '1 in 9 disks failed'),
-    (State.WARNING, 'hdd', '', '1 in 9 disks failed'), (State.WARNING, 'hdd', 'Other', '1 in 9 disks failed'),
-    (State.CRITICAL, 'ssd', 'Acme hard disk', '1 in 8 SSDs failed'), (State.WARNING, 'ssd', 'Acme hard disk', ''),
-    (State.CRITICAL, 'nvme', '', ''), (State.CRITICAL, '', '', '')],
-    ids=['group', 'state-not-of-group', 'second-group', 'unknown-state', 'group-not-in-states', 'no-family',
-         'other-family', 'other-kind', 'state-not-of-kind', 'unknown-kind', 'no-kind'])
-def test_the_meaning_of_a_state_is_that_of_the_group_before_that_of_the_kind(state, kind, family, meaning):
-    assert Thresholds(MEANT).meaning(state, kind, family) == meaning
-
-
-@pytest.mark.parametrize('state, kind, family, meaning', [
-    (State.WARNING, 'hdd', '', '1 in 4 of ours failed'), (State.CRITICAL, 'hdd', '', '1 in 2 disks failed'),
-    (State.WARNING, 'hdd', 'Zenith hard disk', '1 in 3 of these failed'),
-    (State.OK, 'hdd', 'Acme hard disk', 'none failed'), (State.CRITICAL, 'nvme', '', 'all failed'),
-    (State.CRITICAL, 'ssd', '', '1 in 8 SSDs failed'), (State.WARNING, 'nvme', '', '')],
-    ids=['kind', 'only-shipped', 'own-group', 'own-state-of-shipped-group', 'own-kind', 'shipped-kind', 'nowhere'])
-def test_the_meaning_of_a_site_file_comes_before_the_shipped_one(state, kind, family, meaning):
-    assert Thresholds(MEANT, [('site.json', OURS)]).meaning(state, kind, family) == meaning
-
-
-def test_the_last_of_several_site_files_gives_the_meaning():
-    """As with limits."""
-    sites = [(f'{number}.json', {'states': {'hdd': {'WARNING': number}}}) for number in '12']
-
-    assert Thresholds(MEANT, sites).meaning(State.WARNING, 'hdd', '') == '2'
-
-
-def test_without_states_in_any_file_no_meaning_is_known():
-    assert Thresholds(DEFAULT).meaning(State.CRITICAL, 'hdd', '') == ''

@@ -1,7 +1,7 @@
 """Compare readings with their limits. Pure: the date and all other input are passed in as values."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..history.growth import GrowthAlert
     from ..history.past import Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
+    from ..model import Risk
+
+    RiskOf = Callable[[Sequence[Judgement], State, str, Sequence[str]], Risk | None]
 
 
 FORECAST = (TIME_LEFT, ENDURANCE)
@@ -33,6 +36,7 @@ class Rules(NamedTuple):
     now: float = 0             # seconds since 1970, for dates in the future
     self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests need not be fresh
     uses_vendor_logs: bool = True
+    risk: RiskOf | None = None   # see knowledge.risks; None: it is not known how many such drives failed
 
 
 def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
@@ -62,10 +66,10 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     silent = [note for each in judgements for metric in [each.reading.metric] if metric in given
               for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
     ordered = most_severe_first(judgements, database.metrics)
-    return Verdict(device, identity, worst(j.state for j in judgements), ordered,
-                   (*spec.notes, *drive_notes.notes(report, found, spec, past),
-                    *thresholds.over(device, identity, family), *silent),
-                   entry=spec.family, meaning=_meaning(ordered, thresholds, identity.kind, family))
+    verdict = Verdict(device, identity, worst(each.state for each in judgements), ordered,
+                      (*spec.notes, *drive_notes.notes(report, found, spec, past),
+                       *thresholds.over(device, identity, family), *silent), entry=spec.family)
+    return _with_risk(verdict, thresholds, rules)
 
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
@@ -78,12 +82,11 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
     return spec._replace(notes=(*spec.notes, *log.notes)), log.readings
 
 
-def _meaning(judgements: Sequence[Judgement], thresholds: Thresholds, kind: str, family: str) -> str:
-    """Return how many such drives failed; '' unless lost data or bad sectors decide the state, as in the measured data.
-    """
-    state = worst(each.state for each in judgements)
-    is_measured = any(each.state is state and each.concern in (severity.DATA, severity.ERRORS) for each in judgements)
-    return thresholds.meaning(state, kind, family) if is_measured else ''
+def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
+    """Return a verdict with how many drives with such findings failed, if it alerts and that was counted."""
+    risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
+            if rules.risk and verdict.state is not State.OK else None)
+    return verdict._replace(risk=risk, meaning=risk.said) if risk else verdict
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:
@@ -249,9 +252,10 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
         alerts = prevailing(level.state, growth, override=override) is not State.OK
         return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
     if grown is None or state is not grown.state:
-        return level._replace(growth=grown.words, grown=grown.size) if grown else level._replace(growth='')
+        return level._replace(growth=grown.words, grown=grown.size, grown_ago=grown.ago) if grown else level._replace(
+            growth='')
     decides = grown.state.urgency > level.state.urgency
-    return level._replace(state=state, growth=grown.words, grown=grown.size,
+    return level._replace(state=state, growth=grown.words, grown=grown.size, grown_ago=grown.ago,
                           growth_against=grown.against if decides else NOTHING,
                           origin=limit.growth_origin if decides else level.origin)
 

@@ -13,7 +13,7 @@ from .. import alarm
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, DataError, UsageError
 from ..files import CONFIG, is_there
-from ..model import Identity, Report, Verdict
+from ..model import Identity, Report, State, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, visible
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import SpecDatabase
     from ..knowledge.site_file import SiteFile
     from ..knowledge.thresholds import Thresholds
+    from ..model import Judgement, Risk
     from ..v1_6.second_opinion import OldFiles
     from .judging import Rules
 
@@ -140,8 +141,16 @@ def judge_of(options: Options, site: Site) -> Judge:
                               thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
                       asked.asleep,
-                      time.time(), asked.selftest_max_age, asked.vendor_logs is not None), old,
+                      time.time(), asked.selftest_max_age, asked.vendor_logs is not None, risk_of), old,
                  tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
+
+
+def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
+    """Return how many drives with such findings failed; None if that was not counted, or the data cannot be read."""
+    from ..knowledge import risks
+    with suppress(DataError):   # `doctor` reports a damaged file
+        return risks.shipped().of(judgements, state, kind, groups)
+    return None
 
 
 def database_of(data: DataFiles) -> SpecDatabase:

@@ -79,6 +79,7 @@ class GrowthAlert(NamedTuple):
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
     against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     size: float = 0    # of the growth, base unit
+    ago: int = 0       # seconds since it was noticed
 
 
 # --- rules, in the format of limits files -------------------------------------------------
@@ -135,7 +136,8 @@ def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, f
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
     against = Coded('growth', f'above {amount(limit, reading.unit)} in {duration(grown.rule.within)}',
                     limit=None if limit is None else plain(limit))
-    return GrowthAlert(grown.state, sentence(reading.metric, reading.unit, grown, now), against, grown.size)
+    return GrowthAlert(grown.state, sentence(reading.metric, reading.unit, grown, now), against, grown.size,
+                       now - grown.noticed)
 
 
 @lru_cache(maxsize=None)

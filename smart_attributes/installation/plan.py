@@ -39,7 +39,7 @@ COPIES = {
     'contrib/nagios/smart_attributes.cfg': f'{DOCUMENTS}/nagios.cfg',
     'thresholds/example-site.json': f'{DOCUMENTS}/example-site.json'}
 OF_ICINGA = f'contrib/icinga2/{CHECK_COMMAND}'
-SHARED = ('attributes.json', 'thresholds/default.json', OF_ICINGA, *COPIES)
+SHARED = ('attributes.json', 'thresholds/default.json', 'thresholds/risk.json', OF_ICINGA, *COPIES)
 # The users that run checks, in the order in which one of them gets the history: Icinga 2 as Red Hat and SUSE name its
 # user; NRPE; Naemon; Nagios, whose user Debian gives to Icinga 2 and NRPE, too.
 USERS = ('icinga', 'nrpe', 'naemon', USER)

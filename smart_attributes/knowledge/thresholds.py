@@ -46,9 +46,10 @@ if TYPE_CHECKING:
 
 
 class Aged(NamedTuple):
-    """A stage of a limit: the levels that apply if the newest event is long ago."""
+    """A stage of a limit: the levels that apply at an age of the newest event."""
 
     after: int                # seconds
+    before: float             # seconds; only for an event whose age is known to be less
     is_for_tested: bool       # only for drives that passed an extended self-test since, with nothing pending
     levels: Mapping[str, Bound]  # by field, without those set by a layer of higher precedence
     origin: str
@@ -72,11 +73,12 @@ class Limit(NamedTuple):
 
 
 def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
-    """Yield the stages of a limit that apply to a reading; none if its newest event is recent, or of unknown age."""
+    """Yield the stages of a limit that apply to a reading; none if the age of its newest event is unknown."""
     if reading.quiet is None:
         return
     for stage in limit.aged:
-        if reading.quiet >= stage.after and (reading.is_tested or not stage.is_for_tested):
+        is_young = reading.quiet < stage.before and (stage.before == math.inf or not reading.quiet_is_bound)
+        if reading.quiet >= stage.after and is_young and (reading.is_tested or not stage.is_for_tested):
             yield stage
 
 
@@ -173,15 +175,9 @@ class Thresholds:
                    if metric in data.get('metrics', ())]
         return layers
 
-    def meaning(self, state: State, kind: str, family: str) -> str:
-        """Return a sentence on how many drives of this kind failed in a state; '' if that is unknown."""
-        for _, data in self._files:
-            of_kind = data.get('states', {}).get(kind, {})
-            groups = [of_kind.get('groups', {}).get(group, {}) for group in self._groups.get(family, ())]
-            for found in (*groups, of_kind):
-                if state.name in found:
-                    return str(found[state.name])
-        return ''
+    def groups(self, family: str) -> tuple[str, ...]:
+        """Return the groups that a family belongs to."""
+        return self._groups.get(family, ())
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
         """Return the acknowledgement of a metric of this drive, or None."""
@@ -300,11 +296,16 @@ def _bound(value: Any) -> Bound:
 def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> tuple[Aged, ...]:
     """Return the stages of a limit, without levels that a layer of higher precedence sets."""
     rules, origin = fields.get('aged', (None, ''))
-    found = [Aged(int(rule['after'][:-1]) * int(LETTERS[rule['after'][-1]]), rule.get('tested', False),
+    found = [Aged(_seconds(rule.get('after', '0d')), _seconds(rule['before']) if 'before' in rule else math.inf,
+                  rule.get('tested', False),
                   {level: _bound(rule[level]) for level in LEVELS
                    if level in rule and places.get(level, places['aged']) >= places['aged']},
                   origin, rule.get('why', '')) for rule in several(rules)]
     return tuple(sorted(found, key=lambda stage: stage.after))
+
+
+def _seconds(text: str) -> int:
+    return int(text[:-1]) * int(LETTERS[text[-1]])
 
 
 def several(rules: Any) -> Sequence[Json]:

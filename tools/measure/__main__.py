@@ -2,6 +2,7 @@
 
 Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
+  .venv/bin/python -m tools.measure --risk FOLDER [--with-history]
   .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
   .venv/bin/python -m tools.measure --forecasts HISTORY.jsonl.gz [--json]
   .venv/bin/python -m tools.measure --clocks CLOCKS.jsonl.gz [--json]
@@ -24,7 +25,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import accuracy, alarms, clocks, forecasts, seen_again, ssd_failures, timelines
+from . import accuracy, alarms, clocks, forecasts, limits, seen_again, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3      # exit status where nothing was measured
@@ -58,6 +59,11 @@ TASKS: Mapping[str, Task] = {
         'FILE', 'report how many hard disks fail in each state; a row of FILE is a period in which no counter of a '
         'disk moved, plain or gzip',
         lambda given: timelines.main(given.timelines, shipped_judge(), given.with_history, given.as_json)),
+    'risk': Task(
+        'FOLDER', 'count how many drives fail after each finding, write thresholds/risk.json and the limits of hard '
+        'disks that follow, and evaluate limits of one half of the disks on the other; FOLDER has timelines.csv.gz, '
+        'drives.jsonl.gz and ssd_failures.csv.gz',
+        lambda given: limits.main(given.risk, given.with_history)),
     'seen-again': Task(
         'FILE', 'report how many drives were gone, CRITICAL or had lost more data at the next look, by vendor, state '
         'and reason, beside quiet drives; a line of FILE is a drive with its looks',
@@ -97,8 +103,8 @@ def _parser() -> Parser:
         how: dict[str, Any] = {'nargs': '?', 'const': ''} if task.is_optional else {}
         parser.add_argument(f'--{name}', metavar=task.metavar, help=task.help, **how)
     parser.add_argument('--with-history', action='store_true',
-                        help='with --timelines: judge each disk with the history of its readings, growth and age '
-                             'included')
+                        help='with --timelines or --risk: judge each disk with the history of its readings, growth and '
+                             'age included')
     parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
     return parser
 
@@ -119,8 +125,8 @@ def task_of(options: argparse.Namespace, parser: Parser) -> Task:
     asked = [task for name, task in TASKS.items() if getattr(options, name.replace('-', '_')) is not None]
     if len(asked) != 1 or (options.file is not None) != asked[0].has_drives:
         parser.error(f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}')
-    if options.with_history and options.timelines is None:
-        parser.error('--with-history works only with --timelines FILE')
+    if options.with_history and options.timelines is None and options.risk is None:
+        parser.error('--with-history works only with --timelines FILE or --risk FOLDER')
     return asked[0]
 
 

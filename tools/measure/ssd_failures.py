@@ -9,13 +9,15 @@ of needless alerts. *More* are the drives beyond a limit that are OK today: what
 """
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import shipped_data
+from smart_attributes.knowledge.risks import LEVEL, POOL, UNKNOWN
 from smart_attributes.model import State, Verdict
 from smart_attributes.typed import Json
 
@@ -136,6 +138,42 @@ def measured(drives: str, failures: str, judge: Mindful) -> list[Row]:
     if not ssds:
         raise DataError(f'{failures}: no drives; {SHAPE}')
     return rows(ssds, list(healthy(drives, vendors, judge)))
+
+
+# --- the strata of thresholds/risk.json ---------------------------------------------------------------
+
+VENDOR_LETTERS = 'ABC'
+YEARLY = 0.009          # share of the fleet's SSDs that fail in a year
+BANDS: Mapping[str, Sequence[float]] = {'reallocated': (0, 10, 200), 'reported_uncorrect': (0, 10)}
+GROUPS: Mapping[str, str] = {'B': 'Samsung server SSDs', 'C': 'Micron server SSDs'}
+ENOUGH = 5              # healthy SSDs beyond a number, below which their share is too uncertain
+
+
+def risks(rows: Sequence[Row]) -> list[Json]:
+    """Return the strata of SSDs: the share that fails in a year is that of the fleet, times the share of failed ones
+    beyond a number for that of healthy ones. In "all vendors", each of the three weighs the same.
+    """
+    counts = {(row['vendor'], row['metric'], row['limit']): row for row in rows}
+    found = []
+    for metric, numbers in BANDS.items():
+        for above in reversed(numbers):
+            own = {vendor: _risk(counts[vendor, metric, f'above {above:g}']) for vendor in VENDOR_LETTERS}
+            pool = [*(sum(each[place] for each in own.values()) for place in (0, 1)), None, *(
+                round(math.prod(each[place] or 1e-6 for each in own.values()) ** (1 / len(own)), 3)
+                for place in (3, 4, 5))]
+            found.append({'metric': metric, 'form': LEVEL, 'above': above, 'days': UNKNOWN, 'rows': {
+                **{GROUPS[vendor]: each for vendor, each in own.items() if vendor in GROUPS
+                   and each[0] - each[1] >= ENOUGH}, POOL: pool}})
+    return sorted(found, key=lambda each: -each['rows'][POOL][3])
+
+
+def _risk(row: Row) -> list[Any]:
+    """Return a row of thresholds/risk.json, with the 90 % interval of the quotient of two counts."""
+    failed, sound = (float(row[name] or 0) for name in ('failed_beyond', 'healthy_beyond'))
+    share = YEARLY * (failed / float(row['failed'] or 1)) / (max(sound, 1) / float(row['healthy'] or 1))
+    spread = math.exp(1.645 * math.sqrt(1 / max(failed, 1) + 1 / max(sound, 1)))
+    return [int(failed + sound), int(failed), None, *(round(min(each, 1.0), 3) for each in (
+        share, share / spread, share * spread))]
 
 
 def main(drives: str, failures: str, judge: Mindful, as_json: bool) -> None:

@@ -1,0 +1,110 @@
+"""Find how many drives failed after a finding, in thresholds/risk.json. Only alerting drives ask, so it is read late.
+
+A *stratum* is a metric with a band of its number and of the time since it last rose ("level"), or with a band of its
+increase within a week and of the time since then ("rise"). A drive is in several; the first of the file decides.
+tools/measure/risk.py counts them.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from ..constants import DAY
+from ..model import Judgement, Risk, State
+from ..typed import TYPE_CHECKING, Json, NamedTuple
+from . import shipped_data
+
+if TYPE_CHECKING:
+    Key = tuple[str, str, float, int]   # metric, form, lower end of the band, days at which the time ends
+
+FILE = 'thresholds/risk.json'
+LEVEL, RISE = 'level', 'rise'
+POOL = 'all vendors'
+UNKNOWN = 0     # days: it is not known when the number last rose
+NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
+
+
+class Strata(NamedTuple):
+    """The strata of a kind of drive."""
+
+    rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]  # its place in the file, and a row for each group
+    bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: the ends of all bands
+
+    def key(self, metric: str, form: str, number: float, seconds: float | None) -> Key | None:
+        """Return the key of the stratum of a number or an increase. seconds: since the last rise; None: not known."""
+        levels, days = self.bands.get((metric, form), ((), ()))
+        above = max((each for each in levels if number > each), default=None)
+        ends = UNKNOWN if seconds is None else next((each for each in days if seconds < each * DAY), UNKNOWN)
+        return None if above is None else (metric, form, above, ends)
+
+
+class Risks:
+    """The shares of all strata."""
+
+    def __init__(self, data: Json) -> None:
+        """Take the content of the file."""
+        self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
+
+    def of(self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
+        """Return the risk of a drive by its findings; None if none of those that decide its state was counted.
+
+        groups: of its family, as in thresholds/default.json.
+        """
+        if kind not in NOUNS or not any(_is_counted(each) for each in judgements if each.state is state):
+            return None
+        strata = self._kinds[kind]
+        found = [(strata.rows[key], key[0]) for each in judgements if each.state is not State.OK and _is_counted(each)
+                 for key in _keys(each, strata) if key in strata.rows]
+        if not found:
+            return None
+        (_, rows), metric = min(found, key=lambda each: each[0][0])
+        group = next((each for each in groups if each in rows), POOL)
+        drives, failures, soon, year, low, high = rows[group]
+        whose = f'{group} {NOUNS[kind]}' if NOUNS[kind] not in group else group
+        risk = Risk(metric, f'{NOUNS[kind]} of all vendors' if group == POOL else whose, soon, year, low, high,
+                    int(drives), int(failures))
+        return risk._replace(said=_said(risk))
+
+
+def _is_counted(judgement: Judgement) -> bool:
+    """Return whether a finding is a number that was compared with limits."""
+    return judgement.reading.state is None and judgement.reading.number is not None
+
+
+def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
+    """Yield the strata that a finding is in."""
+    reading = judgement.reading
+    is_too_short = reading.quiet_is_bound and (reading.quiet or 0) < 14 * DAY
+    yield from filter(None, (
+        strata.key(reading.metric, LEVEL, reading.number or 0, None if is_too_short else reading.quiet),
+        strata.key(reading.metric, RISE, judgement.grown, judgement.grown_ago) if judgement.grown else None))
+
+
+def _strata(data: Sequence[Json]) -> Strata:
+    rows = {(each['metric'], each['form'], each['above'], each['days']): (place, each['rows'])
+            for place, each in enumerate(data)}
+    bands = {key[:2]: (sorted({each[2] for each in rows if each[:2] == key[:2]}),
+                       sorted({each[3] for each in rows if each[:2] == key[:2]} - {UNKNOWN})) for key in rows}
+    return Strata(rows, bands)
+
+
+def _said(risk: Risk) -> str:
+    """Return "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."."""
+    parts = [(share, when) for share, when in ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
+             if share is not None]
+    (first, when), *more = ((_part(share), when) for share, when in parts)
+    return ', '.join([f'About {first} such {risk.whose} failed {when}',
+                      *(f'{part} {when}' for part, when in more)]) + '.'
+
+
+def _part(share: float) -> str:
+    """Return a share in words: "4 in 10", or "1 in 30" below one in ten; "none in 100" below half a percent."""
+    if share >= 0.095:
+        return f'{round(10 * share)} in 10' if share < 0.95 else 'all'
+    return f'1 in {round(1 / share)}' if share > 0.005 else 'none'
+
+
+@lru_cache(maxsize=None)
+def shipped() -> Risks:
+    """Return the shares of the shipped file. Raises DataError if it cannot be read."""
+    return Risks(shipped_data.load(shipped_data.path(FILE)))
