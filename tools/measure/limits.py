@@ -21,7 +21,7 @@ from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.typed import Json
 
-from . import risk, ssd_failures, timelines
+from . import left_out, risk, ssd_failures, timelines
 from .risk import LEVELS, OTHERS, QUIET, RISES, SINCE, Stratum, Table
 
 CRITICAL_SHARE, WARNING_SHARE = 0.35, 0.15
@@ -155,7 +155,7 @@ def _why(of: Table, group: str, stratum: Stratum) -> str:
 # --- the files, and how the limits do on other disks ----------------------------------------------------
 
 TIMELINES, DRIVES, SSDS = 'timelines.csv.gz', 'drives.jsonl.gz', 'ssd_failures.csv.gz'
-DEFAULT = 'thresholds/default.json'
+DEFAULT, CSV = 'thresholds/default.json', 'doc/explanation/data/risk.csv'
 
 
 class Alarmed(NamedTuple):
@@ -180,7 +180,8 @@ def main(folder: str, with_history: bool) -> None:
     lives = list(risk.lives(timelines.read(path), partial(_without_past, judge), _groups(default)))
     found = risk.of_document(risk.document(risk.table(lives)))   # limits follow from what is written
     ssds = ssd_failures.risks(ssd_failures.measured(os.path.join(folder, DRIVES), os.path.join(folder, SSDS), judge))
-    for name, text in ((risk.FILE, risk.as_text(risk.document(found, ssds))),
+    table = risk.document(found, ssds)
+    for name, text in ((risk.FILE, risk.as_text(table)), (CSV, risk.as_csv(table)),
                        (DEFAULT, formatting.formatted(with_limits(default, found), 'thresholds'))):
         with open(shipped_data.path(name), 'w', encoding='utf-8') as file:
             file.write(text)
@@ -192,7 +193,16 @@ def main(folder: str, with_history: bool) -> None:
     groups = {life.drive: life.group for life in lives}
     alarms = [_alarmed(each, courses[side[each.drive]], groups[each.drive])
               for each in timelines.read(path)]
-    print(*lines(alarms), sep='\n')
+    print(*lines(alarms), *_held(risk.entries(lives)), sep='\n')
+
+
+def _held(of: risk.Entries) -> Iterator[str]:
+    """Yield how often the failures of a model lie within the interval that the other models let expect."""
+    found = left_out.coverage(of)
+    for group, (held, number) in found.items():
+        yield f'{group}: {held} of {number} counts of a model within the 90 % interval of the other models'
+    held, number = (sum(each[place] for each in found.values()) for place in (0, 1))
+    yield f'all: {100 * held / max(number, 1):.1f} %'
 
 
 def _judge(default: Json) -> timelines.Mindful:

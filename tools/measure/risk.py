@@ -346,3 +346,12 @@ def as_text(data: Json) -> str:
     parts = [f'"{name}": {json.dumps(data[name])}' for name in ('comment', 'columns')]
     parts += [f'"{kind}": [\n  {strata}\n]' for kind in NOUNS for strata in [',\n  '.join(map(json.dumps, data[kind]))]]
     return '{\n' + ',\n'.join(parts) + '\n}\n'
+
+
+def as_csv(data: Json) -> str:
+    """Return the table for the documents: a line for each kind, stratum and group."""
+    lines = [','.join(('kind', 'metric', 'form', 'above', 'days', 'group', *COLUMNS))]
+    lines += [','.join('' if cell is None else f'{cell:g}' if isinstance(cell, float) else str(cell) for cell in (
+        kind, each['metric'], each['form'], each['above'], each['days'], group, *row))
+        for kind in NOUNS for each in data[kind] for group, row in each['rows'].items()]
+    return '\n'.join(lines) + '\n'
