@@ -184,9 +184,9 @@ SMALL = risks.Risks({'hdd': [
     ([judgement(grown=5, ago=DAY)], ('Other',), .4), ([judgement(grown=5, ago=20 * DAY)], (SEAGATE,), .1),
     ([judgement(grown=4, ago=DAY)], (SEAGATE,), .1), ([judgement(), judgement('reallocated')], (), .2),
     ([judgement(number=0, grown=5, ago=DAY)], (), .4), ([judgement(), judgement('x', 1)], (), .1),
-    ([judgement(), judgement('temperature', 70, State.CRITICAL)], (), .1)],
+    ([judgement(), judgement('reallocated', 1, State.CRITICAL)], (), .2)],
     ids=['level', 'higher', 'recent', 'old', 'too-short', 'long-enough', 'rise', 'pool', 'rise-too-old',
-         'rise-too-small', 'the-worse', 'back-at-0', 'beside-others', 'a-worse-state-of-another-number'])
+         'rise-too-small', 'the-worse', 'back-at-0', 'beside-others', 'two-states'])
 def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
     worst = max((each.state for each in found), key=lambda state: state.urgency)
     assert SMALL.of(found, worst, 'hdd', groups).share_90 == share
@@ -194,9 +194,10 @@ def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
 
 @pytest.mark.parametrize('found, kind', [
     ([], 'hdd'), ([judgement('x')], 'hdd'), ([judgement()], 'nvme'), ([judgement()], 'sas'), ([judgement()], ''),
-    ([judgement(state=State.OK)], 'hdd'),
+    ([judgement(state=State.OK)], 'hdd'), ([judgement('endurance_used', 99, State.CRITICAL), judgement()], 'ssd'),
     ([Judgement(Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL), State.CRITICAL), judgement()],
-     'hdd')], ids=['nothing', 'not-counted', 'nvme', 'sas', 'no-kind', 'ok', 'the-drive-itself-decides'])
+     'hdd')], ids=['nothing', 'not-counted', 'nvme', 'sas', 'no-kind', 'ok', 'another-number-decides',
+                                                        'the-drive-itself-decides'])
 def test_no_rate_is_invented(found, kind):
     assert SMALL.of(found, State.CRITICAL if len(found) > 1 else State.WARNING, kind, ()) is None
 

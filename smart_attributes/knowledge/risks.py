@@ -50,18 +50,18 @@ class Risks:
 
         groups: of its family, as in thresholds/default.json.
         """
-        if kind not in NOUNS or not any(_is_counted(each) for each in judgements if each.state is state):
+        if kind not in NOUNS:
             return None
         strata = self._kinds[kind]
-        found = [(strata.rows[key], key[0]) for each in judgements if each.state is not State.OK and _is_counted(each)
+        found = [(*strata.rows[key], each) for each in judgements if each.state is not State.OK and _is_counted(each)
                  for key in _keys(each, strata) if key in strata.rows]
-        if not found:
+        if not any(each.state is state for *_, each in found):
             return None
-        (_, rows), metric = min(found, key=lambda each: each[0][0])
+        _, rows, decides = min(found, key=lambda each: each[0])
         group = next((each for each in groups if each in rows), POOL)
         drives, failures, soon, year, low, high = rows[group]
         whose = f'{group} {NOUNS[kind]}' if NOUNS[kind] not in group else group
-        risk = Risk(metric, f'{NOUNS[kind]} of all vendors' if group == POOL else whose, soon, year, low, high,
+        risk = Risk(decides.reading.metric, f'{NOUNS[kind]} of all vendors' if group == POOL else whose, soon, year, low, high,
                     int(drives), int(failures))
         return risk._replace(said=_said(risk))
 
