@@ -88,7 +88,7 @@ def test_measuring_is_no_part_of_the_package():
     users = {module for module in MODULES for name, is_ours in imports(module) if not is_ours
              and name in ('tools', 'measure')}
 
-    assert {'accuracy', 'collection', 'rates', 'timelines'} <= {path.stem for path in MEASURING}
+    assert {'accuracy', 'collection', 'risk', 'timelines'} <= {path.stem for path in MEASURING}
     assert users == set()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the evidence for the verdicts into doc/explanation/verdicts.md and the data files beside it.
 
-That is: the failure rate of each state of hard disks, the rates behind each of their limits, the effect of every
+That is: the failure rate of each state of hard disks, the shares behind their limits, the effect of every
 limit on a collection of drives, what became of drives that were seen again, and what limits report of failed SSDs.
 
 Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_FAILURES.csv.gz
@@ -10,22 +10,22 @@ Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_F
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from measure import accuracy, rates, seen_again, ssd_failures, timelines  # noqa: E402
+from measure import accuracy, risk, seen_again, ssd_failures, timelines  # noqa: E402
 from measure import alarms as of_drives  # noqa: E402
+from measure import limits as hard_disks  # noqa: E402
 from measure.__main__ import shipped_judge  # noqa: E402
 from measure.data_rows import Row, as_csv  # noqa: E402
-from measure.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
 from smart_attributes.errors import SmartError  # noqa: E402
 from smart_attributes.knowledge import shipped_data  # noqa: E402
 from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
+from smart_attributes.knowledge.risks import LEVEL, POOL, RISE, UNKNOWN  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 from smart_attributes.model import State  # noqa: E402
 
@@ -34,7 +34,7 @@ TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
 VENDORS = {'A': 'Intel', 'B': 'Samsung', 'C': 'Micron'}
 LEVELS = (State.WARNING.name, State.CRITICAL.name)
-TELLING = 20  # failures beyond a limit, below which a family says little; looks, below which a reason does
+TELLING = 20  # looks, below which a reason says little
 MANY = 5      # drives of a class, below which the data file leaves it out
 
 
@@ -51,37 +51,6 @@ def alarms(known: timelines.Experience) -> Iterator[str]:
     for name, found in (('WARNING or CRITICAL', data), ('CRITICAL', data['critical'])):
         yield (f'| {name} | {found["alarms_per_1000_drive_years"]} | {found["failed_within_90_days_percent"]} % | '
                f'{found["caught_percent"]} % | {found["median_lead_days"]:.0f} days |')
-
-
-def limits(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
-    """Yield a row a limit: what happens at it, at it where nothing else alarms, and beyond it."""
-    for metric, level in _limits(found):
-        cells = ' | '.join(str(found.get((metric, level, where), Rate())) for where in (AT, ALONE, BEYOND))
-        yield f'| `{metric}` {said(metric, level)} | {level} | {cells} |'
-
-
-def ages(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
-    """Yield a row a limit: what happens beyond it, by the time since the number last grew."""
-    for metric, level in _limits(found):
-        cells = ' | '.join(str(found.get((metric, level, name), Rate())) for name, _ in AGES)
-        yield f'| `{metric}` {said(metric, level)} | {cells} |'
-
-
-def families(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
-    """Yield a row a limit and family that tells something."""
-    for metric, level in _limits(found):
-        telling = (key[3] for key, rate in found.items() if key[:3] == (metric, level, BEYOND) and key[3:]
-                   and rate.failures >= TELLING)
-        for family in sorted(telling):
-            cells = ' | '.join(str(found.get((metric, level, where, family), Rate())) for where in (AT, ALONE, BEYOND))
-            yield f'| `{metric}` {said(metric, level)} | {family} | {cells} |'
-
-
-def values(found: Rates) -> Iterator[str]:
-    """Yield a row a metric and band of numbers."""
-    of_all = ((*key, rate) for key, rate in found.items() if len(key) == 2)
-    for metric, band, rate in sorted(of_all, key=lambda each: (each[0], float(each[1].split()[0]))):
-        yield f'| `{metric}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
 
 
 def fifths(comparisons: Sequence[accuracy.Comparison], documented: Collection[str],
@@ -114,38 +83,31 @@ def announced(found: Iterable[Row]) -> Iterator[str]:
                    f'{int(row["healthy"] or 0):,} | {row["healthy_percent"]} % |')
 
 
-def with_intervals(found: Mapping[str, Rates]) -> list[Row]:
-    """Return all rates of hard disks with their intervals. found: rates by table."""
-    return [{'table': name, 'class': ', '.join(key), 'drive_years': round(rate.hours / timelines.YEAR, 2),
-             'failures': rate.failures, 'percent_a_year': round(rate.percent, 1),
-             **dict(zip(('low', 'high'), (round(end, 1) for end in rate.interval() or ())))}
-            for name, of_table in found.items() for key, rate in sorted(of_table.items()) if rate.hours]
+def strata() -> Iterator[str]:
+    """Yield a row for each stratum of a recent increase and of a number without a date, as in thresholds/risk.json."""
+    data = shipped_data.load(shipped_data.path(risk.FILE))
+    groups = (*hard_disks.GROUPS, POOL)
+    for form, days, words in ((RISE, 14, 'rose by more than {} in a week, within the last 14 days'),
+                              (LEVEL, UNKNOWN, 'above {}, not known since when')):
+        for metric in sorted(hard_disks.METRICS):
+            of_metric = [each for each in data['hdd'] if each['metric'] == metric and each['form'] == form
+                         and each['days'] == days]
+            for each in sorted(of_metric, key=lambda each: each['above']):
+                cells = ' | '.join(_share(each['rows'].get(group)) for group in groups)
+                yield f'| `{metric}` | {words.format(each["above"])} | {cells} |'
 
 
-def _limits(found: Rates) -> list[tuple[str, str]]:
-    return [(metric, level) for metric in sorted({key[0] for key in found}) for level in LEVELS
-            if any(key[:2] == (metric, level) for key in found)]
+def _share(row: Sequence[float] | None) -> str:
+    return '-' if row is None else f'{100 * row[2]:.0f} % / {100 * row[3]:.0f} % ({row[0]:g})'
 
 
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
-    judge, metrics = shipped_judge(), shipped_data.load(shipped_data.path('thresholds/default.json'))['metrics']
-
-    def said(metric: str, level: str) -> str:
-        # Limits of one level are equal where several vendors have it; those without rates have no critical one.
-        hdd = metrics[metric]['hdd']
-        found = (fields.get(level.lower()) for fields in (hdd, *hdd.get('groups', {}).values()))
-        return f'above {next(filter(None, found))}'
-
+    judge = shipped_judge()
     known = timelines.experience(timelines.read(path), timelines.by_levels(lambda report: judge(report, None)))
     remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
-    found = rates.counted(rates.periods(timelines.read(path), lambda report: judge(report, None)),
-                          {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
-    write('hard_disk_rates.csv', with_intervals(found))
     return {'states': states(known), 'alarms': alarms(known), 'states with history': states(remembered),
-            'alarms with history': alarms(remembered), 'limits': limits(found['limits'], said),
-            'ages': ages(found['ages'], said), 'families': families(found['limits'], said),
-            'values': values(found['values'])}
+            'alarms with history': alarms(remembered), 'strata': strata()}
 
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:

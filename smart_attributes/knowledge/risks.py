@@ -61,8 +61,8 @@ class Risks:
         group = next((each for each in groups if each in rows), POOL)
         drives, failures, soon, year, low, high = rows[group]
         whose = f'{group} {NOUNS[kind]}' if NOUNS[kind] not in group else group
-        risk = Risk(decides.reading.metric, f'{NOUNS[kind]} of all vendors' if group == POOL else whose, soon, year, low, high,
-                    int(drives), int(failures))
+        whose = f'{NOUNS[kind]} of all vendors' if group == POOL else whose
+        risk = Risk(decides.reading.metric, whose, soon, year, low, high, int(drives), int(failures))
         return risk._replace(said=_said(risk))
 
 
