@@ -205,8 +205,8 @@ def test_no_rate_is_invented(found, kind):
 @pytest.mark.parametrize('soon, year, said', [
     (.5, .9, 'About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year.'),
     (.04, .12, 'About 1 in 25 such Seagate disks failed within 90 days, 1 in 10 within a year.'),
-    (.951, 1, 'About all such Seagate disks failed within 90 days, all within a year.'),
-    (0, .005, 'About none such Seagate disks failed within 90 days, none within a year.'),
+    (.951, 1, 'Nearly all such Seagate disks failed within 90 days, nearly all within a year.'),
+    (0, .005, 'Almost no such Seagate disks failed within 90 days, almost none within a year.'),
     (None, .049, 'About 1 in 20 such Seagate disks failed within a year.')])
 def test_a_share_is_said_as_it_was_counted(soon, year, said):
     data = {'hdd': [{'metric': 'pending', 'form': LEVEL, 'above': 0, 'days': 0, 'rows': {POOL: row(.1, .2),

@@ -21,6 +21,7 @@ FILE = 'thresholds/risk.json'
 LEVEL, RISE = 'level', 'rise'
 POOL = 'all vendors'
 UNKNOWN = 0     # days: it is not known when the number last rose
+ALL, NONE = 'nearly all', 'almost none'
 NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 
@@ -90,18 +91,17 @@ def _strata(data: Sequence[Json]) -> Strata:
 
 def _said(risk: Risk) -> str:
     """Return "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."."""
-    parts = [(share, when) for share, when in ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
-             if share is not None]
-    (first, when), *more = ((_part(share), when) for share, when in parts)
-    return ', '.join([f'About {first} such {risk.whose} failed {when}',
-                      *(f'{part} {when}' for part, when in more)]) + '.'
+    (first, when), *more = [(_part(share), when) for share, when in (
+        (risk.share_90, 'within 90 days'), (risk.share_365, 'within a year')) if share is not None]
+    start = f'About {first}' if first[0].isdigit() else {ALL: 'Nearly all', NONE: 'Almost no'}[first]
+    return f'{", ".join([f"{start} such {risk.whose} failed {when}", *(f"{part} {when}" for part, when in more)])}.'
 
 
 def _part(share: float) -> str:
-    """Return a share in words: "4 in 10", or "1 in 30" below one in ten; "none in 100" below half a percent."""
+    """Return a share in words: "4 in 10", or "1 in 30" below one in ten."""
     if share >= 0.095:
-        return f'{round(10 * share)} in 10' if share < 0.95 else 'all'
-    return f'1 in {round(1 / share)}' if share > 0.005 else 'none'
+        return f'{round(10 * share)} in 10' if share < 0.95 else ALL
+    return f'1 in {round(1 / share)}' if share > 0.005 else NONE
 
 
 @lru_cache(maxsize=None)
