@@ -281,7 +281,8 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     known = second.past(SDA)
 
     assert known is not None and known.now == START + HOUR
-    assert [point.number for history in known.histories.values() for point in history.points] == [8]
+    assert {key.metric: [point.number for point in series.points] for key, series in known.histories.items()} == {
+        'state': [State.OK], 'crc_errors': [8]}
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
     assert second.likely_past(INTEL.outcome.identity).histories == known.histories
     assert history_answers.drive(second, SDA)[0].identity.serial == INTEL.outcome.identity.serial
@@ -360,3 +361,30 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     known = history_access.remembered(options)
 
     assert bool(known.store or known.trouble) is is_used
+
+
+OTHER = Device('/dev/sdb', name='sdb')
+
+
+@pytest.mark.parametrize('state, later, is_own, told', [
+    (State.OK, HOUR, True, True), (State.CRITICAL, HOUR, True, True), (State.OK, 25 * HOUR, True, False),
+    (State.OK, HOUR, False, False), (State.CRITICAL, HOUR, False, True)],
+    ids=['ok', 'critical', 'too-old', 'ok-but-foreign', 'critical-and-foreign'])
+def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(history, monkeypatch, state, later, is_own, told):
+    """A history that another user could have written adds doubt and takes none."""
+    other = INTEL._replace(device=OTHER)
+    first = Remembered(history(START))
+    first.recall([other], [other], [OTHER], is_scan=False)
+    first.keep([verdict_of(other)._replace(state=state)])
+    second = Remembered(history(START + later))
+    second.recall([], [], [SDA], is_scan=False)
+    monkeypatch.setattr(type(second.store), 'is_own', is_own)
+
+    assert second.others() == ([('/dev/sdb', state)] if told else [])
+
+
+def test_a_drive_of_this_run_is_no_other(history):
+    met(history(START)).keep([verdict_of(INTEL)])
+
+    assert met(history(START + HOUR)).others() == []
+    assert Remembered().others() == []

@@ -27,7 +27,7 @@ from smart_attributes.history import database, directory, losses, rows, upkeep
 from smart_attributes.history.database import Database
 from smart_attributes.history.drive_records import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point, pace
-from smart_attributes.history.store import HistoryStore, Sighting, machine_id
+from smart_attributes.history.store import HistoryStore, Sighting
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive
 
@@ -895,8 +895,8 @@ def test_a_check_never_closes_what_it_wrote(tmp_path):
 def test_the_machine_is_told_by_its_id(tmp_path):
     (tmp_path / 'id').write_text('0123456789abcdef\n')
 
-    assert machine_id(str(tmp_path / 'id')) == '0123456789abcdef'
-    assert machine_id(str(tmp_path / 'none')) == ''
+    assert directory.identifier(str(tmp_path / 'id')) == '0123456789abcdef'
+    assert directory.identifier(str(tmp_path / 'none')) == ''
 
 
 # --- what the check is told -------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from .. import state_directory
 from ..command_line.options import Options
+from ..constants import DAY
 from ..errors import Coded, DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
@@ -159,6 +160,25 @@ class Remembered:
         known = self.store.at(device.address) if self.store and self.store.is_own else None
         return known.identity if known else None
 
+    def others(self) -> list[tuple[str, State]]:
+        """Return the address and the last state of each drive that this run did not cover, if read within a day.
+
+        History that another user can write tells only of drives that are not OK.
+        """
+        from ..history.series import STATE
+        if self.store is None:
+            return []
+        covered = {device.address for device in self._there}
+        recent = {each.number: each for each in self.store.records if 0 <= self.store.now - each.last_read < DAY}
+        places = [place for place in self.store.places if place.drive in recent and not place.gone
+                  and place.address not in covered]
+        try:
+            states = self.store.newest(STATE, [recent[number] for number in {place.drive for place in places}])
+        except HistoryUnusable:
+            return []
+        return [(place.address, state) for place in places if place.drive in states
+                for state in [State(int(states[place.drive]))] if self.store.is_own or state is not State.OK]
+
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the history."""
         if self.store is None:
@@ -197,8 +217,9 @@ class Remembered:
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past
+        from ..history.series import LATELY, STATE, Observation
         known, readings = self.past(verdict.device) or past.Past(), [each.reading for each in verdict.judgements]
-        return (*past.observations(readings, known),
+        return (Observation(STATE, verdict.state, LATELY), *past.observations(readings, known),
                 *past.former_numbers(known, readings, verdict.identity.firmware))
 
 def remembered(options: Options) -> Remembered:
@@ -236,10 +257,11 @@ def for_writing(options: Options) -> HistoryStore:
 
 
 def _opened(options: Options, is_writing: bool) -> HistoryStore:
-    from ..history.store import HistoryStore, machine_id
+    from ..history.directory import identifier
+    from ..history.store import MACHINE_ID, HistoryStore
     from ..reading.identity import is_same_drive
     state = (state_directory.ready if is_writing else state_directory.there)(options.state_dir)
-    return HistoryStore(state, int(time.time()), is_same_drive, machine_id(), writes=is_writing)
+    return HistoryStore(state, int(time.time()), is_same_drive, identifier(MACHINE_ID), writes=is_writing)
 
 
 def _address(device: Device) -> Address:

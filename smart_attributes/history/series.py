@@ -28,7 +28,7 @@ MANY = 320               # a series with more points counts as one that changes 
 CHANGE = 0    # at each change of its number: judged counters, states
 DAILY = 1     # the first number of each day: constantly changing numbers
 HIGHEST = 2   # the highest number of each day
-LATELY = 3    # at each change of its number, stored for a day: only for hysteresis
+LATELY = 3    # at each change of its number, stored for a day: for hysteresis, and STATE
 # Numbers that change at every check. Stored at each change, six metrics of 24 drives would take 144 MB a year or more.
 PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
@@ -66,6 +66,9 @@ class History(NamedTuple):
 
     points: tuple[Point, ...] = ()   # oldest first
     last_read: int = 0               # when the newest number was last seen
+
+
+STATE = Key('state', '')   # of the drive's last verdict, for checks of other drives of its array
 
 
 class Observation(NamedTuple):

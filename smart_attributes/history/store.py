@@ -67,18 +67,14 @@ class Losses(NamedTuple):
     missing: str = ''     # single commits were missing
 
 
-def machine_id(path: str = MACHINE_ID) -> str:
-    """Return the ID of this machine, or '' if it has none. It detects a disk cloned from another machine."""
-    return directory.identifier(path)
-
-
 class HistoryStore:
     """The history of one folder, as one process sees it. Methods raise HistoryUnusable, with a message, on any failure.
     """
 
     def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
                  writes: bool = True) -> None:
-        """Open the history. now: the time of this check, seconds since 1970. machine: see machine_id().
+        """Open the history. now: the time of this check, seconds since 1970. machine: the ID of this machine, or '';
+        it detects a disk that was cloned from another one.
 
         writes: False to only read; nothing is created or changed then, and other users may do so.
         """
@@ -157,6 +153,11 @@ class HistoryStore:
         """Return the drive last seen at an address, for example of a drive in standby; None if there was none."""
         there = [place.drive for place in self.places if place.address == address and not place.gone]
         return next((record for record in self.records if [record.number] == there), None)
+
+    def newest(self, key: Key, of: Sequence[Record]) -> dict[int, float]:
+        """Return the newest number of a series of each drive that has it, by drive number."""
+        found = self._reading(lambda: rows.stored(self._database, of, rows.RECENT))
+        return {number: stored[key].history.points[-1].number for number, stored in found.items() if key in stored}
 
     def all_of(self, record: Record) -> Histories:
         """Return all series of a drive with all their points."""
@@ -289,8 +290,8 @@ class HistoryStore:
         """Check, before the output is printed, whether the history can be written after it."""
         since, why = directory.mark(self.folder)
         if since:
-            from . import losses
-            self.not_written = f'nothing could be written since {losses.day(since)}' + (f': {why}' if why else '')
+            from .losses import day
+            self.not_written = f'nothing could be written since {day(since)}{f": {why}" if why else ""}'
         self._database.transaction(tuple)
 
     # --- reading -----------------------------------------------------------------------
