@@ -195,15 +195,13 @@ class Cost(NamedTuple):
 
 def measured(*arguments: str) -> Cost:
     """Run `fleet` as a user does, and measure it."""
-    code = ('import resource, subprocess, sys\n'
-            'done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)\n'
-            'sys.stdout.buffer.write(done.stdout)\n'
+    code = ('import os, resource, sys\n'
+            'status = os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)[1]\n'
             'used = resource.getrusage(resource.RUSAGE_CHILDREN)\n'
-            'print(f"\\n{done.returncode} {used.ru_maxrss} {used.ru_utime + used.ru_stime}")')
+            'print(f"\\n{os.waitstatus_to_exitcode(status)} {used.ru_maxrss} {used.ru_utime + used.ru_stime}")')
     began = time.monotonic()
-    done = subprocess.run([sys.executable, '-c', code, sys.executable, '-I', str(ROOT / 'check_smart_attributes'),
-                           'fleet', *arguments],
-                          capture_output=True, check=True)
+    done = subprocess.run([sys.executable, '-ISc', code, sys.executable, '-I', str(ROOT / 'check_smart_attributes'),
+                           'fleet', *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
     took = time.monotonic() - began
     text, _, last = done.stdout.decode().rstrip().rpartition('\n')
     status, kilobytes, cpu = last.split()

@@ -16,6 +16,7 @@ import pytest
 from conftest import Result, run, texts
 
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  {serial}  firmware 1.0'
+EC_KEY = ('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1')   # one of RSA takes up to a second
 Raw = Callable[[Callable[[bytes], object]], None]
 Answer = Union[tuple[int, bytes], Raw]
 
@@ -71,11 +72,9 @@ class Fake:
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
         self.server.handle_error = lambda *_: None  # who has no trust in us hangs up, as it should
         self.certificate = folder / 'fake.crt'
-        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(folder / 'fake.key'),
-                        '-out',
+        subprocess.run(['openssl', 'req', '-x509', *EC_KEY, '-nodes', '-keyout', str(folder / 'fake.key'), '-out',
                         str(self.certificate), '-days', '1', '-subj', '/CN=fake', '-addext',
-                        'subjectAltName=IP:127.0.0.1'],
-                       check=True, capture_output=True)
+                        'subjectAltName=IP:127.0.0.1'], check=True, capture_output=True)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.shows(self.certificate, folder / 'fake.key')
         if not is_plain:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.xdist_group('time')
 
 MEGABYTES = 300          # that a hostile answer has, and that `fleet` may take
 ENOUGH = '20'            # seconds, of which none of these needs half
-LITTLE = '3'
+LITTLE = '2'
 Write = Callable[[bytes], object]
 
 
@@ -130,7 +130,7 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
     cost = measured(*fake.arguments, '-t', LITTLE)
 
     assert_in_bounds(cost, LITTLE)
-    assert 'time limit of 3 s exceeded' in cost.text
+    assert f'time limit of {LITTLE} s exceeded' in cost.text
 
 
 def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
@@ -148,7 +148,7 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
-    assert found['notes'][0]['text'].startswith('time limit of 3 s exceeded') and found['state'] == 'UNKNOWN'
+    assert found['notes'][0]['text'].startswith(f'time limit of {LITTLE} s exceeded') and found['state'] == 'UNKNOWN'
     assert found['notes'][0]['code'] == 'not-gathered'    # noted where it happened, so the other sources are still read
     assert not (tmp_path / 'plan.csv').exists()
 
@@ -212,10 +212,10 @@ def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp
     result = {**service('a')['attrs']['last_check_result'], **facts}
     fake.answer = lambda question: (200, told(service('a', last_check_result=result), service('b')))
     page = tmp_path / 'page.html'
-    cost = measured(*fake.arguments, '-t', '10', *([face, str(page)] if face == '--html' else [face]))
+    done = fake.fleet('-t', '10', *([face, str(page)] if face == '--html' else [face]))
 
-    assert 'inside check_smart_attributes' not in cost.text and cost.seconds < 10
-    assert 'EXAMPLEb' in (page.read_text() if face == '--html' else cost.text)
+    assert 'inside check_smart_attributes' not in done.text and 'time limit' not in done.text
+    assert 'EXAMPLEb' in (page.read_text() if face == '--html' else done.text)
 
 
 def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
@@ -262,7 +262,7 @@ FLOOD = '{"version": 2, "drives": ['
 
 
 @pytest.mark.parametrize('start, repeated, times, end, said', [
-    pytest.param('', '[],', 100_000_000, '', 'larger than 16 MiB', id='300-mb'),
+    pytest.param('', '[],', 1, '', 'larger than 16 MiB', id='300-mb'),
     pytest.param('', '[],', 5_000_000, '0]}', 'too large for the document of one host', id='lists'),
     pytest.param('', '[', 1_000_000, '', 'it is a damaged document of triage; copy it again', id='nested'),
     pytest.param('', '{}', 1, '', 'it is a damaged document of triage; copy it again', id='cut-off'),
@@ -270,6 +270,8 @@ FLOOD = '{"version": 2, "drives": ['
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, start, repeated, times, end, said):
     """A document that was cut off on its way was taken for no document at all, with exit status 0."""
     (tmp_path / 'a.json').write_text(FLOOD + start + repeated * times + end)
+    if 'larger' in said:    # a hole takes no time to write
+        os.truncate(tmp_path / 'a.json', MEGABYTES << 20)
     (tmp_path / 'b.json').write_text(document('b', WELL))
     cost = measured(str(tmp_path), '--json', '-t', ENOUGH)
     found = json.loads(cost.text)
@@ -283,12 +285,13 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, st
     lambda: [{**WELL, 'notes': ['x' * 500] * 20_000}], lambda: [{**WELL, 'past': {'pending': [[1, 2]] * 900_000}}],
     lambda: [{**WELL, 'readings': [{'metric': f'r{number}', 'value': 1} for number in range(60_000)]}],
     lambda: [{**WELL, 'why': 'x' * 9_000_000}], lambda: [{**WELL, 'serial': f'EXAMPLE{n}'} for n in range(30_000)],
-    lambda: [0] * 3_000_000], ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'])
+    lambda: [0] * 1_500_000], ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'])
 @pytest.mark.long
 def test_a_host_that_says_too_much_is_bounded(tmp_path, drives):
     """In history and in the page; the others stay whole."""
-    for number in range(8):
-        (tmp_path / f'a{number}.json').write_text(document(f'a{number}', *drives()))
+    text = document('a0', *drives())
+    for number in range(3):
+        (tmp_path / f'a{number}.json').write_text(text.replace('a0', f'a{number}', 1))
     (tmp_path / 'b.json').write_text(document('b', {**WELL, 'serial': 'EXAMPLEb'}))
     cost = measured(str(tmp_path), '--html', str(tmp_path / 'page.html'), '-t', '60')
 
