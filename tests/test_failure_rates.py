@@ -1,7 +1,6 @@
 """Failure rates: exact intervals, and which models are reported; on measured disks and on a simulated year."""
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import math
@@ -104,14 +103,18 @@ class Life(NamedTuple):
 
 @pytest.fixture(scope='module')
 def lives(shared) -> list[Life]:
-    """52,320 hard disks."""
+    """Every 40th of 52,320 hard disks."""
     found: dict[str, Life] = {}
+    places: dict[str, int] = {}    # of all disks
     with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
-        for row in csv.DictReader(lines):
-            begin, end = int(float(row['from'])), int(float(row['to']))
-            known = found.get(row['drive'])
-            found[row['drive']] = Life(row['drive'], row['model'], known.begin if known else begin, end,
-                                       row['failed'] == '1')
+        names = next(lines).split(',')[:5]
+        for line in lines:
+            number = line[:line.index(',')]
+            if places.setdefault(number, len(places)) % 40 == 0:
+                row = dict(zip(names, line.split(',')))
+                begin, end = int(float(row['from'])), int(float(row['to']))
+                known = found.get(number)
+                found[number] = Life(number, row['model'], known.begin if known else begin, end, row['failed'] == '1')
     return list(found.values())
 
 
@@ -154,14 +157,13 @@ def counted(lives: list[Life]) -> dict[tuple[str, ...], tuple[int, int]]:
 
 
 def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
-    """Every eighth disk is a host; its power-on hours are the time in which `fleet` runs."""
-    some = lives[::8]
-    cells = entered(some)
+    """Every 40th disk is a host; its power-on hours are the time in which `fleet` runs."""
+    cells = entered(lives)
     bands = {(each.model, '', NAMES[each.band]): (each.seconds, each.failures) for each in cells}
     found = {(each.model,): each for each in ledger.rates(cells, {})}
-    own = counted(some)
+    own = counted(lives)
 
-    assert (len(some), sum(each[1] for name, each in own.items() if len(name) == 1)) == (6_540, 420)
+    assert (len(lives), sum(each[1] for name, each in own.items() if len(name) == 1)) == (1_308, 88)
     for name, (hours, failures) in own.items():
         if hours and len(name) > 1:
             assert bands[name] == (pytest.approx(hours * HOUR, rel=1e-12), failures)
@@ -174,7 +176,7 @@ def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
 
 def test_the_file_of_a_ledger_counts_measured_disks_alike(lives, tmp_path):
     """Every 400th disk, through the file, in runs of all disks at once."""
-    some = lives[::400]
+    some = lives[::10]
     runs: dict[int, list[tuple[Life, Sighting]]] = defaultdict(list)
     for life in some:
         for when, seen in sightings(life):
@@ -197,7 +199,7 @@ def test_the_file_of_a_ledger_counts_measured_disks_alike(lives, tmp_path):
 
 # --- a simulated year ----------------------------------------------------------------------------------
 
-HOSTS, BAYS = 50, 8
+HOSTS, BAYS = 25, 8
 
 
 class Disk(NamedTuple):
@@ -212,7 +214,7 @@ class Disk(NamedTuple):
 
 
 class Year:
-    """A site with 50 hosts for a year. It keeps to a seed, and an oracle counts what is true."""
+    """A site with 25 hosts for a year. It keeps to a seed, and an oracle counts what is true."""
 
     def __init__(self, seed: int) -> None:
         self.chance = chance = random.Random(seed)
@@ -262,14 +264,14 @@ class Year:
                            disk.hours + day * 24) for disk in bays] for name, bays in zip(self.names, self.bays)}
 
 
-@pytest.mark.parametrize('seed', [pytest.param(0, marks=pytest.mark.long), 2])    # 20 and 10 seconds
+@pytest.mark.parametrize('seed', [pytest.param(0, marks=pytest.mark.long), 2])    # 6 seconds each
 def test_a_year_of_a_restless_site_counts_no_day_too_many_and_no_failure_twice(tmp_path, seed):
     """Renamed and merged hosts, twins, placeholders, hidden serial numbers, gaps, and clocks that are wrong."""
     site, year = Site(tmp_path), Year(seed)
     gaps = [range(100, 120), range(200, 245)]
     for day in range(365):
         year.pass_to(day)
-        if any(day in gap for gap in gaps) or (day % 3 and seed):
+        if any(day in gap for gap in gaps) or day % 3:
             continue
         hosts = year.hosts(day)
         clock = {150: 400, 151: 401, 160: 155, 170: -5000}.get(day, day) if seed == 2 else day
