@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 from block_tree import Machine, errors
@@ -683,21 +682,6 @@ def test_a_machine_that_changes_while_it_is_read(machine, monkeypatch):
 
 def test_a_machine_without_sysfs(tmp_path):
     assert groups(None, System(*[str(tmp_path / 'no')] * 3)) == ()
-
-
-def test_24_drives_in_an_array_take_5_ms(machine):
-    """The time of an alert; the best of ten, for a busy machine."""
-    names = [f'sd{chr(97 + number)}' for number in range(24)]
-    machine.disks(*names)
-    machine.md('md0', 'raid6', {f'{name}1': 'in_sync' for name in names})
-    machine.dm('dm-0', 'vg0-data', LV, 'md0')
-    machine.mounted('/dev/mapper/vg0-data', '/srv')
-
-    def taken():
-        start = time.perf_counter()
-        assert len(groups(['sda'], machine.system)) == 2
-        return time.perf_counter() - start
-    assert min(taken() for _ in range(10)) < 0.005
 
 
 @pytest.mark.parametrize('path, expected', [('/dev/sda', ['sda']), ('/dev/nvme0', ['nvme0n1', 'nvme0n2']),

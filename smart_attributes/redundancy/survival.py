@@ -85,6 +85,7 @@ class Stack:
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Mapping[str, Group] = {group.id: group for group in groups}
         self._disks: dict[str, frozenset[str]] = {}
+        self._whole: dict[str, list[tuple[frozenset[str], bool | None]]] = {}
 
     def disks(self, name: str) -> frozenset[str]:
         """Return the disks below a group, or the disk itself. A group that contains itself counts once."""
@@ -149,11 +150,19 @@ class Stack:
             return name not in lost
         if name in above:  # a loop, which no system builds
             return None
-        members = [self._member(member, lost, above | {name}) for member in group.members]
+        members = self._members(group, lost, above | {name})
         found = stripes(group)
         if found is None:
             return True if all(members) else None
         return _all(_stripe(stripe, group, members) for stripe in found)
+
+    def _members(self, group: Group, lost: AbstractSet[str], above: frozenset[str]) -> list[bool | None]:
+        """Return for each member whether it holds its part of the data. Those on none of the disks are asked once."""
+        if group.id not in self._whole:
+            self._whole[group.id] = [(frozenset().union(*map(self.disks, member.on)),
+                                      self._member(member, frozenset(), above)) for member in group.members]
+        return [holds if disks.isdisjoint(lost) else self._member(member, lost, above)
+                for member, (disks, holds) in zip(group.members, self._whole[group.id])]
 
     def _member(self, member: Member, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
         """Return whether a member holds its part of the data."""
@@ -166,7 +175,7 @@ class Stack:
         found = stripes(group)
         if found is None:
             return None
-        members = [self._member(member, lost, frozenset((group.id,))) for member in group.members]
+        members = self._members(group, lost, frozenset((group.id,)))
         return min(_left(stripe, group, members) for stripe in found)
 
 
