@@ -263,3 +263,17 @@ def test_an_entry_that_names_an_unknown_layout_gets_the_known_ones(name, advice)
 
     assert list(data_errors.of_entries({'entries': entries}, METRICS, SETS, ['ocp', 'acme'])) == [
         data_errors.Mistake(('entries', 1), f'mine: logs 0xCA: unknown layout "{name}"; {advice}')]
+
+
+def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
+    """In each part of a file; what the drive itself reports is compared with nothing."""
+    data = {'metrics': {'pending': {'warning': '9', 'critical': '3', 'ssd': {'warning': '5:'},
+                                    'hdd': {'warning': {'drive': 'threshold', 'else': '9'}, 'critical': '3'}}}}
+
+    found = list(data_errors.of_limits(data, METRICS, worse={'pending': 'high'}))
+
+    assert {(fault.path[2:], fault.sentence) for fault in found} == {
+        (('warning',), 'metrics, pending: critical 3 is reached before warning 9; exchange them'),
+        (('critical',), 'metrics, pending: critical 3 is reached before warning 9; exchange them'),
+        (('ssd', 'warning'), 'metrics, pending, ssd: "5:" is bad below 5, but the metric is worse when high; write 5'),
+        (('ssd', 'critical'), 'metrics, pending, ssd: "5:" is bad below 5, but the metric is worse when high; write 5')}

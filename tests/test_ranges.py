@@ -195,3 +195,18 @@ def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch,
 
     with pytest.raises(ImportError, match=package):
         ranges._range_alone()
+
+
+@pytest.mark.parametrize('warning, critical, worse, unit, why', [
+    ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; exchange them'),
+    ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; exchange them'),
+    ('20', '', 'low', '%', '"20" is bad above 20, but the metric is worse when low; write 20:'),
+    ('', '20:', 'high', '%', '"20:" is bad below 20, but the metric is worse when high; write 20'),
+    ('0:30d', '', 'low', 's', '"0:30d" is bad above 30d, but the metric is worse when low; write 30d:'),
+    ('85', '85', 'high', '%', ''), ('85', '95', 'high', '%', ''), ('16:', '11:', 'low', '%', ''),
+    ('20:', '', 'none', '', ''), ('20', '', '', '', ''), ('10:60', '5:70', 'high', 'C', ''),
+    ('@1:5', '2', 'high', '', ''), ('90', '', 'high', '%', ''), ('', '', 'low', '%', ''),
+    ('60', '20:', 'none', 'C', '')])
+def test_two_limits_that_cannot_be_meant_are_told_with_the_right_ones(warning, critical, worse, unit, why):
+    """A warning that comes after CRITICAL never warns, and 20 instead of 20: alerts on every healthy drive."""
+    assert ranges.contradiction(warning, critical, worse, unit) == why

@@ -130,10 +130,10 @@ def judge_of(options: Options, site: Site) -> Judge:
     limits: Sequence[SiteFile] = site.thresholds
     if limits:
         from ..knowledge import site_file
-        limits = site_file.faultless_limits(limits, database.units, default.get('groups', ()))
+        limits = site_file.faultless_limits(limits, database.units, default.get('groups', ()), database.worse)
     for file in (*attributes, *limits):
         mistakes += file.mistakes
-    _check_metrics(options, database.units)
+    _check_metrics(options, database.units, database.worse)
     return Judge(
         database,
         thresholds.Thresholds(default,
@@ -217,7 +217,7 @@ def _database(config: str) -> tuple[Json, list[str]]:
     return newer.data, []
 
 
-def _check_metrics(options: Options, units: Mapping[str, str]) -> None:
+def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[str, str]) -> None:
     from ..knowledge import ranges
     for name in _named_metrics(options):
         if name not in units:
@@ -225,6 +225,11 @@ def _check_metrics(options: Options, units: Mapping[str, str]) -> None:
             raise UsageError(f'"{clean(name)}" is not a metric; {data_errors.nearest_metric(name, units)}')
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
+    warning, critical = dict(options.judging.warning), dict(options.judging.critical)
+    for name in {**warning, **critical}:
+        why = ranges.contradiction(warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name])
+        if why:
+            raise UsageError(f'{name}: {why}')
 
 
 def _named_metrics(options: Options) -> Iterator[str]:

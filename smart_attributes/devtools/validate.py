@@ -59,7 +59,8 @@ def examine_limits(path: str) -> tuple[list[str], list[str]]:
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
-    faults = [*(fault.sentence for fault in data_errors.of_limits(data, database.units, groups, families)),
+    faults = [*(fault.sentence for fault in data_errors.of_limits(data, database.units, groups, families,
+                                                                       database.worse)),
               *_contradictions(data), *_ended(data)]
     summary = [plural(len(data.get('metrics', ())), 'metric'), plural(len(data.get('overrides', ())), 'override')]
     return [*problems, *(f'{name}: {sentence}' for sentence in faults)], [] if problems else summary

@@ -7,11 +7,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from ..errors import FormulaError, UsageError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import decode, drive_logs, ranges, regular_expressions, shipped_data
-from .thresholds import rank, several
+from .thresholds import LEVELS, rank, several
 
 if TYPE_CHECKING:
     from typing import Any
@@ -109,11 +110,11 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
 # --- limits ------------------------------------------------------------------------
 
 def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = (),
-              families: Collection[str] | None = None) -> Iterator[Mistake]:
+              families: Collection[str] | None = None, worse: Mapping[str, str] = {}) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.
 
     units: the base unit of each known metric. groups: those of the shipped limits. families: of all entries; None: do
-    not check names of families.
+    not check names of families. worse: metric -> which of its numbers are worse: "high", "low" or "none".
     """
     groups = {*groups, *data.get('groups', ())}
     yield from _of_families(data, families)
@@ -126,7 +127,7 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
         for metric, fields in metrics.items():
             if metric not in units:
                 yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}')
-            yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units)
+            yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units, worse.get(metric, ''))
             unknown = [(kind, name) for kind in KINDS for name in fields.get(kind, {}).get('groups', ())
                        if name not in groups]
             for kind, name in unknown:
@@ -160,17 +161,30 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
                selector == 'serial', override.get('metrics', {}))
 
 
-def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str]) -> Iterator[Mistake]:
-    """Yield a mistake for each limit of a metric that is not a Nagios range, or refers to an unknown metric."""
+def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str],
+               worse: str) -> Iterator[Mistake]:
+    """Yield a mistake for each limit of a metric that is not a Nagios range, refers to an unknown metric, or
+    contradicts the limit beside it or what is bad for the metric.
+    """
     parts: list[tuple[tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind])
                                                                  for kind in KINDS if kind in fields)]
     parts += [((kind, 'groups', name), limits) for kind in KINDS
               for name, limits in fields.get(kind, {}).get('groups', {}).items()]
     parts += [((*steps, 'aged'), stage) for steps, limits in parts for stage in several(limits.get('aged'))]
     for steps, limits in parts:
-        for field in ('warning', 'critical'):
+        for field in LEVELS:
             for why in _of_bound(limits.get(field), metric, units):
                 yield Mistake((*path, *steps, field), f'{", ".join((place, *steps, field))}: {why}')
+        for why in _of_both(limits, worse, units.get(metric, '')):
+            for field in LEVELS:
+                yield Mistake((*path, *steps, field), f'{", ".join((place, *steps))}: {why}')
+
+
+def _of_both(limits: Json, worse: str, unit: str) -> Iterator[str]:
+    """Yield the contradiction of two limits that are both ranges."""
+    warning, critical = (text if isinstance(text, str) else '' for text in map(limits.get, LEVELS))
+    with suppress(UsageError):   # reported by _of_bound
+        yield from filter(None, [ranges.contradiction(warning, critical, worse, unit)])
 
 
 def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str]:

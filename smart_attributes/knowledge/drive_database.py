@@ -123,6 +123,11 @@ class SpecDatabase:
         """Return the base unit of each metric that may have limits."""
         return {**dict.fromkeys(METRICS_OF_OUR_OWN, ''), **{name: metric.unit for name, metric in self.metrics.items()}}
 
+    @property
+    def worse(self) -> Mapping[str, str]:
+        """Return for each metric which of its numbers are worse: "high", "low" or "none"."""
+        return {name: metric.worse for name, metric in self.metrics.items()}
+
     def entries(self) -> Iterator[tuple[str, Json]]:
         """Yield (file, entry) in the files' order, the shipped file first."""
         for name, data in self._sources:

@@ -143,6 +143,31 @@ def describe(text: str, number: float, unit: str = '') -> Coded:
     return Coded('above-limit', f'above {end}') if is_above else Coded('below-limit', f'below {start}')
 
 
+def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> str:
+    """Return why two ranges for one metric cannot be meant, with the remedy; '' if they can. '' stands for no limit.
+
+    worse: "low" or "high", if only such numbers of the metric are bad. Raises UsageError as parse does.
+    """
+    sides = {text: _side(text, unit) for text in (warning, critical) if text}
+    for text, (side, _) in sides.items():
+        if side and worse in ('low', 'high') and side != worse:
+            end = text.rpartition(':')[2] if side == 'high' else text.rstrip(':')
+            bad, right = ('above', f'{end}:') if side == 'high' else ('below', end)
+            return f'"{text}" is bad {bad} {end}, but the metric is worse when {worse}; write {right}'
+    (first, least), (second, most) = sides.get(warning, ('', 0.0)), sides.get(critical, ('', 0.0))
+    if first == second and (least > most if first == 'high' else least < most if first else False):
+        return f'critical {critical} is reached before warning {warning}; exchange them'
+    return ''
+
+
+def _side(text: str, unit: str) -> tuple[str, float]:
+    """Return on which side of which number a range is bad: "high" or "low"; '' if on both, or inside."""
+    limit = parse(text, unit)
+    if limit.invert or (limit.start > 0 and limit.end < INFINITY):
+        return '', 0.0
+    return ('low', limit.start) if limit.end == INFINITY else ('high', limit.end)
+
+
 def above(number: float) -> str:
     """Return the range that alerts above *number*."""
     return _plain(number)

@@ -76,10 +76,14 @@ def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile
     return [without(file, of_entries(file.data, *names)) for file in files]
 
 
-def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups: Collection[str]) -> list[SiteFile]:
-    """Return files with limits, without the parts that would break a check. groups: the vendor groups."""
+def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups: Collection[str],
+                     worse: Mapping[str, str]) -> list[SiteFile]:
+    """Return files with limits, without the parts that would break a check. groups: the vendor groups.
+
+    worse: metric -> which of its numbers are worse.
+    """
     from .data_errors import of_limits
-    return [without(file, of_limits(file.data, units, groups)) for file in files]
+    return [without(file, of_limits(file.data, units, groups, worse=worse)) for file in files]
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
