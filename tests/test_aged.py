@@ -56,7 +56,7 @@ def old(ago):
     (7, YEARS_3_2, State.WARNING, 'reported_uncorrect 7, newest 3.2 years ago, warning above 0'),
     (70, YEARS_3_2, State.WARNING, 'reported_uncorrect 70, newest 3.2 years ago, warning above 0'),
     (70, 337, State.WARNING, 'reported_uncorrect 70, newest 14 days ago, warning above 0'),
-    (70, 335, State.CRITICAL, 'reported_uncorrect 70, newest 14 days ago, critical above 20')])
+    (70, 335, State.CRITICAL, 'reported_uncorrect 70, newest 14 days ago, critical above 8')])
 def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(database, limits, count, ago, state, words):
     """Disks whose newest error is older than two weeks fail at 150 % a year, not at 652."""
     verdict = judging.judge(SDA, disk_with_errors(count, old(ago)), database, limits, judging.Rules())

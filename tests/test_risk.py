@@ -142,7 +142,7 @@ def test_the_default_limits_of_hard_disks_follow_from_the_shares(metric):
                                      and TABLE[each].decides], ids=str)
 @pytest.mark.parametrize('group', [SEAGATE, HGST, 'Western Digital', risk.OTHERS])
 def test_no_limit_contradicts_the_share_beside_it(stratum, group):
-    """CRITICAL where about 4 in 10 fail within 90 days, WARNING where 15 in 100 fail within a year."""
+    """CRITICAL where one in three fails within 90 days, WARNING where 15 in 100 fail within a year."""
     row = TABLE[stratum].row(group)
     found = {name: limits.thresholds(TABLE, group, stratum.metric, LEVEL, state)[UNKNOWN]
              for name, state in limits.STATES.items()}

@@ -162,8 +162,8 @@ def test_the_document_says_that_history_keeps_its_promises():
     alarms, _, announced = (float(cell.split()[0]) for cell in next(
         cells for cells in rows if cells[0] == 'WARNING or CRITICAL')[1:4])
 
-    assert rates['WARNING'] >= 60 and rates['CRITICAL'] >= 300
-    assert alarms <= 41 and announced >= 62
+    assert rates['WARNING'] >= 30 and rates['CRITICAL'] >= 300
+    assert alarms <= 43 and announced >= 63
 
 
 @pytest.mark.long    # 20 seconds
@@ -172,8 +172,9 @@ def test_with_history_states_mean_what_the_documents_promise(every):
     found = json.loads(run_tool('tools.measure', '--timelines', every(8), '--with-history', '--json').text)
 
     rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
-    assert rates['WARNING'] >= 55 and rates['CRITICAL'] >= 400 and rates['OK'] < 1.5
-    assert found['caught_percent'] >= 61 and found['alarms_per_1000_drive_years'] <= 42
+    assert rates['WARNING'] >= 28 and rates['CRITICAL'] >= 280 and rates['OK'] < 1.5
+    assert found['caught_percent'] >= 61 and found['alarms_per_1000_drive_years'] <= 44
+    assert found['critical']['caught_percent'] >= 47 and found['critical']['alarms_per_1000_drive_years'] <= 31
 
 
 # --- with what is remembered ----------------------------------------------------------------

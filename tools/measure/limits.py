@@ -24,7 +24,7 @@ from smart_attributes.typed import Json
 from . import left_out, risk, ssd_failures, timelines
 from .risk import LEVELS, OTHERS, QUIET, RISES, SINCE, Stratum, Table
 
-CRITICAL_SHARE, WARNING_SHARE = 0.35, 0.15
+CRITICAL_SHARE, WARNING_SHARE = 0.33, 0.15
 # Below these, reallocated sectors never warn: all increases and numbers from 1 on would cost 4.2 more alerts per 1,000
 # drive-years and announce 1.1 % more of the failures. Most of the disks that fail after them alert later, but in time.
 FLOORS = {('reallocated', LEVEL): 40.0, ('reallocated', RISE): 4.0}
