@@ -163,7 +163,7 @@ class Remembered:
     def others(self) -> list[tuple[str, State]]:
         """Return the address and the last state of each drive that this run did not cover, if read within a day.
 
-        History that another user can write tells only of drives that are not OK.
+        Of a history that another user can write, only drives that are not OK are returned.
         """
         from ..history.series import STATE
         if self.store is None:
