@@ -146,7 +146,8 @@ def describe(text: str, number: float, unit: str = '') -> Coded:
 def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> str:
     """Return why two ranges for one metric cannot be meant, with the remedy; '' if they can.
 
-    warning, critical: '' for no limit. worse: "low" or "high", if only such numbers of the metric are bad. Raises UsageError as parse does.
+    warning, critical: '' for no limit. worse: "low" or "high", if only such numbers of the metric are bad. Raises
+    UsageError as parse does.
     """
     sides = {text: _side(text, unit) for text in (warning, critical) if text}
     for text, (side, _) in sides.items():
