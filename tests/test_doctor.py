@@ -259,8 +259,9 @@ class Copy:
 
     def __init__(self, installed: Installation, folder: Path) -> None:
         self.installed, self.folder = installed, folder
+        # with what is compiled, but for a module that must be read
         shutil.copytree(ROOT / 'smart_attributes', folder / 'smart_attributes',
-                        ignore=shutil.ignore_patterns('__pycache__'))
+                        ignore=shutil.ignore_patterns('model.*.pyc'))
         shutil.copytree(ROOT / 'thresholds', folder / 'thresholds')
         shutil.copy(ROOT / 'attributes.json', folder)
         self.program = Path(shutil.copy(ROOT / 'check_smart_attributes', folder))
