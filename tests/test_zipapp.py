@@ -1,6 +1,7 @@
 """The single-file program: the plugin with its libraries and data in one file, for machines that get no package."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -41,24 +42,47 @@ def runs(*command: object, folder: object = '/', **environment: str) -> subproce
                           env={'PATH': os.environ['PATH'], 'LC_ALL': 'C', **environment})
 
 
-@pytest.mark.parametrize('arguments, code, words', [
-    pytest.param(['--report', REPORT], 1, 'endurance_used 86 % (warning above 85)', id='check'),
-    pytest.param(['--report', drive_path('seagate-sas-healthy')], 0, 'SMART OK', id='text, by pySMART'),
-    pytest.param(['-V'], 0, 'attributes.json of 20', id='version'),
-    pytest.param(['triage', '--report', REPORT], 0, 'INTEL', id='triage, by rich'),
-    pytest.param(['explain', '--report', REPORT], 0, 'endurance_used', id='explain'),
-    pytest.param(['list', '--json', '--report', REPORT], 0, '"version": 2', id='list'),
-    pytest.param(['metrics', '--report', REPORT], 0, 'smart_drive_state{device="intel_worn"} 1.0',
-                 id='metrics, by prometheus_client'),
-    pytest.param(['draft', '--report', REPORT], 0, '"models"', id='draft'),
-    pytest.param(['validate'], 0, 'no problem', id='validate'),
-    pytest.param(['sudoers'], 0, 'NOPASSWD', id='sudoers')])
-def test_every_command_works_without_any_package(program, python, arguments, code, words):
-    """Libraries, entries, limits and schemas are in the file; -S keeps away what this machine has."""
-    done = runs(python, '-IS', program, *arguments)
+# In a process that has compiled all that is in the file: run each command in a fork, and print what became of it.
+FORKS = """
+import importlib, json, os, pkgutil, runpy, sys
+program = sys.argv[1]
+sys.path.insert(0, program)
+import smart_attributes
+for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.'):
+    importlib.import_module(each.name)
+for arguments in json.loads(sys.argv[2]):
+    sys.stdout.flush()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.dup2(writing, 1), os.dup2(writing, 2), os.close(writing), os.close(reading)
+        sys.argv = [program, *arguments]
+        runpy.run_path(program, run_name='__main__')
+    os.close(writing)
+    with open(reading) as answer:
+        text = answer.read()
+    print(json.dumps([os.WEXITSTATUS(os.waitpid(pid, 0)[1]), text]))
+"""
+COMMANDS = {
+    'check': (['--report', REPORT], 1, 'endurance_used 86 % (warning above 85)'),
+    'text, by pySMART': (['--report', drive_path('seagate-sas-healthy')], 0, 'SMART OK'),
+    'version': (['-V'], 0, 'attributes.json of 20'), 'triage, by rich': (['triage', '--report', REPORT], 0, 'INTEL'),
+    'explain': (['explain', '--report', REPORT], 0, 'endurance_used'),
+    'list': (['list', '--json', '--report', REPORT], 0, '"version": 2'),
+    'metrics, by prometheus_client': (['metrics', '--report', REPORT], 0,
+                                      'smart_drive_state{device="intel_worn"} 1.0'),
+    'draft': (['draft', '--report', REPORT], 0, '"models"'), 'validate': (['validate'], 0, 'no problem'),
+    'sudoers': (['sudoers'], 0, 'NOPASSWD')}
 
-    assert done.returncode == code, done.stdout
-    assert words in done.stdout
+
+def test_every_command_works_without_any_package(program, python):
+    """Libraries, entries, limits and schemas are in the file; -S keeps away what this machine has."""
+    done = runs(python, '-ISc', FORKS, program, json.dumps([arguments for arguments, _, _ in COMMANDS.values()]))
+    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('[')]
+
+    assert len(answers) == len(COMMANDS), done.stdout
+    assert {name: answer for (name, (_, code, words)), answer in zip(COMMANDS.items(), answers)
+            if answer[0] != code or words not in answer[1]} == {}
 
 
 def test_the_page_is_made_without_any_package(program, python, tmp_path):
