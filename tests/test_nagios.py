@@ -27,7 +27,7 @@ SERVICES = {'healthy': 'smart_attributes_drives!-d /dev/sda', 'worn': 'smart_att
             'all': 'smart_attributes_all', 'all by no argument': 'smart_attributes_drives',
             'through NRPE': 'smart_attributes_nrpe'}
 FLEETS = (24, 60, 150)   # drives
-RUNS = 6
+RUNS = 3
 SIXTY = [f'sixty drives {number}' for number in range(5)]
 
 
@@ -180,7 +180,7 @@ def test_sixty_drives_arrive_whole_under_load(nagios):
     printed = ground.runs(f'{ground.plugins}/check_smart_attributes', '--report', f'{ground.folder}/sixty').stdout
     cut = []
     with load():
-        for _ in range(10):
+        for _ in range(4):
             results = nagios.results(SIXTY)
             cut += [result for result in results if whole(result) != printed.rstrip('\n').replace(';', ':')]
 
