@@ -103,3 +103,10 @@ HIGHEST_BEYOND = 999                     # %, for drives that count beyond that;
 HIGHEST_DEFECT_HOUR = 131_072            # power-on time of fifteen years: no firmware defect takes effect later
 HIGHEST_COUNT = 1_000_000                # in a document of another host
 HIGHEST_SHIFT = 48                       # bits of a raw value, in a formula of version 1.6
+
+# The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
+WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
+OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
+# Output limit in bytes for programs that exit right after printing, such as check_nrpe and check_by_ssh: Nagios 4.4
+# reads two blocks of 4,096 from them.
+KEPT_BEHIND_NRPE, BEHIND_NRPE = 8192, 8000

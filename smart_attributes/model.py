@@ -1,7 +1,6 @@
 """The values that pass from one stage to the next. All are frozen.
 
-They are named tuples, not dataclasses: importing dataclasses costs a check
-12 ms, and importing typing for its NamedTuple 8.
+They are named tuples: importing dataclasses costs a check 12 ms, and importing typing for its NamedTuple 8.
 """
 from __future__ import annotations
 
@@ -25,18 +24,13 @@ class State(IntEnum):
     @property
     def urgency(self) -> int:
         """Rank for "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
-        # A drive that cannot be read must not hide one that is dying, so the
-        # exit codes' own order is not the order of urgency.
+        # A drive that cannot be read must not hide one that is dying. The exit codes would put it first.
         return (0, 1, 3, 2)[self]
 
 
 def worst(states: Iterable[State]) -> State:
     """Return the most urgent of *states*: CRITICAL, UNKNOWN, WARNING, OK."""
     return max(states, key=lambda state: state.urgency, default=State.OK)
-
-
-# The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
-WHEN_FAILED: Mapping[str, str] = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
 
 
 class Answer(NamedTuple):
@@ -151,8 +145,7 @@ class Report(NamedTuple):
     self_tests: tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> percentage that smartctl itself derives; since 7.5
     error_count: int | None = None     # entries ever made in the ATA error log; None if not read
-    # entries of the ATA error log, newest first: five, or more if the extended log was read
-    errors: tuple[ErrorEntry, ...] = ()
+    errors: tuple[ErrorEntry, ...] = ()  # of the ATA error log, newest first: five, or more of the extended log
     exit_status: int | None = None     # smartctl's exit status, eight bits
     messages: tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
     version: tuple[int, ...] = ()         # smartctl's version: (7, 3)
@@ -167,11 +160,6 @@ class Report(NamedTuple):
 
 if TYPE_CHECKING:
     Outcome = Report | DriveError
-
-OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
-# Output limit in bytes for programs that exit right after printing, such as check_nrpe and check_by_ssh: Nagios 4.4
-# reads two blocks of 4,096 from them.
-KEPT_BEHIND_NRPE, BEHIND_NRPE = 8192, 8000
 
 
 class HowRead(NamedTuple):
@@ -260,6 +248,7 @@ class Judgement(NamedTuple):
     grown: float = 0              # increase of the number, base unit; 0 unless `growth` reports it
     grown_ago: float = 0          # seconds since that increase was noticed
     concern: str = ''             # meaning of a finding for the drive, a name in severity.ORDER
+    remedy: str = ''              # the action that it calls for if that is not about the drive itself; else ''
     acknowledged: bool = False    # it would alert if the number were not acknowledged
 
 
@@ -347,6 +336,24 @@ class Replacement(NamedTuple):
     why: Coded
 
 
+class Item(NamedTuple):
+    """What to do about one drive: the same in every output."""
+
+    drive: str                # its name in all outputs
+    state: State
+    action: str               # a code in work/actions.json
+    to_do: str                # the action in words, with its date
+    order_by: str | None   # by when to order a replacement, "2027-03-04"; None: no forecast
+    again: int                # seconds until it is looked at again; 0: no time is set
+    reason: str               # the worst finding against its limit, in at most 60 characters
+    why: str                  # all findings, and what the groups on it mean for it
+    risk: Risk | None = None
+    place: Place = Place()
+    depends: tuple[Dependence, ...] = ()
+    unknown: str = ''         # what is not known, such as what lies on it
+    step: Replacement | None = None
+
+
 class Grown(NamedTuple):
     """A number of a drive that has increased, or was set back, since the last time a person looked."""
 
@@ -388,4 +395,5 @@ class Verdict(NamedTuple):
     depends: tuple[Dependence, ...] = ()  # the groups on the drive
     replacement: Replacement | None = None  # None: neither to replace nor the last copy of anything
     forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
+    item: Item | None = None  # what to do about it, once the groups on the drives are known; see work.work_list.item
     past: Mapping[str, tuple[tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), from the history

@@ -181,7 +181,7 @@ verdicts = [Verdict(Device('/dev/' + name, name=name), Identity('ATA', 'X'), Sta
             problem='hangs', code='timeout')
             for name in {names!r}]
 begin = time.perf_counter()
-from smart_attributes.output.advice import drives
+from smart_attributes.work.work_list import drives
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import dependence
 dependence.examined(tuple(verdicts), lambda placed: drives(placed, begin), True, (), System(*{list(machine.system)!r}))

@@ -55,7 +55,7 @@ def _drive(number: int, bay: Bay) -> dict[str, Any]:
                                               'state': 'OK', 'unit': 's', 'source': 'attribute 9'}]
     return {'name': f'sd{chr(97 + number)}', 'model': bay.model, 'serial': bay.serial, 'firmware': bay.firmware,
             'state': bay.state, 'readings': readings,
-            'action': bay.action or ('replace now' if bay.state == 'CRITICAL' else 'nothing')}
+            'action': bay.action or ('replace' if bay.state == 'CRITICAL' else 'nothing')}
 
 
 class Site:

@@ -8,9 +8,9 @@ from typing import Any
 from smart_attributes.fleet.plugin_output import serials_in
 from smart_attributes.knowledge import severity
 from smart_attributes.model import State
-from smart_attributes.output.advice import READ, SEARCH
 from smart_attributes.output.json_document import OF_STATUS, STATUS
 from smart_attributes.typed import Json
+from smart_attributes.work.actions import READ, SEARCH
 
 # Code -> the start of its messages, or a part of them. A message without a match does not have a code.
 _SENTENCES: Sequence[tuple[str, str]] = (

@@ -20,8 +20,8 @@ from smart_attributes.model import (
     State,
     Statistic,
 )
-from smart_attributes.output.statements import findings
 from smart_attributes.wording import statement
+from smart_attributes.work.statements import findings
 
 SDA = Device('/dev/sda', name='sda')
 DEFAULT = json.loads((ROOT / 'thresholds' / 'default.json').read_text())

@@ -64,8 +64,10 @@ def test_the_check_and_each_drive_are_services():
     found = services(checkmk.render([NEW, WORN], Face(), Whole()))
 
     assert found == {
-        'SMART': Service(1, {}, 'sdb endurance_used 86 % (warning above 85); 2 drives: 1 warning, 1 ok', []),
-        'SMART sdb': Service(1, {'smart_endurance_used': 86}, 'endurance_used 86 %, warning above 85',
+        'SMART': Service(1, {}, 'sdb endurance_used 86 % (warning above 85); [order] order a replacement; '
+                            '2 drives: 1 warning, 1 ok', []),
+        'SMART sdb': Service(1, {'smart_endurance_used': 86}, 'endurance_used 86 %, warning above 85; [order] order a '
+                             'replacement',
                              ['model ACME X1, serial SERIAL1, firmware 1, device /dev/sdb']),
         'SMART sda': Service(0, {'smart_endurance_used': 3}, 'endurance_used 3 %',
                              ['model ACME X1, serial SERIAL1, firmware 1, device /dev/sda'])}

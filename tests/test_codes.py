@@ -17,9 +17,9 @@ from smart_attributes.errors import Coded
 from smart_attributes.fleet import services
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin
-from smart_attributes.output.statements import findings, headline
 from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
 from smart_attributes.words import coded
+from smart_attributes.work.statements import findings, headline
 
 pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 

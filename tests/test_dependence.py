@@ -14,10 +14,11 @@ from test_severity import FAILED, drive, found
 from smart_attributes.check.survey import Survey
 from smart_attributes.knowledge import severity
 from smart_attributes.model import Device, State, Verdict
-from smart_attributes.output import advice, explain, json_document, metrics, plugin
+from smart_attributes.output import explain, json_document, metrics, plugin
 from smart_attributes.redundancy import dependence, replacement, zpool
 from smart_attributes.redundancy.replacement import Drive, order
 from smart_attributes.redundancy.survival import Stack
+from smart_attributes.work import actions, work_list
 
 NOW = 1_795_348_800  # 2026-11-22
 HEALTHY = found('endurance_used', 3, State.OK)
@@ -36,7 +37,7 @@ def machine(tmp_path) -> Machine:
 def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Survey:
     """Return a survey of these verdicts with the groups of a machine."""
     empty: Any = None
-    found = dependence.examined(tuple(verdicts), lambda placed: advice.drives(placed, NOW), system=machine.system,
+    found = dependence.examined(tuple(verdicts), lambda placed: work_list.drives(placed, NOW), system=machine.system,
                                 **more)
     return Survey(found.verdicts, (), (), found.notes, empty, (State.UNKNOWN, 'no drives'), machine=found.machine,
                   remarks=found.remarks)
@@ -58,9 +59,9 @@ def test_a_failing_member_of_a_healthy_array_is_next(machine):
     failing = next(each for each in survey.verdicts if each.device.name == 'sdb')
 
     assert labels(survey) == {'sdb': ('next', 'replace-next')}
-    assert advice.advice(failing, NOW).action == advice.REPLACE
+    assert work_list.item(failing, NOW).action == actions.REPLACE
     assert [each.said for each in failing.depends] == ['md0 (raid5, /srv), tolerates no further loss']
-    assert survey.machine and replacement.lines(survey.machine) == [f'  next  sdb  {REBUILT}']
+    assert work_list.in_order(survey.verdicts, survey.machine)[0].drive == 'sdb'
 
 
 def test_the_last_good_copies_of_a_degraded_array_stay(machine):
@@ -68,9 +69,9 @@ def test_the_last_good_copies_of_a_degraded_array_stay(machine):
     survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)])
 
     assert labels(survey) == {'sda': ('last good copy', 'last-good-copy'), 'sdb': ('last good copy', 'last-good-copy'),
-                              'sdc': ('next', 'member-not-used')}
-    assert {each.device.name: advice.advice(each, NOW).action for each in survey.verdicts} == {
-        'sda': advice.KEEP, 'sdb': advice.KEEP, 'sdc': advice.REJOIN}
+                              'sdc': ('wait', 'copy-other-first')}
+    assert {each.device.name: work_list.item(each, NOW).action for each in survey.verdicts} == {
+        'sda': actions.KEEP, 'sdb': actions.KEEP, 'sdc': actions.NOTHING}
 
 
 def test_the_most_severe_drive_is_replaced_first_and_one_that_could_not_be_read_counts_as_failed(machine):
@@ -88,7 +89,8 @@ def test_a_machine_without_a_drive_to_replace_has_no_lines(machine):
     raid5(machine)
     survey = surveyed(machine, [drive('sda', HEALTHY)])
 
-    assert survey.machine and replacement.lines(survey.machine) == []
+    assert survey.machine and survey.machine.steps == ()
+    assert [each.action for each in work_list.in_order(survey.verdicts, survey.machine)] == [actions.NOTHING]
 
 
 def test_a_rebuild_is_waited_for(machine):
@@ -96,8 +98,8 @@ def test_a_rebuild_is_waited_for(machine):
     survey = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)])
 
     assert labels(survey)['sdb'] == ('wait', 'group-rebuilding')
-    assert 'is rebuilding (recover 37 %): wait' in advice.advice(survey.verdicts[0], NOW).why
-    assert advice.advice(survey.verdicts[0], NOW).action == advice.LATER
+    assert 'is rebuilding (recover 37 %): wait' in work_list.item(survey.verdicts[0], NOW).why
+    assert work_list.item(survey.verdicts[0], NOW).action == actions.WAIT
 
 
 def test_a_check_adds_one_clause_behind_an_alert(machine):
@@ -107,9 +109,9 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
     ordered = sorted(survey.verdicts, key=severity.of_verdict)
 
     assert plugin.first_line(ordered, '', '').startswith(
-        f'sdb smart_status: in words; [replace-next] {REBUILT}; 3 drives')
+        f'sdb smart_status: in words; [replace-next] {REBUILT}; [replace] replace now; 3 drives')
     assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
-    assert plugin.line(ordered[0], False).findings.endswith(f'; [replace-next] {REBUILT}')
+    assert plugin.line(ordered[0], False).findings.endswith(f'; [replace-next] {REBUILT}; [replace] replace now')
 
 
 def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
@@ -132,7 +134,7 @@ def test_a_drive_that_was_not_read_is_named(machine):
     assert survey.verdicts[0].replacement == ('unknown', 'md0 (raid5, /srv) has members on sda, sdc, which were not '
                                               'checked: check all members in one run, then decide: '
                                               'check_smart_attributes triage')
-    assert advice.advice(survey.verdicts[0], NOW).action == advice.COPY
+    assert work_list.item(survey.verdicts[0], NOW).action == actions.COPY
 
 
 # --- doubts about the other members -----------------------------------------------------------------------
@@ -243,7 +245,8 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
     assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
     assert survey.verdicts[0].replacement and survey.verdicts[0].replacement.why == (
         "redundancy of MegaRAID volumes not known: check them with the controller's own tool; copy the data first")
-    assert plugin.first_line(survey.verdicts, '', '').startswith('bus_0_megaraid_6 smart_status: in words; 1 drive')
+    assert plugin.first_line(survey.verdicts, '', '').startswith(
+        'bus_0_megaraid_6 smart_status: in words; [copy] copy the data, then replace; 1 drive')
 
 
 def test_recorded_reports_have_no_groups(machine):
@@ -262,8 +265,8 @@ def test_the_document_has_groups_and_the_order(machine):
                   if each['name'] == 'sdb')
 
     assert [(each['name'], each['label'], each['code'], each['disks']) for each in told['replace_order']] == [
-        ('sdc', 'next', 'member-not-used', ['sdc']), ('sdb', 'last good copy', 'last-good-copy', ['sdb']),
-        ('sda', 'last good copy', 'last-good-copy', ['sda'])]
+        ('sdb', 'last good copy', 'last-good-copy', ['sdb']), ('sda', 'last good copy', 'last-good-copy', ['sda']),
+        ('sdc', 'wait', 'copy-other-first', ['sdc'])]
     [md0] = [each for each in told['groups'] if each['id'] == 'md0']
     assert (md0['level'], md0['tolerates'], md0['used_as'], md0['unknown']) == ('raid5', -1, ['/srv'], None)
     assert {member['name']: (member['state'], member['drives']) for member in md0['members']} == {

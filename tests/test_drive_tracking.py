@@ -77,7 +77,7 @@ def test_a_drive_that_is_gone_is_in_the_first_line_until_it_is_retired(machine):
     document = machine.folder / 'host.json'
     document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--expect-known', '--json').text)
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
-    assert [drive['action'] for drive in fleet] == ['look for the drive', 'nothing']
+    assert [drive['action'] for drive in fleet] == ['search', 'nothing']
     quiet = machine.check(START + 40 * DAY, '--scan', '--gone', 'ok')
     assert (quiet.code, told(quiet)) == (0, [])
     machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')

@@ -49,7 +49,7 @@ def reading(metric: str, number: Any = 1, unit: str = '', **more: Any) -> Readin
 
 
 WORN = Judgement(reading('endurance_used', 86, '%', source=Source(attribute=233)), State.WARNING, '85', '95',
-                 'above 85')
+                 'above 85', remedy='order')
 CRC = Judgement(reading('crc_errors', 3), State.OK)
 READINGS = (WORN, CRC, Judgement(reading('self_test', 0, verdict='passed', state=State.OK, quiet=400 * DAY), State.OK),
             Judgement(reading('temperature', 31, 'C', judged=False), State.OK),
@@ -82,10 +82,10 @@ def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
                  'What to do: order a replacement. Reason: endurance_used 86 % (warning above 85)', id='alert'),
     pytest.param(VERDICT._replace(state=State.CRITICAL, judgements=(READINGS[-1]._replace(
         state=State.CRITICAL, against='above 1'),)), '/dev/sda  ACME X1  serial SERIAL1  CRITICAL',
-        'What to do: replace this drive now. Reason: pending 2 (critical above 1)', id='replace'),
+        'What to do: replace now. Reason: pending 2 (critical above 1)', id='replace'),
     pytest.param(VERDICT._replace(judgements=(READINGS[-1]._replace(state=State.WARNING, against='above 1'),)),
                  '/dev/sda  ACME X1  serial SERIAL1  WARNING',
-                 'What to do: watch this drive. Reason: pending 2 (warning above 1)', id='watch'),
+                 'What to do: watch: look again in a month. Reason: pending 2 (warning above 1)', id='watch'),
     pytest.param(NOBODY, 'megaraid,3@/dev/bus/0  UNKNOWN',
                  'What to do: look for the drive. Reason: [no-such-device] cannot be opened', id='not-read'),
     pytest.param(VERDICT._replace(state=State.OK, judgements=(CRC,)), '/dev/sda  ACME X1  serial SERIAL1  OK',

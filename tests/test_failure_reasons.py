@@ -15,7 +15,6 @@ from smart_attributes.errors import (
     SudoRefused,
 )
 from smart_attributes.model import AttributeRow, Identity, Report, SelfTest, Statistic
-from smart_attributes.output.advice import READ, SEARCH, of_problem
 from smart_attributes.reading import content, failure_reasons
 from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
 from smart_attributes.reading.failure_reasons import (
@@ -26,6 +25,8 @@ from smart_attributes.reading.failure_reasons import (
     smart_disabled,
     without_data,
 )
+from smart_attributes.work.actions import READ, SEARCH
+from smart_attributes.work.work_list import of_problem
 
 try:
     from re import _parser as parser  # type: ignore[attr-defined]

@@ -165,7 +165,7 @@ def test_a_service_that_was_never_checked_is_listed(fake):
 
     assert list(found) == [f'h{number}' for number in range(5)]
     assert {(row['code'], row['state'], row['action']) for rows in found.values() for row in rows} == {
-        ('never-checked', 'UNKNOWN', 'repair the check')}
+        ('never-checked', 'UNKNOWN', 'repair')}
 
 
 def test_a_document_of_a_host_has_the_same_causes(tmp_path):
@@ -173,7 +173,7 @@ def test_a_document_of_a_host_has_the_same_causes(tmp_path):
     path = tmp_path / 'web1.json'
     words = 'cannot be read: sudo wants a password, so the sudoers rule for this call is missing'
     path.write_text(json.dumps({'version': 2, 'state': 'UNKNOWN', 'made': time.time(), 'drives': [
-        {'name': 'sda', 'state': 'UNKNOWN', 'action': 'find out why it cannot be read', 'why': words,
+        {'name': 'sda', 'state': 'UNKNOWN', 'action': 'read', 'why': words,
          'code': 'sudo-rule-missing'}]}))
     [drive] = json.loads(run('fleet', '--json', str(path)).text)['drives']
 

@@ -13,8 +13,8 @@ from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import plugin
-from smart_attributes.output.advice import READ, SEARCH
 from smart_attributes.output.packed_document import Packer
+from smart_attributes.work.actions import READ, SEARCH
 
 pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 

@@ -17,11 +17,12 @@ from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
 from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Group, Identity, Member, Place, Replacement, State, Verdict
-from smart_attributes.output import advice, json_document, plugin
+from smart_attributes.output import json_document, plugin
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
 from smart_attributes.redundancy.replacement import OF_CODE, Risk
+from smart_attributes.work import actions, work_list
 
 NOW = time.time()
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
@@ -43,9 +44,11 @@ def made(**facts: Any) -> dict[str, Any]:
     """Return the document of a machine with a degraded raid5, a healthy mirror and a partition."""
     verdicts = [Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', 'FW1', f'EXAMPLE{name}'),
                         State.OK, place=Place(disks=(name,))) for name in ('sda', 'sdb', 'sdc', 'sdd')]
-    found = replacement.machine(GROUPS, advice.drives(verdicts, NOW))
-    document = json_document.document(replacement.with_replacements(verdicts, found), (), False, NOW)
-    of_groups = replacement.document(found, verdicts)
+    found = replacement.machine(GROUPS, work_list.drives(verdicts, NOW))
+    told = replacement.with_replacements(verdicts, found)
+    document = json_document.document(told, (), False, NOW)
+    work = json_document.work_list(work_list.in_order(told, found, NOW))
+    of_groups = {**replacement.document(found, verdicts), 'work': work}
     return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
 
 
@@ -71,7 +74,8 @@ def test_a_degraded_array_is_at_risk_and_says_what_comes_first():
     ('next', 'sda: replace now'), ('copy first', 'sda: copy the data, then replace'), ('wait', 'the reason'),
     ('last good copy', 'the reason')])
 def test_the_first_step_is_an_action_or_its_reason(label, said):
-    step = {'name': 'sda', 'label': label, 'code': 'x', 'why': 'the reason'}
+    step = {'name': 'sda', 'label': label, 'code': 'x', 'why': 'the reason',
+            'to_do': said.partition(': ')[2]}
 
     assert first_step({'text': 'the group', 'first': step}) == said
     assert first_step({'text': 'the reason', 'first': step}) == first_step({'text': 'x', 'first': None}) == ''
@@ -306,18 +310,19 @@ def test_a_clause_is_no_part_of_the_last_finding():
 
     assert [each['text'] for each in facts['findings']] == [FINDING]
     assert facts['replacement'] == {'label': 'last good copy', 'code': 'last-good-copy', 'text': CLAUSE}
-    assert (facts['action'], facts['to_do'], facts['why']) == (advice.KEEP, advice.KEEP, f'{FINDING}; {CLAUSE}')
+    assert (facts['action'], facts['to_do'], facts['why']) == (
+        actions.KEEP, 'keep in place: last good copy', f'{FINDING}; {CLAUSE}')
 
 
 def test_a_line_without_a_clause_has_no_replacement():
     facts = drive(BAD._replace(findings=FINDING))
 
-    assert (facts['action'], 'replacement' in facts) == (advice.REPLACE, False)
+    assert (facts['action'], 'replacement' in facts) == (actions.REPLACE, False)
 
 
 @pytest.mark.parametrize('code', OF_CODE)
 def test_every_code_of_a_clause_is_known(code):
-    rest, clause = split(BAD._replace(findings=f'{FINDING}; [{code}] why'))
+    rest, clause, _ = split(BAD._replace(findings=f'{FINDING}; [{code}] why'))
 
     assert (rest.findings, clause) == (FINDING, (OF_CODE[code][0], code, 'why'))
 
@@ -329,7 +334,7 @@ def test_every_code_of_a_clause_is_known(code):
     (f'{FINDING}; [last-good-copy] x; [replace-next] forged', FINDING, 'last-good-copy'),
     (f'{FINDING}; [replace-next] /srv; [odd] dir', FINDING, 'replace-next')])
 def test_an_imitated_clause_makes_nothing_less_strict(findings, rest, code: str | None):
-    line, clause = split(BAD._replace(findings=findings))
+    line, clause, _ = split(BAD._replace(findings=findings))
 
     assert (line.findings, clause and clause.code) == (rest, code)
 
@@ -344,7 +349,7 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
     facts = drive(read.lines[0])
 
     assert '  [timeout] no answer within 30 s; [group-rebuilding] md0 is rebuilding: wait  ' in text
-    assert (facts['code'], facts['replacement']['label'], facts['action']) == ('timeout', 'wait', advice.READ)
+    assert (facts['code'], facts['replacement']['label'], facts['action']) == ('timeout', 'wait', actions.READ)
     assert facts['why'] == 'no answer within 30 s; md0 is rebuilding: wait'
 
 
@@ -358,7 +363,8 @@ def test_the_last_good_copy_of_an_icinga_service_is_a_group_at_risk():
 
     assert (found.risk, found.host, found.facts['text'], found.facts['name']) == (Risk.LAST, 'db1', CLAUSE, None)
     assert found.facts['as_of'].startswith('as of ') and first_step(found.facts) == ''
-    assert found.facts['first'] == {'name': 'sda', 'label': 'last good copy', 'code': 'last-good-copy', 'why': CLAUSE}
+    assert found.facts['first'] == {'name': 'sda', 'label': 'last good copy', 'code': 'last-good-copy', 'why': CLAUSE,
+                                    'to_do': 'keep in place: last good copy'}
 
 
 @pytest.mark.parametrize('notes', [(), ({'code': 'drive-new', 'text': 'new since yesterday'},)])

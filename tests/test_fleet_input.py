@@ -19,9 +19,9 @@ from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, SmartError
 from smart_attributes.fleet import gathering, plugin_output, summary
-from smart_attributes.output import advice
 from smart_attributes.output.codes import BY_NAME
 from smart_attributes.reading import processes
+from smart_attributes.work import actions, dates
 
 REPORTS = str(ROOT / 'tests/reports')
 FRESH = {'made': round(time.time())}
@@ -147,7 +147,8 @@ def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1,
                                                                                 1)
     assert 'update' in told['what']
-    assert '\n  watch  ' in run('fleet', written(tmp_path, drive)).text   # the maker names no version
+    # The maker names no version without the defect.
+    assert '\n  watch: look again in a month  ' in run('fleet', written(tmp_path, drive)).text
 
 
 def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
@@ -158,14 +159,13 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
 
     def lasting(name: str, left: float, **facts: Any) -> dict[str, Any]:
         return {'name': name, 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK', 'action': 'nothing',
-                'forecasts': {'endurance_used': {'left': left, 'earliest': left, 'latest': left, 'estimate': True}},
-                **facts}
+                'order_by': dates.day(time.time() + left - dates.LEAD_TIME), **facts}
 
     path = written(tmp_path, lasting('a', 5000 * days), lasting('b', 400 * days), lasting('c', 400 * days),
-                   lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'),
-                   lasting('e', 5000 * days, state='CRITICAL', action='replace now', model=' +cmd'))
+                   lasting('d', 5000 * days, state='CRITICAL', action='replace', model='=cmd|x'),
+                   lasting('e', 5000 * days, state='CRITICAL', action='replace', model=' +cmd'))
     done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
-    when = time.gmtime(time.time() + 400 * days - advice.LEAD_TIME)
+    when = time.gmtime(time.time() + 400 * days - dates.LEAD_TIME)
 
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [
@@ -209,7 +209,7 @@ def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     """triage tells it as a note as well."""
     words = 'cannot be opened: Permission denied'
     path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more'],
-                              'action': advice.READ, 'code': 'no-permission'})
+                              'action': actions.READ, 'code': 'no-permission'})
 
     row, = (line for line in run('fleet', path).text.splitlines() if words in line)
     assert row.endswith(f'  [no-permission] {words}; {plugin_output.next_step(BY_NAME["no-permission"])}; and more')
@@ -283,7 +283,7 @@ def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
     assert found['state'] == 'CRITICAL'
     assert [(each['name'], each['state'], each['why']) for each in found['drives']] == [
         ('(triage)', 'CRITICAL', '1 of 2 expected drives missing'), ('sda', 'OK', None)]
-    assert [each['action'] for each in found['drives']] == ['look for the drive', 'nothing']
+    assert [each['action'] for each in found['drives']] == ['search', 'nothing']
     assert found['fleet']['drives'] == 1
 
 
@@ -423,7 +423,7 @@ def test_hidden_drives_keep_all_but_serial_numbers():
 def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_last(tmp_path):
     """By its fields, whatever the sentence says."""
     words = 'no answer; EXAMPLE 1 was there'
-    drive = {'name': 'sda', 'state': 'UNKNOWN', 'action': advice.READ, 'code': 'timeout', 'why': words,
+    drive = {'name': 'sda', 'state': 'UNKNOWN', 'action': actions.READ, 'code': 'timeout', 'why': words,
              'notes': [{'code': 'timeout', 'text': words}], 'last_seen': {'model': 'ACME', 'serial': 'EXAMPLE 1'}}
     path = written(tmp_path, drive)
 
@@ -433,7 +433,7 @@ def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_
     assert 'EXAMPLE 1' in fleet(path)['drives'][0]['why']
 
 
-@pytest.mark.parametrize('code, action', [('drive-gone', advice.SEARCH), ('site-file-mistake', advice.REPAIR)])
+@pytest.mark.parametrize('code, action', [('drive-gone', actions.SEARCH), ('site-file-mistake', actions.REPAIR)])
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
     notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]
     path = written(tmp_path, version=2, state='CRITICAL', notes=notes)

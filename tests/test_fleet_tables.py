@@ -13,9 +13,9 @@ from smart_attributes.fleet.replacement_order import AtRisk
 from smart_attributes.fleet.services import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
-from smart_attributes.output import advice
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.redundancy.replacement import Risk
+from smart_attributes.work import actions, work_list
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 NOW = 1_795_348_800  # 2026-11-22, 12:00
@@ -34,7 +34,7 @@ def text(first='OK - 1 drive: 1 ok', *lines):
     return '\n'.join([f'SMART {first}', *lines])
 
 
-def drive(name='sda', state='OK', action=advice.NOTHING, host='db1', model='ACME', serial='', **facts):
+def drive(name='sda', state='OK', action=actions.NOTHING, host='db1', model='ACME', serial='', **facts):
     return FleetDrive({'host': host, 'name': name, 'state': state, 'action': action, 'model': model, 'serial': serial,
                        'firmware': '', 'notes': [], **facts}, lambda: [])
 
@@ -178,28 +178,28 @@ def test_the_remark_of_most_services_is_first():
 # --- the plan ------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('when, said', [
-    (NOW, '2026-Q4'), (1_798_761_599, '2026-Q4'), (1_798_761_600, '2027-Q1'), (1_806_537_599, '2027-Q1'),
-    (1_806_537_600, '2027-Q2'), (1_814_400_000, '2027-Q3'), (0, '1970-Q1')])
+    ('2026-11-22', '2026-Q4'), ('2026-12-31', '2026-Q4'), ('2027-01-01', '2027-Q1'), ('2027-03-31', '2027-Q1'),
+    ('2027-04-01', '2027-Q2'), ('2027-07-01', '2027-Q3'), ('10227-01-01', '10227-Q1')])
 def test_a_quarter_has_three_months(when, said):
     assert summary.quarter(when) == said
 
 
 @pytest.mark.parametrize('action, left, due', [
-    (advice.REPLACE, None, 'now'), (advice.COPY, 9 * YEAR, 'now'), (advice.LATER, None, 'now'),
-    (advice.ORDER, None, summary.UNDATED),
-    (advice.ORDER, 90 * DAY, 'now'), (advice.ORDER, 120 * DAY, '2026-Q4'), (advice.ORDER, 9 * YEAR, '2035-Q3'),
-    (advice.NOTHING, 3 * YEAR + 90 * DAY, '2029-Q4'), (advice.NOTHING, 3 * YEAR + 90 * DAY + 1, ''),
-    (advice.WATCH, 10 * DAY, 'now'), (advice.NOTHING, None, ''), (advice.ORDER, 11 * YEAR, summary.UNDATED)])
+    (actions.REPLACE, None, 'now'), (actions.COPY, 9 * YEAR, 'now'), (actions.WAIT, None, 'now'),
+    (actions.ORDER, None, summary.UNDATED),
+    (actions.ORDER, 90 * DAY, 'now'), (actions.ORDER, 120 * DAY, '2026-Q4'), (actions.ORDER, 9 * YEAR, '2035-Q3'),
+    (actions.NOTHING, 3 * YEAR + 90 * DAY, '2029-Q4'), (actions.NOTHING, 3 * YEAR + 91 * DAY, ''),
+    (actions.WATCH, 10 * DAY, 'now'), (actions.NOTHING, None, ''), (actions.ORDER, 11 * YEAR, summary.UNDATED)])
 def test_a_drive_is_planned_for_the_quarter_of_its_order(action, left, due):
     """Three years ahead; what is ordered anyway stands in its quarter, however late."""
-    facts = {'action': action, 'state': 'OK', 'forecasts': {} if left is None else {'endurance_used': {'left': left}}}
+    facts = {'action': action, 'state': 'OK', **work_list.due(action, [] if left is None else [left], NOW)._asdict()}
 
     assert summary.due(facts, NOW) == due
 
 
 @pytest.mark.parametrize('state, due', [('CRITICAL', 'now'), ('OK', '')])
 def test_a_failing_drive_that_must_stay_is_ordered_all_the_same(state, due):
-    assert summary.due({'action': advice.KEEP, 'state': state, 'forecasts': {}}, NOW) == due
+    assert summary.due({'action': actions.KEEP, 'state': state, 'order_by': None}, NOW) == due
 
 
 COLUMNS = 'action,by,host,drive,serial,model,firmware,drives,hosts,why'
@@ -213,13 +213,14 @@ def planned(*drives):
 
 
 def ordered(days, host='db1', model='ACME', name='sda'):
-    return drive(name, 'WARNING', advice.ORDER, host, model, forecasts={'endurance_used': {'left': days * DAY}})
+    return drive(name, 'WARNING', actions.ORDER, host, model,
+                 order_by=work_list.due(actions.ORDER, [days * DAY], NOW).order_by)
 
 
 def test_the_plan_has_every_quarter_and_the_first_one_first():
     """"now" stands before all quarters and what has no date behind them; most drives first within one."""
-    found = planned(ordered(400), drive(action=advice.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
-                    ordered(900, 'b', 'C', 'sdb'), drive(action=advice.ORDER), ordered(900, 'c', '=A'))
+    found = planned(ordered(400), drive(action=actions.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
+                    ordered(900, 'b', 'C', 'sdb'), drive(action=actions.ORDER), ordered(900, 'c', '=A'))
 
     assert summary.as_csv(summary.steps(found, [])).splitlines() == [
         COLUMNS, 'replace now,now,db1,sda,,ACME,,1,1,', 'order,now,,,,ACME,,1,1,', 'order,2027-Q3,,,,ACME,,1,1,',
@@ -227,36 +228,36 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
         'order,no forecast,,,,ACME,,1,1,']
 
 
-def waiting(host, name, label='', code='', state='CRITICAL', action=advice.REPLACE):
+def waiting(host, name, label='', code='', state='CRITICAL', action=actions.REPLACE):
     group = {'replacement': {'label': label, 'code': code, 'text': 'words'}} if label else {}
     return drive(name, state, action, host, **group)
 
 
 def test_drives_of_groups_at_risk_are_replaced_first():
     """Those of one host stand together, the one to replace next before the last good copy."""
-    found = planned(waiting('a1', 'sda'), waiting('b1', 'sdb', 'last good copy', 'last-good-copy', 'OK', advice.KEEP),
+    found = planned(waiting('a1', 'sda'), waiting('b1', 'sdb', 'last good copy', 'last-good-copy', 'OK', actions.KEEP),
                     waiting('b1', 'sda', 'next', 'replace-next'), waiting('c1', 'sda', 'next', 'replace-next'),
-                    waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', advice.COPY),
-                    waiting('e1', 'sda', action=advice.CABLE), drive('sdx'))
+                    waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', actions.COPY),
+                    waiting('e1', 'sda', action=actions.CABLE), drive('sdx'))
 
     assert [(step.host, step.drive, step.action) for step in summary.steps(found, []) if step.drive] == [
-        ('d1', 'sda', advice.COPY), ('b1', 'sda', advice.REPLACE), ('b1', 'sdb', advice.KEEP),
-        ('c1', 'sda', advice.REPLACE), ('a1', 'sda', advice.REPLACE)]
+        ('d1', 'sda', 'copy the data, then replace'), ('b1', 'sda', 'replace now'),
+        ('b1', 'sdb', 'keep in place: last good copy'), ('c1', 'sda', 'replace now'), ('a1', 'sda', 'replace now')]
 
 
 def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
-    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, why='words', to_do='replace bay 3'),
-                    drive('sdb', 'CRITICAL', advice.REPLACE, why=None, model=None, serial=None, firmware=None))
+    found = planned(drive('sda', 'CRITICAL', actions.REPLACE, why='words', to_do='replace bay 3'),
+                    drive('sdb', 'CRITICAL', actions.REPLACE, why=None, model=None, serial=None, firmware=None))
 
     assert [step for step in summary.steps(found, []) if step.drive] == [
         ('replace bay 3', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
-        (advice.REPLACE, 'now', 'db1', 'sdb', '', '', '', 1, 1, '')]
+        ('replace now', 'now', 'db1', 'sdb', '', '', '', 1, 1, '')]
 
 
 def test_a_plan_has_the_most_urgent_drives_of_many():
     """In bounded memory; all are counted."""
     found = planned(*(waiting('a1', f'sd{number:04}') for number in range(2500)),
-                    waiting('z9', 'sdb', 'copy first', 'data-at-risk', action=advice.COPY))
+                    waiting('z9', 'sdb', 'copy first', 'data-at-risk', action=actions.COPY))
     replaced = found.replace.drives([])
 
     assert (len(replaced), found.replace.count) == (1000, 2501)
@@ -268,14 +269,15 @@ def test_a_plan_ends_with_firmware_but_updates_only_to_a_version_that_exists():
     found = planned(drive(host='a', model='BAD', firmware='1'))
     known = [summary.Defect('BAD', '1', found.models['BAD', '1'], 'words', is_fixed) for is_fixed in (True, False)]
 
-    assert summary.steps(found, known) == [(advice.UPDATE, '', '', '', '', 'BAD', '1', 1, 1, 'words'),
-                                        (advice.WATCH, '', '', '', '', 'BAD', '1', 1, 1, 'words')]
+    assert summary.steps(found, known) == [
+        ('update the firmware', '', '', '', '', 'BAD', '1', 1, 1, 'words'),
+        ('watch: look again in a month', '', '', '', '', 'BAD', '1', 1, 1, 'words')]
 
 
 def test_a_page_has_the_first_steps_of_each_kind():
     """All drives to replace are one kind, whatever is to do with them."""
     plans = [summary.Step(action, '', '', name, '', '', '', 1, 1, '')
-             for action in (summary.BUY, advice.UPDATE) for name in ('sda', 'sdb', '', '', '')]
+             for action in (summary.BUY, actions.FIRMWARE) for name in ('sda', 'sdb', '', '', '')]
 
     assert summary.first(plans, 2) == [plans[0], plans[1], plans[2], plans[3], plans[7], plans[8]]
     assert summary.first(plans) == plans
@@ -284,7 +286,7 @@ def test_a_page_has_the_first_steps_of_each_kind():
 def test_a_plan_hides_serial_numbers():
     """Reasons may contain those of other drives."""
     found = summary.Summary(NOW, hide_serial=True)
-    found.add(drive('sda', 'CRITICAL', advice.REPLACE, serial='SERIAL1', why='SERIAL2 was here'))
+    found.add(drive('sda', 'CRITICAL', actions.REPLACE, serial='SERIAL1', why='SERIAL2 was here'))
 
     assert 'SERIAL' not in summary.as_csv(summary.steps(found, []))
 
@@ -363,9 +365,9 @@ def test_what_is_kept_is_taken_as_one_document(count):
 def cards(*models, shown):
     found = table.Kept(Packer())
     for number, model in enumerate(models):
-        found.add(drive(f'sd{number}', 'CRITICAL', advice.REPLACE, model=model))
+        found.add(drive(f'sd{number}', 'CRITICAL', actions.REPLACE, model=model))
     return {action: (count, [(card.place, card.drive['name'], card.drives) for card in each])
-            for action, (count, each) in found.todo([advice.ORDER, advice.REPLACE], shown).items()}
+            for action, (count, each) in found.todo([actions.ORDER, actions.REPLACE], shown).items()}
 
 
 @pytest.mark.parametrize('models, shown, found', [
@@ -373,7 +375,7 @@ def cards(*models, shown):
     (('A', 'A', 'B'), 2, [(0, 'sd0', 2), (2, 'sd2', 1)]), (('A', 'B', 'C'), 2, [(0, 'sd0', 1), (1, 'sd1', 1)]),
     (('', '', 'A'), 2, [(0, 'sd0', 1), (1, 'sd1', 1)])], ids=['all-fit', 'by-model', 'first-models', 'no-model'])
 def test_a_model_has_one_card_where_not_all_drives_fit(models, shown, found):
-    assert cards(*models, shown=shown) == {advice.REPLACE: (3, found)}
+    assert cards(*models, shown=shown) == {actions.REPLACE: (3, found)}
 
 
 # --- the table -----------------------------------------------------------------------------------------
@@ -419,8 +421,8 @@ NOTED = {'code': 'old-event', 'text': 'n'}
     ({'state': 'WARNING', 'notes': [NOTED, {'code': 'timeout', 'text': 'w'}], 'why': 'w', 'code': 'timeout'},
      ('[timeout] w', 'n')),
     ({'state': 'WARNING', 'notes': [NOTED], 'why': 'w'}, ('w', 'n')),
-    ({'state': 'WARNING', 'notes': [], 'action': advice.ORDER, 'to_do': 'order now', 'why': 'w'}, ('order now', 'w')),
-    ({'state': 'WARNING', 'notes': [], 'action': advice.ORDER}, (advice.ORDER,))])
+    ({'state': 'WARNING', 'notes': [], 'action': actions.ORDER, 'to_do': 'order now', 'why': 'w'}, ('order now', 'w')),
+    ({'state': 'WARNING', 'notes': [], 'action': actions.ORDER}, (actions.ORDER,))])
 def test_a_row_says_what_to_do_and_why(facts, what):
     assert table._what(facts) == what
 
@@ -449,7 +451,8 @@ def test_a_drive_has_the_host_of_its_service():
 
 
 @pytest.mark.parametrize('age, to_do', [
-    (0, 'order a replacement by 2026-12-27'), (5 * DAY, 'order a replacement by 2026-12-22')])
+    (0, 'order a replacement by 2026-12-27 (middle of the forecast)'),
+    (5 * DAY, 'order a replacement by 2026-12-22 (middle of the forecast)')])
 def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, to_do):
     values = (f"'sda_endurance_time_left'={125 * DAY}s;;;0;",)
     [only] = told(text('WARNING - 1 drive: 1 warning', WORN), 1, age, values).drives
@@ -480,7 +483,7 @@ def test_the_lines_of_the_plan_end_as_unix_has_them():
 
 
 def test_a_fleet_is_counted_in_the_document():
-    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
+    found = planned(drive('sda', 'CRITICAL', actions.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
                     drive('sdb', 'OK', host='db1', model='', serial='SERIAL2'),
                     drive('sda', 'WARNING', host='db2', model='A', serial='SERIAL1', firmware='1'),
                     drive('sdc', 'UNKNOWN', host='db2', model='B', serial='SERIAL3'))
@@ -576,8 +579,8 @@ models and firmware:
 
 
 def test_the_heading_of_a_fleet_aligns_its_tables():
-    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
-                    drive('sdb', 'WARNING', advice.ORDER, 'db1', '', 'SERIAL2'),
+    found = planned(drive('sda', 'CRITICAL', actions.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
+                    drive('sdb', 'WARNING', actions.ORDER, 'db1', '', 'SERIAL2'),
                     drive('sdc', 'OK', host='db2', model='BB', serial='SERIAL3', firmware='22'),
                     *(drive(host='db2', state='UNKNOWN', is_check=True, code='a') for _ in range(2)),
                     drive(host='db3', state='WARNING', is_check=True, code='b'))
@@ -594,7 +597,8 @@ def at_risk(number, **facts):
 
 
 GROUPS = [
-    at_risk(1, as_of='as of yesterday', first={'name': 'sda', 'label': 'next', 'code': 'replace-next', 'why': 'old'}),
+    at_risk(1, as_of='as of yesterday', first={'name': 'sda', 'label': 'next', 'code': 'replace-next', 'why': 'old',
+                                              'to_do': 'replace now'}),
     at_risk(22, text='raid5 | of 3', first={'name': 'sdb', 'label': 'wait', 'code': '', 'why': 'wait | a day'}),
     at_risk(3)]
 GROUP_LINES = '''1 drive on 1 host: 1 ok
@@ -615,14 +619,14 @@ def test_the_heading_has_a_part_of_its_own_for_what_is_rare():
 
 
 def test_the_plan_leaves_cells_empty_that_are_not_known():
-    assert list(table._plan([summary.Step(advice.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
+    assert list(table._plan([summary.Step(actions.WATCH, '', '', '', '', 'A', '', 0, 0, 'words')])) == [
         '', 'plan:', '  step   by  host  drive  model  firmware  drives  hosts  why',
         '  watch                   A      -              0         words']
 
 
 @pytest.mark.parametrize('count, more', [(11, []), (12, []), (13, ['  and 1 more; {}']), (40, ['  and 28 more; {}'])])
 def test_the_heading_shows_twelve_groups_and_twelve_drives_of_the_plan(count, more):
-    found = planned(*(drive(f'sd{number:02}', 'CRITICAL', advice.REPLACE) for number in range(count)))
+    found = planned(*(drive(f'sd{number:02}', 'CRITICAL', actions.REPLACE) for number in range(count)))
     found.groups.add(at_risk(number) for number in range(10, 10 + count))
     lines = list(table.heading(found, []))
     shown = [sum(line.startswith(start) for line in lines) for start in ('  db', '  replace now')]

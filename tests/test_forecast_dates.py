@@ -5,7 +5,7 @@ import pytest
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.model import Forecast
-from smart_attributes.output import advice
+from smart_attributes.work import dates
 
 NOW = 1_795_348_800  # 2026-11-22
 
@@ -13,18 +13,18 @@ NOW = 1_795_348_800  # 2026-11-22
 @pytest.mark.parametrize('when, form, said', [(NOW, '%Y-%m-%d', '2026-11-22'), (0, '%Y', '1970'),
                                               (NOW - 43_201, '%Y-%m-%d', '2026-11-21')])
 def test_a_day_is_that_of_utc(when, form, said):
-    assert advice.day(when, form) == said
+    assert dates.day(when, form) == said
 
 
 def test_a_day_is_written_as_iso_8601_has_it():
-    assert advice.day(NOW) == '2026-11-22'
+    assert dates.day(NOW) == '2026-11-22'
 
 
 @pytest.mark.parametrize('left, by', [
     ([], None), ([10 * YEAR + 1], None), ([10 * YEAR], NOW + 10 * YEAR - 90 * DAY), ([100 * DAY], NOW + 10 * DAY),
     ([90 * DAY], NOW), ([3 * DAY], NOW), ([-3 * DAY], NOW), ([900 * DAY, 100 * DAY], NOW + 10 * DAY)])
 def test_an_order_is_due_90_days_before_the_first_forecast(left, by):
-    assert advice.order_by(left, NOW) == by
+    assert dates.order_by(left, NOW) == by
 
 
 @pytest.mark.parametrize('left, is_estimate, said', [
@@ -32,7 +32,7 @@ def test_an_order_is_due_90_days_before_the_first_forecast(left, by):
     (40 * DAY, True, '~2027-01'), (10 * YEAR, False, '2036-11'), (10 * YEAR + 1, False, '>10 y'),
     (10 * YEAR + 1, True, '>10 y')])
 def test_a_forecast_is_a_month(left, is_estimate, said):
-    assert advice.date(Forecast(left, 0, 0, is_estimate), NOW) == said
+    assert dates.date(Forecast(left, 0, 0, is_estimate), NOW) == said
 
 
 @pytest.mark.parametrize('forecast, said', [
@@ -42,4 +42,4 @@ def test_a_forecast_is_a_month(left, is_estimate, said):
     (Forecast(1, 1, 1, True), 'spare_available: used up about 2026-11-22 (between 2026-11-22 and 2026-11-22; an '
                               'estimate from use and age alone)')])
 def test_a_forecast_has_its_range(forecast, said):
-    assert advice.lasting('spare_available', forecast, NOW) == said
+    assert dates.lasting('spare_available', forecast, NOW) == said

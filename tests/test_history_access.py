@@ -56,7 +56,8 @@ def test_growth_is_an_alarm_in_the_first_line(machine):
 
     assert result.code == 1
     assert (result.first_line
-            == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); 1 drive: 1 warning')
+            == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); '
+                                   '[cable] look at the cable; 1 drive: 1 warning')
 
 
 @pytest.mark.parametrize(('later', 'code'), [(DAY, 1), (6 * DAY, 1), (8 * DAY, 0)])

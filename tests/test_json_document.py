@@ -22,9 +22,10 @@ from smart_attributes.model import (
     State,
     Verdict,
 )
-from smart_attributes.output import advice, json_document
-from smart_attributes.output.statements import finding
+from smart_attributes.output import json_document
 from smart_attributes.redundancy import replacement
+from smart_attributes.work import work_list
+from smart_attributes.work.statements import finding
 
 NOW = 1_795_348_800  # 2026-11-22
 SDA = Verdict(Device('/dev/sda', 'sat', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5', 7200), State.OK)
@@ -75,7 +76,7 @@ def test_a_healthy_drive_has_every_key():
         {'device': '/dev/sda', 'type': 'sat', 'model': 'ACME X1', 'serial': 'SERIAL1', 'firmware': 'FW1', 'kind': 'hdd',
          'entry': 'ACME drives', 'state': 'OK', 'code': None, 'readings': [],
          'notes': [{'code': 'old-event', 'text': 'a note'}], 'name': 'sda', 'action': 'nothing',
-         'why': None, 'findings': [], 'to_do': 'nothing', 'order_by': None}]
+         'why': None, 'reason': None, 'findings': [], 'to_do': 'nothing', 'order_by': None}]
 
 
 def test_a_drive_that_reports_nothing_has_nulls():
@@ -176,7 +177,7 @@ MIRROR = Group('md0', 'md0', 'md', 'raid1', 2, 0, (
 def of_groups(*groups, verdict=SDA):
     """Return the document of a machine with one drive and its groups."""
     placed = verdict._replace(place=Place(disks=('sda',)))
-    found = replacement.machine(groups, advice.drives([placed], NOW))
+    found = replacement.machine(groups, work_list.drives([placed], NOW))
     return {**made(*replacement.with_replacements([placed], found)), **replacement.document(found, [placed])}
 
 

@@ -25,7 +25,7 @@ from smart_attributes.model import (
     State,
     Statistic,
 )
-from smart_attributes.output.statements import finding, headline
+from smart_attributes.work.statements import finding, headline
 
 SDA = Device('/dev/sda', name='sda')
 HOUR = 3600
@@ -167,7 +167,7 @@ def nvme(bits=0, **log):
          'crit-unknown-bit'])
 def test_nvme_is_judged_by_its_bits_in_words(database, limits, bits, state, word):
     """The word FAILED covers a warm drive and a dying one alike."""
-    from smart_attributes.output.statements import findings
+    from smart_attributes.work.statements import findings
     verdict = judging.judge(SDA, nvme(bits), database, limits, judging.Rules())
 
     assert verdict.state is state

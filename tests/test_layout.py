@@ -29,14 +29,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     'v1_6': {'knowledge', 'reading'},
     'command_line': {'v1_6'},
     'check': {'command_line', 'reading', 'knowledge', 'history', 'v1_6', 'redundancy'},
-    'output': {'knowledge', 'redundancy'},
+    # What to do about a drive is decided here only, and all outputs show it.
+    'work': {'knowledge', 'redundancy'},
+    'output': {'knowledge', 'redundancy', 'work'},
     'devtools': {'knowledge'},
-    'fleet': {'output', 'knowledge', 'redundancy'},
+    'fleet': {'output', 'knowledge', 'redundancy', 'work'},
     'installation': {'command_line', 'reading'},
     'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools', 'redundancy',
-               'installation'},
+               'installation', 'work'},
     'commands': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor', 'devtools',
-                 'installation', 'redundancy', 'v1_6'},
+                 'installation', 'redundancy', 'v1_6', 'work'},
     'main': {'reading', 'commands', 'command_line'}}
 # What tools/measure may import of the package beside the base.
 MEASURING_MAY_IMPORT = {'command_line', 'check', 'knowledge', 'history', 'devtools'}

@@ -158,9 +158,9 @@ def test_gone_alone_is_never_failed(days, is_failing, ended, ending):
 
 
 @pytest.mark.parametrize('state, action, is_failing', [
-    ('CRITICAL', 'replace now', True), ('CRITICAL', 'look at the cooling', False),
-    ('CRITICAL', 'look at the cable', False),
-    ('CRITICAL', 'update the firmware', False), ('WARNING', 'replace now', False), ('UNKNOWN', '', False)])
+    ('CRITICAL', 'replace', True), ('CRITICAL', 'cooling', False),
+    ('CRITICAL', 'cable', False),
+    ('CRITICAL', 'firmware', False), ('WARNING', 'replace', False), ('UNKNOWN', '', False)])
 def test_heat_is_no_failure_of_the_drive(state, action, is_failing):
     """Nor are its cable and its firmware."""
     assert ledger.is_failing({'state': state, 'action': action}) is is_failing
@@ -251,8 +251,8 @@ def booked(site: Site, *drives: FleetDrive, unread: Any = ()) -> Any:
 
 @pytest.mark.parametrize('facts, row', [
     ({}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)), ({'firmware': None}, ('ACME', 'SERIAL1', '', 0, 0, None)),
-    ({'state': 'CRITICAL', 'action': 'replace now', 'age': 7200.4}, ('ACME', 'SERIAL1', 'A1', 2, 1, 7200)),
-    ({'state': 'CRITICAL', 'action': 'look at the cable'}, ('ACME', 'SERIAL1', 'A1', 2, 0, None)),
+    ({'state': 'CRITICAL', 'action': 'replace', 'age': 7200.4}, ('ACME', 'SERIAL1', 'A1', 2, 1, 7200)),
+    ({'state': 'CRITICAL', 'action': 'cable'}, ('ACME', 'SERIAL1', 'A1', 2, 0, None)),
     ({'age': 0}, ('ACME', 'SERIAL1', 'A1', 0, 0, 0)), ({'age': 0.6}, ('ACME', 'SERIAL1', 'A1', 0, 0, 1)),
     ({'age': -1}, ('ACME', 'SERIAL1', 'A1', 0, 0, None)),
     ({'age': 100 * YEAR}, ('ACME', 'SERIAL1', 'A1', 0, 0, 100 * YEAR)),

@@ -184,7 +184,7 @@ def test_what_a_drive_calls_itself_stays_in_its_label(nasty):
     text = metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS))
 
     assert Scraped(text).of('smart_drive_state', device='sda') == State.CRITICAL
-    assert len([line for line in text.splitlines() if not line.startswith('#')]) == 5
+    assert len([line for line in text.splitlines() if not line.startswith('#')]) == 6
     assert max(map(len, text.splitlines())) < 600
 
 
@@ -336,6 +336,10 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
 
     assert families() == {
         'smart_run_timestamp_seconds': ('When the drives were read', (), [((), 1001)]),
+        'smart_drive_action': (
+            'What to do about the drive, as a code and in words; the value is always 1', ('device', 'action', 'to_do'),
+            [(('sda', 'order', 'order a replacement now (earliest end of the forecast)'), 1),
+             (('sdb', 'read', 'find out why it cannot be read'), 1)]),
         'smart_run_state': ('State of the run itself (no drives, missing drives, configuration errors); '
                             + states, (), [((), 1)]),
         'smart_drive_info': ('Drive identity as labels; the value is always 1', (

@@ -70,7 +70,8 @@ def test_a_drive_without_its_number_has_no_such_key(fake):
     """Zabbix would store null as a word."""
     document = json.loads(run('metrics', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sdb').text)
 
-    assert [sorted(drive) for drive in document['drives']] == [['id', 'name', 'state', 'text', 'title', 'to_do']]
+    assert [sorted(drive) for drive in document['drives']] == [
+        ['action', 'id', 'name', 'state', 'text', 'title', 'to_do']]
     assert (document['state'], document['unread'], document['readings']) == ('UNKNOWN', 1, [])
 
 
@@ -130,9 +131,9 @@ def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hi
     assert text == json.dumps(document, separators=(',', ':'))
     assert document.pop('drives') == [
         {'id': 'sdb', 'name': 'sdb', 'title': 'sdb', 'state': 'UNKNOWN', 'text': 'UNKNOWN: [no-such-device] gone',
-         'to_do': 'look for the drive'},
+         'action': 'search', 'to_do': 'look for the drive'},
         {'id': key, 'name': 'sda', 'title': 'sda M1', **known, 'state': 'OK', 'text': 'OK: temperature 30 C',
-         'to_do': 'nothing'}]
+         'action': 'nothing', 'to_do': 'nothing'}]
     assert document.pop('readings') == [
         {'id': f'{key} temperature', 'drive': key, 'name': 'sda', 'metric': 'temperature', 'value': 30, 'unit': 'C'}]
     assert document == {

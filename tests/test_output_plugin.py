@@ -18,7 +18,7 @@ OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.
 def drive(name, *readings, state=OK, notes=(), problem='', entry='ACME X1'):
     judgements = tuple(
         Judgement(Reading(metric, number, unit, Source('log')), state, '85', graphed=True,
-                  against='' if state is OK else 'above 85') for metric, number, unit in readings)
+                  against='' if state is OK else 'above 85', remedy='order') for metric, number, unit in readings)
     return Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', '1', 'SERIAL1', rotation=0), state,
                    judgements, notes, problem, entry=entry)
 
@@ -26,7 +26,8 @@ def drive(name, *readings, state=OK, notes=(), problem='', entry='ACME X1'):
 WORN = drive('sdb', ('endurance_used', 86, '%'), state=WARNING, notes=('wears out',))
 NEW = drive('sda', ('endurance_used', 3, '%'))
 LINE_A = 'OK        sda  ACME X1  endurance_used 3 %  SERIAL1  firmware 1'
-LINE_B = 'WARNING   sdb  ACME X1  endurance_used 86 %, warning above 85  SERIAL1  firmware 1'
+LINE_B = ('WARNING   sdb  ACME X1  endurance_used 86 %, warning above 85; [order] order a replacement  SERIAL1  '
+          'firmware 1')
 
 
 def render(*verdicts, whole=plugin.NOTHING_MORE, transcript=(), **face):
@@ -38,8 +39,9 @@ def test_the_worst_drive_stands_first_and_the_values_last():
     lines, state = render(NEW, WORN)
 
     assert state is WARNING
-    assert lines == ['SMART WARNING - sdb endurance_used 86 % (warning above 85); 2 drives: 1 warning, 1 ok', LINE_B,
-                     LINE_A, "| 'sda_endurance_used'=3%;85;;0; 'sdb_endurance_used'=86%;85;;0;"]
+    assert lines == ['SMART WARNING - sdb endurance_used 86 % (warning above 85); [order] order a replacement; '
+                     '2 drives: 1 warning, 1 ok', LINE_B, LINE_A,
+                     "| 'sda_endurance_used'=3%;85;;0; 'sdb_endurance_used'=86%;85;;0;"]
 
 
 def test_a_run_without_drives_has_a_sentence_and_its_notes():
@@ -114,7 +116,7 @@ def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
 
 @pytest.mark.parametrize('verdicts, extra, most, line', [
     ([], 'x', 0, 'x'), ([], '', 0, 'nobody'), ([NEW], '', 0, 'most worn: sda endurance_used 3 %; 1 drive: 1 ok'),
-    ([WORN], 'x', 0, 'x; sdb endurance_used 86 % (warning above 85); 1 drive: 1 warning'),
+    ([WORN], 'x', 0, 'x; sdb endurance_used 86 % (warning above 85); [order] order a replacement; 1 drive: 1 warning'),
     ([drive('sda')], '', 0, '1 drive: 1 ok'), ([], 'x' * 30, 20, 20), ([], '', 4, 4),
     ([NEW], '', 20, 20 + len('; 1 drive: 1 ok'))])
 def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):

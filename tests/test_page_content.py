@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from smart_attributes.output import advice, page
+from smart_attributes.output import page
 from smart_attributes.output.packed_document import Packer, Table, packed, unpacked
+from smart_attributes.work import actions
 
 NOW = 1.8e9
 
@@ -17,12 +18,17 @@ def noted(text):
     return {'code': 'old-event', 'text': text}
 
 
-def drive(name: str, action: str = advice.NOTHING, state: str = 'OK', **more: Any) -> dict[str, Any]:
+def drive(name: str, action: str = actions.NOTHING, state: str = 'OK', **more: Any) -> dict[str, Any]:
     return {'name': name, 'state': state, 'action': action, 'readings': [], 'notes': [], **more}
 
 
+def work(*drives: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the work list of a document, in the order given."""
+    return [{'name': each['name'], 'action': each['action'], 'reason': each.get('why')} for each in drives]
+
+
 def shown(drives: list[dict[str, Any]], **more: Any) -> str:
-    return page.page({'version': 2, 'drives': drives, **more}, 'Drives', NOW)
+    return page.page({'version': 2, 'drives': drives, 'work': work(*drives), **more}, 'Drives', NOW)
 
 
 def data_of(text: str) -> dict[str, Any]:
@@ -34,11 +40,12 @@ def data_of(text: str) -> dict[str, Any]:
 
 def test_cards_stand_in_the_order_of_actions_and_know_their_row():
     """"watch" and "nothing" have no card, an action of another version has none."""
-    found = page.todo({'drives': [drive('a', advice.ORDER), drive('b', advice.WATCH), drive('c', advice.REPLACE),
-                                  drive('d'), drive('e', 'paint it'), drive('f', advice.ORDER), {'name': 'g'}]})
+    drives = [drive('a', actions.ORDER), drive('b', actions.WATCH), drive('c', actions.REPLACE), drive('d'),
+              drive('e', 'paint it'), drive('f', actions.ORDER)]
+    found = page.todo({'drives': [*drives, {'name': 'g'}], 'work': work(drives[2], *drives[:2], *drives[3:])})
 
     assert [(action, [(each['name'], each['place']) for each in drives]) for action, drives in found.items()] == [
-        (advice.REPLACE, [('c', 2)]), (advice.ORDER, [('a', 0), ('f', 5)])]
+        (actions.REPLACE, [('c', 2)]), (actions.ORDER, [('a', 0), ('f', 5)])]
 
 
 def test_a_card_says_who_the_drive_is_and_how_many_it_stands_for():
@@ -51,7 +58,7 @@ def test_a_card_says_who_the_drive_is_and_how_many_it_stands_for():
 
 @pytest.mark.parametrize('count, listed', [(1, 1), (12, 12), (13, 12)])
 def test_at_most_twelve_drives_of_an_action_have_a_line(count, listed):
-    text = shown([drive(f'disk{number:02}x', advice.REPLACE, 'CRITICAL', why='it failed') for number in range(count)])
+    text = shown([drive(f'disk{number:02}x', actions.REPLACE, 'CRITICAL', why='it failed') for number in range(count)])
     cards = text.partition('<script')[0]
 
     assert sum(f'disk{number:02}x' in cards for number in range(count)) == listed
@@ -97,7 +104,7 @@ def test_data_end_no_element_and_start_no_comment(text):
 @pytest.mark.parametrize('name', ['<b>bold</b>', '"quoted"', 'a & b', "it's"])
 def test_a_drives_name_is_escaped_where_the_page_writes_it(name):
     """Jinja2 escapes: no element of a drive gets into the page."""
-    text = shown([drive(name, advice.REPLACE, 'CRITICAL', model=name, why=name)], notes=[noted(name)])
+    text = shown([drive(name, actions.REPLACE, 'CRITICAL', model=name, why=name)], notes=[noted(name)])
     cards = text.partition('<script type="application/json"')[0]
 
     assert '<b>' not in text
@@ -155,40 +162,25 @@ def test_the_page_says_when_it_was_made(monkeypatch):
     assert re.search('<time>2026-11-22 12:34 [A-Z]+</time>', page.page({'drives': []}, 'Drives', 1_795_350_840))
 
 
-def step(name: str, label: str, **more: Any) -> dict[str, Any]:
-    return {'name': name, 'label': label, 'code': 'x', 'why': f'why {name}', 'disks': [name], 'groups': [], **more}
-
-
-def test_drives_to_replace_stand_in_the_order_of_replacement():
-    """Not by severity; the actions follow their first drive, and those that are no replacement come last."""
-    drives = [drive('cable', advice.CABLE), drive('waits', advice.LATER), drive('b', advice.REPLACE),
-              drive('a', advice.REPLACE), drive('stays', advice.KEEP), drive('faulty', advice.REJOIN)]
-    steps = [step('faulty', 'next'), step('a', 'next'), step('b', 'next'), step('stays', 'last good copy'),
-             step('waits', 'wait')]
-    found = page.todo({'drives': drives, 'replace_order': steps})
+def test_cards_stand_in_the_order_of_the_work_list():
+    """Not by severity; the actions follow their first drive."""
+    drives = [drive('cable', actions.CABLE), drive('waits', actions.WAIT), drive('b', actions.REPLACE),
+              drive('a', actions.REPLACE), drive('stays', actions.KEEP), drive('faulty', actions.REJOIN)]
+    found = page.todo({'drives': drives, 'work': work(*(drives[place] for place in (5, 3, 4, 2, 1, 0)))})
 
     assert [(action, [each['name'] for each in cards]) for action, cards in found.items()] == [
-        (advice.REJOIN, ['faulty']), (advice.REPLACE, ['a', 'b']), (advice.KEEP, ['stays']), (advice.LATER, ['waits']),
-        (advice.CABLE, ['cable'])]
-
-
-def test_a_drive_without_known_groups_is_replaced_first():
-    """No step is known for a recorded report."""
-    found = page.todo({'drives': [drive('a', advice.KEEP), drive('b', advice.REPLACE)],
-                       'replace_order': [step('a', 'last good copy')]})
-
-    assert list(found) == [advice.REPLACE, advice.KEEP]
+        (actions.REJOIN, ['faulty']), (actions.REPLACE, ['a', 'b']), (actions.KEEP, ['stays']),
+        (actions.WAIT, ['waits']), (actions.CABLE, ['cable'])]
 
 
 def test_the_last_good_copy_on_a_disk_without_a_check_has_a_card_without_a_row():
-    """It has no row that a click could lead to. A disk that only waits has no card."""
-    document = {'drives': [drive('sda', advice.LATER)], 'replace_order': [
-        step('sdx', 'last good copy'), step('sdy', 'wait'), step('sda', 'wait')]}
+    """It has no row that a click could lead to."""
+    document = {'drives': [drive('sda', actions.WAIT)], 'work': [
+        {'name': 'sdx', 'action': 'keep', 'reason': 'why sdx'}, {'name': 'sda', 'action': 'wait', 'reason': None}]}
     found = page.todo(document)
     cards = shown(**document).partition('<script')[0]
 
-    assert [(card['name'], card['place'], card['why']) for card in found[advice.KEEP]] == [('sdx', None, 'why sdx')]
-    assert 'sdy' not in cards
+    assert [(card['name'], card['place'], card['why']) for card in found[actions.KEEP]] == [('sdx', None, 'why sdx')]
     assert '<span class="where">sdx</span>' in cards and 'no check reads it' in cards
 
 
@@ -215,7 +207,7 @@ def test_a_page_without_groups_has_no_section_of_them():
 
 def test_the_template_leaves_no_empty_lines_in_the_page():
     """Blocks take their line with them."""
-    assert '\n\n' not in shown([drive('sda', advice.REPLACE, 'CRITICAL')]).partition('<style')[0]
+    assert '\n\n' not in shown([drive('sda', actions.REPLACE, 'CRITICAL')]).partition('<style')[0]
 
 
 def test_a_reason_is_told_to_people_in_the_data_as_well():

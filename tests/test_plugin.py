@@ -56,7 +56,8 @@ def test_a_worn_drive_warns_with_value_and_limit(fake):
     result = check(fake, '-d', '/dev/sda')
 
     assert result.code == 1
-    assert result.first_line == 'SMART WARNING - sda endurance_used 86 % (warning above 85); 1 drive: 1 warning'
+    assert result.first_line == ('SMART WARNING - sda endurance_used 86 % (warning above 85); '
+                                 '[order] order a replacement now (earliest end of the forecast); 1 drive: 1 warning')
     assert perfdata(result.text)['sda_endurance_used'].number == 86
 
 
@@ -83,6 +84,7 @@ def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
 
     assert result.code == 2
     assert result.first_line == ('SMART CRITICAL - sda endurance_used 96 % (critical above 95); '
+                                 '[order] order a replacement now (earliest end of the forecast); '
                                  '3 drives: 1 critical, 1 unknown, 1 ok')
     assert [line.split()[0] for line in result.text.splitlines()[1:4]] == ['CRITICAL', 'UNKNOWN', 'OK']
     assert 'Permission denied' in result.line_of('sdb') and 'sudo' in result.line_of('sdb')
@@ -692,7 +694,7 @@ def test_triage_json_has_the_promised_shape():
     assert (data['version'], data['state']) == (2, 'WARNING')
     one = data['drives'][0]
     assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'code', 'readings',
-                         'notes', 'name', 'action', 'why', 'findings', 'to_do', 'order_by', 'forecasts']
+                         'notes', 'name', 'action', 'why', 'findings', 'to_do', 'order_by', 'reason', 'forecasts']
     assert one['device'] == drive_path('intel-worn')
     assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd',
                                                                         'WARNING')
@@ -702,12 +704,13 @@ def test_triage_json_has_the_promised_shape():
                        'state': 'WARNING', 'warning': '85', 'critical': '95', 'reason': judged[0]['reason'],
                        'said': 'endurance_used 86 %'}]
     assert judged[0]['reason'].startswith('Flash does not fail at exactly 100 %')
-    assert (one['action'], one['why']) == ('order a replacement', 'endurance_used 86 %, warning above 85')
+    assert (one['action'], one['why']) == ('order', 'endurance_used 86 %, warning above 85')
     assert one['findings'] == [
         {'code': 'above-limit', 'text': 'endurance_used 86 %, warning above 85', 'state': 'WARNING',
          'metric': 'endurance_used', 'value': 86, 'unit': '%', 'limit': '85', 'grown': None, 'age': None,
          'source': judged[0]['source']}]
-    assert one['to_do'] == f'order a replacement by {one["order_by"]}'
+    assert one['to_do'] == 'order a replacement now (earliest end of the forecast)'
+    assert one['order_by'] == time.strftime('%Y-%m-%d', time.gmtime())
     assert one['forecasts']['endurance_used']['estimate'] is True
 
 

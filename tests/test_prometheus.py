@@ -227,7 +227,7 @@ def test_the_rules_ask_for_metrics_that_there_are():
 
 def test_the_rules_and_the_program_agree_on_what_is_soon():
     """What triage calls "order a replacement now"; and what is stale has missed more than one run."""
-    from smart_attributes.output.advice import LEAD_TIME
+    from smart_attributes.work.dates import LEAD_TIME
     timer = UNIT.with_suffix('.timer').read_text()
     minutes = int(re.search(r'OnCalendar=\*:0/(\d+)', timer)[1])
 

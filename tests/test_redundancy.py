@@ -324,7 +324,7 @@ def test_a_second_failing_member_names_the_first():
     found = order(Stack([array_of_four]), with_others([array_of_four], [
         Drive(name, frozenset((name,)), True, True) for name in ('sdc', 'sda')]))
 
-    assert found[1].why == 'second failing member of md0 (raid6, /, tolerates 2 more): replace sdc first'
+    assert found[1].why == 'second failing member of md0 (raid6, /): replace sdc first'
 
 
 NESTED = [group('md1', 'raid1', 'sda', 'sdb'), group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/')]
@@ -508,7 +508,7 @@ def test_each_sentence_names_its_group_as_a_field():
 
     assert {said.code: (said, said.fields) for said in (
         sentences.last_copy(last, 'sda', False), sentences.last_copy(RAID1._replace(missing=1), 'sda', True),
-        sentences.other_first(RAID1, 'sda', None), sentences.other_first(RAID1, 'sda', 1),
+        sentences.other_first(RAID1, 'sda', False), sentences.other_first(RAID1, 'sda', True),
         sentences.at_risk(RAID1, 'sda'), sentences.unchecked(RAID1, list('abcd')),
         sentences.may_be_replaced(RAID1), sentences.doubtful(RAID1, 'sdb has errors'), sentences.not_used(last),
         sentences.incomplete(last),
@@ -517,7 +517,7 @@ def test_each_sentence_names_its_group_as_a_field():
                            'member, do not pull sda', {'group': 'md0'}),
         'other-drive-first': ('md0 (raid1, /srv) has another member to replace: replace sda first',
                               {'group': 'md0', 'first': 'sda'}),
-        'second-failing-member': ('second failing member of md0 (raid1, /srv, tolerates 1 more): replace sda first',
+        'second-failing-member': ('second failing member of md0 (raid1, /srv): replace sda first',
                                   {'group': 'md0', 'first': 'sda'}),
         'data-at-risk': ('md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then '
                          'replace sda', {'group': 'md0'}),

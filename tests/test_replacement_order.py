@@ -8,11 +8,11 @@ import pytest
 from smart_attributes.fleet import replacement_order
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.replacement_order import AtRisk, ReplacementOrder
-from smart_attributes.output import advice
 from smart_attributes.redundancy.replacement import OF_CODE, Risk
+from smart_attributes.work import actions
 
 
-def drive(host: str, name: str = 'sda', code: str = '', state: str = 'CRITICAL', action: str = advice.REPLACE,
+def drive(host: str, name: str = 'sda', code: str = '', state: str = 'CRITICAL', action: str = actions.REPLACE,
           **facts: Any) -> FleetDrive:
     """Return a drive. code: of the reason for its place in the order of its host."""
     replacement = {'replacement': {'label': OF_CODE[code][0], 'code': code, 'text': 'x'}} if code else {}
@@ -32,8 +32,8 @@ def ordered(drives: list[FleetDrive], *groups: AtRisk) -> list[str]:
 
 
 @pytest.mark.parametrize('action, count', [
-    (advice.REPLACE, 1), (advice.COPY, 1), (advice.KEEP, 1), (advice.LATER, 1), (advice.REJOIN, 1),
-    (advice.ORDER, 0), (advice.COOL, 0), (advice.NOTHING, 0)])
+    (actions.REPLACE, 1), (actions.COPY, 1), (actions.KEEP, 1), (actions.WAIT, 1), (actions.REJOIN, 1),
+    (actions.ORDER, 0), (actions.COOLING, 0), (actions.NOTHING, 0)])
 def test_drives_to_be_replaced_now_or_after_others_are_in_the_order(action, count):
     order = ReplacementOrder()
     order.add(drive('db1', action=action))

@@ -29,7 +29,7 @@ def found(metric: str, number: float, state: State, limit: str = '', grown: floa
     known = METRICS[metric]
     reading = Reading(metric, number, known.unit, Source('log'), 'in words', state if known.is_verdict else None)
     return Judgement(reading, state, limit if state is W else '', limit if state is C else '',
-                     growth='grew' if grown else '', grown=grown, concern=known.concern)
+                     growth='grew' if grown else '', grown=grown, concern=known.concern, remedy=known.remedy)
 
 
 def drive(name: str, *findings: Judgement, problem: str = '') -> Verdict:
@@ -231,12 +231,12 @@ def test_one_worn_model_does_not_fill_the_cards_of_a_fleet():
     """48 drives to replace were six cards of one worn SSD, and the FAILED disks below them."""
     packer = Packer()
     kept, reader = Kept(packer), Reader(METRICS, packer)
-    worn = {f'sd{number:02}': LINES['sda'] for number in range(40)}
+    worn = {f'sd{number:02}': LINES['sde'] for number in range(40)}
     failed = {f'sy{number}': LINES['sdg'] for number in range(8)}
     for each in (*of_lines(reader, worn, 'WORN SSD'), *of_lines(reader, failed, 'FAILED HDD'),
                  *of_lines(reader, {'sz': LINES['sdf']}, 'OTHER HDD')):
         kept.add(each)
-    count, cards = kept.todo(('replace now',), 6)['replace now']
+    count, cards = kept.todo(('replace',), 6)['replace']
 
     assert count == 49
     assert [(card.drive['name'], card.drives) for card in cards] == [('sy0', 8), ('sz', 1), ('sd00', 40)]
@@ -250,7 +250,7 @@ def test_few_drives_of_one_model_have_a_card_each():
     for each in of_lines(Reader(METRICS, packer), {f'sd{number}': LINES['sdg'] for number in range(6)}):
         kept.add(each)
 
-    assert [card.drives for card in kept.todo(('replace now',), 6)['replace now'][1]] == [1] * 6
+    assert [card.drives for card in kept.todo(('replace',), 6)['replace'][1]] == [1] * 6
 
 
 @pytest.mark.parametrize('given, rank', [

@@ -7,8 +7,8 @@ from smart_attributes import wording, words
 from smart_attributes.constants import LONGEST_STATEMENT
 from smart_attributes.errors import Coded
 from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.output import statements
 from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
+from smart_attributes.work import statements
 
 SDA = Device('/dev/sda', name='sda')
 

@@ -82,12 +82,11 @@ def test_the_worst_drive_is_first():
     assert [each.drive for each in triage_table.rows(drives, False, NOW)] == ['b', 'c', 'a']
 
 
-def test_only_what_is_wrong_is_told_of_a_drive_and_when_to_order():
+def test_only_what_is_wrong_is_told_of_a_drive():
     soon = {'endurance_used': Forecast(192 * DAY, 100 * DAY, 300 * DAY, False)}
     told = row(drive('sda', found('endurance_used', 86, W, '85'), read('pending', 0))._replace(forecasts=soon))
 
-    assert [words.partition(',')[0] for words in told.what] == ['endurance_used 86 %',
-                                                                'order a replacement by 2027-03-04']
+    assert [words.partition(',')[0] for words in told.what] == ['endurance_used 86 %']
     assert told.until == '2027-06'
 
 

@@ -17,8 +17,9 @@ from picture import plain
 
 from smart_attributes.commands.person import FORGET
 from smart_attributes.model import Forecast
-from smart_attributes.output import advice, triage_table
+from smart_attributes.output import triage_table
 from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.work import dates
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
 STATE = re.compile('CRITICAL|UNKNOWN|WARNING|OK')
@@ -46,7 +47,8 @@ def printed(columns: int, arguments: Sequence[str], **variables: str) -> str:
 def shown(columns: int, *arguments: str, **variables: str) -> list[str]:
     """Return the lines on a terminal, without colours, blanks at their ends and what is no drive's."""
     lines = plain(printed(columns, arguments, **variables)).replace('\r', '').splitlines()
-    return [line.rstrip() for line in lines if line.strip() and not line.startswith('note:')]
+    end = next(number for number, line in enumerate(lines) if re.match(r'work list:|[0-9]+ drives?: ', line))
+    return [line.rstrip() for line in lines[:end] if line.strip() and not line.startswith('note:')]
 
 
 @pytest.mark.parametrize('columns, most', [pytest.param(80, 3, id='80'), pytest.param(200, 3, id='200')])
@@ -252,7 +254,7 @@ def test_several_forms_are_written_by_one_call(tmp_path):
     pytest.param(0, False, 'used up', id='over'), pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan')])
 def test_a_forecast_is_a_month(left, is_estimate, told):
     """2027-01-15 and what is left."""
-    assert advice.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
+    assert dates.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
 
 
 @pytest.mark.parametrize('filled, shown', [

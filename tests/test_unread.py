@@ -181,7 +181,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     assert result.code == 2
     assert result.first_line.startswith('SMART CRITICAL - [drives-missing] 1 of 2 expected drives missing, 1 found; ')
     gone, = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
-    assert gone['action'] == 'look for the drive'
+    assert gone['action'] == 'search'
 
 
 @pytest.mark.parametrize('target', ['gone', 'there'])

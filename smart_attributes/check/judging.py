@@ -90,8 +90,12 @@ def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdic
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:
-    """Return judgements in order of severity, each alert with the concern that the database states for its metric."""
-    told = (each._replace(concern=metrics[each.reading.metric].concern)
+    """Return judgements in order of severity, each alert with the concern and the remedy of its metric.
+
+    A firmware defect without a corrected version is judged by its state, like any other finding.
+    """
+    told = (each._replace(concern=metrics[each.reading.metric].concern,
+                          remedy=metrics[each.reading.metric].remedy if each.reading.has_remedy else '')
             if each.state is not State.OK and each.reading.metric in metrics else each for each in judgements)
     return tuple(sorted(told, key=severity.of_judgement))
 

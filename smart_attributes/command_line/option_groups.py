@@ -4,9 +4,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from ..constants import DAY, DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
+from ..constants import DAY, DRIVE_TIMEOUT, HOUR, LETTERS, OUTPUT_LIMIT, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
-from ..model import OUTPUT_LIMIT, State
+from ..model import State
 from ..typed import TYPE_CHECKING
 from .options import FORMATS, LABELS, STATE_WORDS, OptionGroup
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 
-from ..constants import DAY, HOUR
+from ..constants import DAY, HOUR, OUTPUT_LIMIT
 from ..errors import UsageError
 from ..files import CONFIG
-from ..model import OUTPUT_LIMIT, HowRead, State
+from ..model import HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

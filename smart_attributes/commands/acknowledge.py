@@ -25,12 +25,12 @@ from ..knowledge import acknowledgements, data_file, thresholds
 from ..knowledge.acknowledgements import AcknowledgementsFile
 from ..knowledge.thresholds import GONE, Acknowledgement
 from ..model import Judgement, State, Verdict
-from ..output.statements import finding
 from ..reading import processes
 from ..reading.identity import is_same_drive
 from ..typed import TYPE_CHECKING
 from ..wording import amount
 from ..words import clean, sentence
+from ..work.statements import finding
 
 if TYPE_CHECKING:
     from ..typed import Json

@@ -41,12 +41,17 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
 
     only_alerting: read only the groups on drives that alert. asked: the programs to ask, "zpool" or "dmsetup".
     """
-    from ..output.advice import drives
+    from ..check import forecasts
     from ..redundancy.dependence import examined
+    from ..work.work_list import drives, with_items
     now = time.time()
+    if only_alerting:
+        result = result._replace(verdicts=tuple(
+            verdict._replace(forecasts=forecasts.forecasts(verdict, result.history.past(verdict.device)))
+            if verdict.state else verdict for verdict in result.verdicts))
     found = examined(result.verdicts, lambda verdicts: drives(verdicts, now), only_alerting, asked)
-    return result._replace(verdicts=found.verdicts, machine=found.machine, notes=(*result.notes, *found.notes),
-                           remarks=(*result.remarks, *found.remarks))
+    return result._replace(verdicts=with_items(found.verdicts, now, only_alerting), machine=found.machine,
+                           notes=(*result.notes, *found.notes), remarks=(*result.remarks, *found.remarks))
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:

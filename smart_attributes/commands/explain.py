@@ -9,9 +9,9 @@ from ..check.survey import Survey
 from ..command_line.options import Options
 from ..constants import LARGEST_FILE
 from ..model import Read, Report, Verdict
-from ..output.advice import day
 from ..reading.content import nameless
 from ..reading.processes import Runner
+from ..work.dates import day
 from . import person
 
 

@@ -11,10 +11,10 @@ from ..command_line.command_options import ListOptions
 from ..command_line.options import Options
 from ..constants import DOCUMENTS
 from ..model import Identity, Read, Report, State, Verdict
-from ..output.statements import kind, problem
 from ..reading.processes import Runner
 from ..typed import NamedTuple
 from ..words import clean, coded, sentence, visible
+from ..work.statements import kind, problem
 from . import person
 
 

@@ -10,9 +10,9 @@ from ..check.survey import Survey, survey
 from ..command_line.command_options import MetricsOptions
 from ..command_line.options import OK, UNKNOWN, CheckOptions, Options
 from ..model import State, worst
-from ..output.statements import problem
 from ..reading.processes import Runner
 from ..words import coded, sentence
+from ..work.statements import problem
 from . import person
 from .check import rendered, whole, with_groups
 
@@ -21,10 +21,10 @@ def run(options: Options, runner: Runner) -> int:
     """Print or write the metrics; return 0 if at least one drive answered or is in standby, else 3."""
     from ..output import metrics
     own: MetricsOptions = options.own
-    found = with_groups(survey(options, runner, tuple if own.as_json else metrics.library))
+    found = survey(options, runner, tuple if own.as_json else metrics.library)
     history = found.history
-    found = found._replace(verdicts=fence.each(
-        found.verdicts, lambda verdict: history_answers.told(history, verdict), fence.UNCOMPARED))
+    found = with_groups(found._replace(verdicts=fence.each(
+        found.verdicts, lambda verdict: history_answers.told(history, verdict), fence.UNCOMPARED)))
     text, found = fence.shown(found, lambda each: _document(each, options) if own.as_json
                         else _exposition(each, options, own.openmetrics))
     if not own.as_json:

@@ -48,19 +48,20 @@ def _texts(forms: Mapping[Callable[[Json], str], str | None], found: Survey,
 
 def _print_table(found: Survey, options: Options) -> Survey:
     """Print the table and what follows it; return what it shows."""
-    from ..output import triage_table
-    from ..redundancy import replacement
+    from ..output import plugin, triage_table
+    from ..work.work_list import in_order
     rows, found = fence.shown(
         found, lambda each: triage_table.rows(each.verdicts, options.naming.hide_serial, time.time()))
     triage_table.print_table(rows, found.failures, found.faults, found.demands)
-    if found.machine and found.machine.steps:
-        print('replace in this order:', *replacement.lines(found.machine), sep='\n')
     person.print_remarks(found)
     for verdict in found.verdicts if options.verbose else ():
         for note in verdict.notes:
             print(f'{verdict.device.name}: {sentence(note, 500)}')
     for line in triage_table.lately_lines(found.lately) if found.lately else ():
         print(line)
+    if found.verdicts:  # the last lines, because a terminal shows these
+        for line in triage_table.work_list(in_order(found.verdicts, found.machine), plugin.count(found.verdicts)):
+            print(line)
     return found
 
 
@@ -87,9 +88,11 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 def _document(found: Survey, options: Options) -> MutableJson:
     from ..output import json_document
     from ..redundancy import replacement
+    from ..work.work_list import in_order
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     of_groups = replacement.document(found.machine, found.verdicts) if found.machine else {}
+    work = json_document.work_list(in_order(found.verdicts, found.machine, now))
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
                                      found.demands, found.remarks, found.lately),
-            **of_groups, **of_this_host, 'made': int(now)}
+            **of_groups, 'work': work, **of_this_host, 'made': int(now)}

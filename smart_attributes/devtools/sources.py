@@ -14,10 +14,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
+from ..constants import WHEN_FAILED
 from ..errors import DataError
 from ..knowledge import data_errors, data_file, formatting, schema_errors, site_file, vendor_logs
 from ..knowledge.drive_database import SpecDatabase
-from ..model import WHEN_FAILED, AttributeRow, Identity, Report
+from ..model import AttributeRow, Identity, Report
 from ..typed import Json
 
 SHOWN = 80             # characters of a line that a sentence may quote

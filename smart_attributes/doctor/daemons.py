@@ -12,8 +12,19 @@ from typing import NamedTuple
 
 from .. import files
 from ..command_line.options import PROGRAM
-from ..constants import DEEPEST_INCLUDE, HOUR, LARGEST_SMALL_FILE, MINUTE, MOST_COMMANDS, MOST_FILES, TIMEOUT
-from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT, Answer, HowRead
+from ..constants import (
+    BEHIND_NRPE,
+    DEEPEST_INCLUDE,
+    HOUR,
+    KEPT_BEHIND_NRPE,
+    LARGEST_SMALL_FILE,
+    MINUTE,
+    MOST_COMMANDS,
+    MOST_FILES,
+    OUTPUT_LIMIT,
+    TIMEOUT,
+)
+from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from .start import is_started

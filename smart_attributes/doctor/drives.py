@@ -10,10 +10,10 @@ from itertools import groupby
 from ..check import drive_tracking
 from ..check.survey import Survey
 from ..command_line.options import PROGRAM
-from ..constants import TIMEOUT
+from ..constants import BEHIND_NRPE, TIMEOUT
 from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
 from ..knowledge import drive_logs
-from ..model import BEHIND_NRPE, Device, Identity, Read, Report, State, Verdict
+from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import controller, is_raid

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from ..constants import DAY, ENDINGS, YEAR
 from ..model import State
-from ..output.advice import CABLE, COOL, UPDATE
 from ..typed import Json, MutableJson
+from ..work import actions
 
 OLD = 2 * DAY          # seconds after which a result says nothing about today
 GAP = 14 * DAY         # longest time between two results that counts as drive-time; weekly runs may miss one
@@ -23,7 +23,6 @@ BANDS = tuple(years * YEAR for years in (1, 2, 3, 5))  # power-on time in which 
 UNKNOWN_AGE = len(BANDS) + 1
 NAMES = ('up to 1 y', '1 to 2 y', '2 to 3 y', '3 to 5 y', 'above 5 y', 'unknown')
 FAILED, RETIRED, UNKNOWN = ENDINGS
-ELSEWHERE = frozenset((CABLE, COOL, UPDATE))  # what to do about a CRITICAL drive that is not failing itself
 SHORTEST_SERIAL = 4
 TAIL = 0.05            # on each side of a 90 % interval
 STEPS = 60             # of a bisection, for more digits than a float has
@@ -82,7 +81,7 @@ def identifies(serial: str) -> bool:
 
 def is_failing(facts: Json) -> bool:
     """Return whether a drive is CRITICAL for a reason of its own, not because of heat, a cable or a firmware defect."""
-    return facts['state'] == State.CRITICAL.name and facts.get('action') not in ELSEWHERE
+    return facts['state'] == State.CRITICAL.name and facts.get('action') not in actions.ELSEWHERE
 
 
 def band(age: float | None) -> int:

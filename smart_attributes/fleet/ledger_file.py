@@ -14,10 +14,10 @@ from ..alarm import TimeIsOver
 from ..constants import LONGEST_IDENTITY, YEAR
 from ..errors import Coded, SmartError
 from ..model import State
-from ..output.advice import GONE
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, checksum, reason
 from ..wording import plural
 from ..words import visible
+from ..work import work_list
 from . import ledger
 from .ledger import FAILED, Cell, Rate, Record, Share, Sighting, band, ending, updated
 from .plugin_output import FleetDrive
@@ -268,7 +268,7 @@ class Bookkeeper:
         """Enter a drive, or what a row about a check says about its host."""
         if self._ledger:
             facts = drive.facts
-            is_told = facts['state'] == State.OK.name or facts.get('code') in GONE
+            is_told = facts['state'] == State.OK.name or facts.get('code') in work_list.GONE
             is_whole = (not facts.get('is_check') or is_told) and self._now - drive.read <= ledger.OLD
             self._hosts[facts['host']] = self._hosts.get(facts['host'], True) and is_whole
             if not facts.get('is_check'):

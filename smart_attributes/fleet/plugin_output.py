@@ -17,16 +17,19 @@ from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
-from ..output.advice import NOTHING, ORDER, READ, REPAIR, day, due, in_its_groups, is_due, of_alarms, of_problem
 from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.perfdata import UNITS
 from ..output.plugin import Line
-from ..redundancy.replacement import OF_CODE, STRICTEST
 from ..typed import TYPE_CHECKING, Json
 from ..wording import SPEAKS_FOR_ITSELF, since
 from ..words import visible
+from ..work import actions
+from ..work.dates import day
+from ..work.work_list import Alarm as Cause
+from ..work.work_list import due, of_alarms, of_problem
+from .line_ends import Clause, ToDo, of_groups, shown, split, stated
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
@@ -42,7 +45,6 @@ FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no
 GREW = re.compile(r'\w+ (?:grew by|fell from|rose from) ')
 # Serial numbers in messages about drives that are missing or do not answer, even if the message was truncated.
 _SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
-_CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
@@ -121,14 +123,6 @@ class Origin(NamedTuple):
     handling: Sequence[str] | None = None  # how users handle the problem in Icinga; None: not from Icinga
 
 
-class Clause(NamedTuple):
-    """The end of a drive's line: whether the groups on the drive allow to replace it now."""
-
-    label: str       # as in the document: "next", "copy first", "last good copy" or "wait"
-    code: str        # a name in codes.REDUNDANCY
-    text: str
-
-
 class Alarm(NamedTuple):
     """A finding in a line of output."""
 
@@ -162,13 +156,13 @@ class Reader:
         """
         names = {line.name for line in lines}
         parted = [split(line) for line in lines]
-        lines = [line for line, _ in parted]
+        lines = [line for line, _, _ in parted]
         alarms = [self.alarms(line) for line in lines]
         wanted = {*self._always, *(alarm.metric for found in alarms for alarm in found)}
         first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
-        return [self._drive(line, clause, found, first[line.name], known, origin)
-                for (line, clause), found in zip(parted, alarms)]
+        return [self._drive(line, clause, told, found, first[line.name], known, origin)
+                for (line, clause, told), found in zip(parted, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
         """Return whether the perfdata has a number of any of these drives; usually the first value does."""
@@ -180,9 +174,10 @@ class Reader:
         """Return a row for a check without drives, or for a problem of the check as a whole."""
         action, to_do = of_problem(cause.name), next_step(cause)
         if state is State.OK:
-            action = to_do = NOTHING
+            action = to_do = actions.NOTHING
         return FleetDrive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                           'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
+                           'code': cause.name, 'to_do': to_do,
+                           'action': actions.REPAIR if action == actions.READ else action,
                            'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
                      serials=serials or serials_in(why), read=origin.now - origin.elapsed)
 
@@ -212,19 +207,20 @@ class Reader:
             found.append(Alarm(metric, least, code, text.removesuffix('; ')))
         return [found[-1]._replace(state=line.state), *found[-2::-1]]
 
-    def _drive(self, line: Line, clause: Clause | None, alarms: Sequence[Alarm], values: Sequence[Labelled],
-               known: Callable[[], ByDrive], origin: Origin) -> FleetDrive:
+    def _drive(self, line: Line, clause: Clause | None, told: ToDo | None, alarms: Sequence[Alarm],
+               values: Sequence[Labelled], known: Callable[[], ByDrive], origin: Origin) -> FleetDrive:
         numbers = {metric: number for metric, number, _ in values}
         facts: dict[str, Any] = {
-            'host': origin.host, 'name': _shown(line.name) or '-', 'model': _shown(line.model) or None,
-            'serial': _shown(line.serial or '') or None, 'firmware': _shown(line.firmware) or None,
+            'host': origin.host, 'name': shown(line.name) or '-', 'model': shown(line.model) or None,
+            'serial': shown(line.serial or '') or None, 'firmware': shown(line.firmware) or None,
             'state': line.state.name, 'notes': origin.notes, **handled(origin)}
         if TIME_LEFT in numbers:
             facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
-        facts.update(_in_its_groups(facts, clause) if clause else {})
-        facts.update(due(facts['action'], left, origin.now)._asdict())
+        facts.update(of_groups(facts, clause) if clause else {})
+        facts.update(stated(told, left, origin.now, origin.elapsed) if told
+                     else due(facts['action'], left, origin.now)._asdict())
         code = getattr(line.findings, 'code', '')
         is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
         facts.update(unread(of_drive(line.findings)) if is_unread else {})
@@ -251,17 +247,21 @@ class Reader:
 
     def _advice(self, line: Line, alarms: Sequence[Alarm], left: Sequence[float],
                 origin: Origin) -> Json:
+        is_worn = bool(left) and due(actions.ORDER, left, origin.now).order_by == day(origin.now)
+        action, _ = of_alarms(map(self._cause, alarms), is_worn)
         if line.state is not State.OK:
-            action = (of_alarms((alarm.metric, alarm.state) for alarm in alarms) if alarms
-                      else of_problem(of_drive(line.findings).name))
-            return {'action': action, 'why': _shown(line.findings), 'findings': [
-                {'code': alarm.code, 'text': _shown(alarm.text), 'state': alarm.state.name, 'metric': alarm.metric}
+            action = action if alarms else of_problem(of_drive(line.findings).name)
+            return {'action': action, 'why': shown(line.findings), 'findings': [
+                {'code': alarm.code, 'text': shown(alarm.text), 'state': alarm.state.name, 'metric': alarm.metric}
                 for alarm in alarms]}
         if not self._begins.match(line.findings):  # in standby, so it was not read
-            return {'action': NOTHING, 'notes': (*origin.notes, note(Coded('asleep', _shown(line.findings))))}
-        if is_due(left, origin.now):
-            return {'action': ORDER, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
-        return {'action': NOTHING}
+            return {'action': actions.NOTHING, 'notes': (*origin.notes, note(Coded('asleep', shown(line.findings))))}
+        return {'action': action, **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {})}
+
+    def _cause(self, alarm: Alarm) -> Cause:
+        """Return what decides about the action for a finding, for a line that was cut before its action."""
+        known = self._metrics.get(alarm.metric)
+        return Cause(known.remedy if known else '', known.concern if known else '', alarm.state)
 
     def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> list[Any]:
         of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
@@ -303,27 +303,6 @@ class Reader:
         return known
 
 
-def split(line: Line) -> tuple[Line, Clause | None]:
-    """Return a line without the clause at its end, and the clause.
-
-    If text of a drive or of a mount point imitates a clause, the strictest one counts.
-    """
-    found = list(_CLAUSE.finditer(line.findings)) if line.state is not State.OK else []
-    if not found:
-        return line, None
-    one = min(found, key=lambda each: STRICTEST.index(OF_CODE[each[1]][0]))
-    rest = line.findings[:found[0].start()]
-    code = getattr(line.findings, 'code', '')
-    return (line._replace(findings=Coded(code, rest) if code else rest),
-            Clause(OF_CODE[one[1]][0], one[1], _shown(line.findings[one.end():])))
-
-
-def _in_its_groups(facts: Json, clause: Clause) -> Json:
-    """Return the facts of a drive that change with a look at the groups on it."""
-    return {'action': in_its_groups(facts['action'], clause.label), 'why': f'{facts["why"]}; {clause.text}',
-            'replacement': clause._asdict()}
-
-
 def handled(origin: Origin) -> Json:
     """Return how users handle the problems of a host in Icinga, as a fact of each of its drives."""
     return {} if origin.handling is None else {'handling': list(origin.handling)}
@@ -338,11 +317,6 @@ def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:
     named = sorted((metric for metric in metrics if metric not in SPEAKS_FOR_ITSELF), key=len, reverse=True)
     return re.compile(rf'(?:^|(?<=; ))(?:(?P<metric>{"|".join(map(re.escape, named))})(?=[ :])|'
                       rf'(?P<form>{"|".join(FORMS)}))')
-
-
-def _shown(text: str) -> str:
-    """Return a string of another host, made safe to display."""
-    return text if text.isprintable() else visible(text)
 
 
 # --- perfdata --------------------------------------------------------------------------

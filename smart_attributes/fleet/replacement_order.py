@@ -9,15 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..constants import MOST_GROUPS
-from ..output.advice import COPY, KEEP, LATER, NOTHING, REJOIN, REPLACE, in_its_groups
-from ..redundancy import replacement
-from ..redundancy.replacement import AT_RISK, LABELS, NEXT, OF_CODE, Risk, risk
+from ..redundancy.replacement import AT_RISK, COPY, LABELS, NEXT, OF_CODE, Risk, risk, risk_of
 from ..typed import Json
+from ..work import actions
 from .plugin_output import FleetDrive
 from .untrusted import dicts_of, state_of, text_of, texts_of, whole_of
 
 OF_A_GROUP = ('id', 'name', 'level', 'used_as', 'tolerates', 'text')
-ACTIONS = frozenset((REPLACE, COPY, KEEP, LATER, REJOIN))
 FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why', 'replacement')  # kept of a drive
 
 
@@ -51,7 +49,9 @@ class GroupsAtRisk:
 
 def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
     """Return the groups at risk in a document of triage, of any content. as_of: its age in words if it is old."""
-    steps = list(filter(None, map(_step, dicts_of(content.get('replace_order')))))
+    told = {text_of(each.get('name')): text_of(each.get('to_do')) for each in dicts_of(content.get('work'))}
+    steps = [{**step, **({'to_do': told[step['name']]} if told.get(step['name']) else {})}
+             for step in map(_step, dicts_of(content.get('replace_order'))) if step]
     found = [(risk(group), group) for group in map(_group, dicts_of(content.get('groups')))]
     return [_at_risk(grade, host, group, as_of, _first(group, steps)) for grade, group in found if grade in AT_RISK]
 
@@ -64,7 +64,8 @@ def of_drive(facts: Json) -> Iterator[AtRisk]:
         old = next((note['text'] for note in facts['notes'] if note['code'] == 'result-old'), None)
         named = {'id': None, 'name': None, 'level': None, 'used_as': [], 'tolerates': None, 'text': step['text']}
         yield _at_risk(grade, facts['host'], named, old, {
-            'name': facts['name'], 'label': step['label'], 'code': step['code'], 'why': step['text']})
+            'name': facts['name'], 'label': step['label'], 'code': step['code'], 'why': step['text'],
+            'to_do': facts['to_do']})
 
 
 def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json | None) -> AtRisk:
@@ -77,10 +78,7 @@ def first_step(facts: Json) -> str:
     step = facts['first']
     if not step or step['why'] == facts['text']:
         return ''
-    if step['label'] in (NEXT, replacement.COPY):
-        action = NOTHING if step['code'] == 'member-not-used' else REPLACE
-        return f'{step["name"]}: {in_its_groups(action, step["label"])}'
-    return str(step['why'])
+    return f'{step["name"]}: {step["to_do"]}' if 'to_do' in step and step['label'] in (NEXT, COPY) else str(step['why'])
 
 
 def _first(group: Json, steps: Sequence[Json]) -> Json | None:
@@ -134,7 +132,7 @@ class ReplacementOrder:
     def add(self, drive: FleetDrive) -> None:
         """Count a drive, if it is to be replaced."""
         facts = drive.facts
-        if facts['action'] in ACTIONS:
+        if facts['action'] in actions.REPLACING:
             self.count += 1
             kept = {**{key: facts[key] for key in FACTS if key in facts}, **self._hidden}
             self._kept.append(Waiting((_risk(facts), drive.rank), kept))
@@ -168,4 +166,4 @@ def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
 
 def _risk(facts: Json) -> Risk:
     """Return the risk of the group that a drive belongs to, as far as its own line or document says."""
-    return OF_CODE.get((facts.get('replacement') or {}).get('code') or '', ('', Risk.PLAIN))[1]
+    return risk_of((facts.get('replacement') or {}).get('code') or '')

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,8 +13,9 @@ from typing import Any, NamedTuple
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
-from ..output.advice import COPY, KEEP, LATER, ORDER, REPLACE, UPDATE, WATCH, order_by
 from ..typed import Json, MutableJson
+from ..work import actions
+from ..work.dates import day
 from .ledger import identifies
 from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, ReplacementOrder, first_step
@@ -129,18 +129,17 @@ class Summary:
 
 def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is planned."""
-    if facts['action'] in (REPLACE, COPY, LATER) or (facts['action'] == KEEP and facts['state'] == State.CRITICAL.name):
+    by = facts.get('order_by') or ''
+    if actions.needs_spare(facts['action'], State[facts['state']]) or (by and by <= day(now)):
         return NOW
-    by = order_by((each['left'] for each in facts.get('forecasts', {}).values()), now)
-    if by is not None and (by <= now + PLANNED or facts['action'] == ORDER):
-        return quarter(by) if by > now else NOW
-    return UNDATED if facts['action'] == ORDER else ''
+    if by and (by <= day(now + PLANNED) or facts['action'] == actions.ORDER):
+        return quarter(by)
+    return UNDATED if facts['action'] == actions.ORDER else ''
 
 
-def quarter(when: float) -> str:
-    """Return the quarter of a time in seconds since 1970: "2027-Q1"."""
-    moment = time.gmtime(when)
-    return f'{moment.tm_year}-Q{(moment.tm_mon + 2) // 3}'
+def quarter(by: str) -> str:
+    """Return the quarter of a date: "2027-Q1" for "2027-03-04"."""
+    return f'{by[:-6]}-Q{(int(by[-5:-3]) + 2) // 3}'
 
 
 class Defect(NamedTuple):
@@ -226,12 +225,13 @@ def steps(summary: Summary, known: Sequence[Defect]) -> list[Step]:
     return [*map(_replaced, summary.replace.drives(summary.groups.worst())),
             *(Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
               for by, model, group in planned(summary)),
-            *(Step(UPDATE if each.is_fixed else WATCH, '', '', '', '', each.model, each.firmware, each.group.drives,
-                   each.group.hosts, each.words) for each in known)]
+            *(Step(actions.action(actions.FIRMWARE if each.is_fixed else actions.WATCH).words, '', '', '', '',
+                   each.model, each.firmware, each.group.drives, each.group.hosts, each.words) for each in known)]
 
 
 def _replaced(facts: Json) -> Step:
-    return Step(facts.get('to_do') or facts['action'], NOW, facts['host'], facts['name'], facts['serial'] or '',
+    words = facts.get('to_do') or actions.action(facts['action']).words
+    return Step(words, NOW, facts['host'], facts['name'], facts['serial'] or '',
                 facts['model'] or '', facts['firmware'] or '', 1, 1, facts.get('why') or '')
 
 

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 from ..constants import LARGEST_ROW, LARGEST_TABLE, MOST_ROWS, YEAR
 from ..errors import Coded
 from ..model import State
-from ..output.advice import FAR, NOTHING, day
 from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import TYPE_CHECKING, Json
 from ..wording import amount, plural
 from ..words import sentence
+from ..work import actions
+from ..work.dates import FAR, day
 from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, first_step
 from .summary import Defect, Group, Step, Summary, by_model, first, steps
@@ -63,12 +64,12 @@ def _until(drive: Json, now: float) -> str:
 
 
 def _what(drive: Json) -> tuple[str, ...]:
-    action, why, code = drive.get('action', NOTHING), drive.get('why', ''), drive.get('code', '')
+    action, why, code = drive.get('action', actions.NOTHING), drive.get('why', ''), drive.get('code', '')
     to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
     words = [said, to_do] if code else [to_do, said]  # a code comes first, as in every message
     notes = [note['text'] for note in drive['notes'] if drive['state'] != State.OK.name and not (
         code and note['code'] == code)]
-    words = [*(each for each in words if each and each != NOTHING), *drive.get('handling', ()), *notes]
+    words = [*(each for each in words if each and each != actions.NOTHING), *drive.get('handling', ()), *notes]
     return tuple(sentence(each, WHAT) for each in words)
 
 

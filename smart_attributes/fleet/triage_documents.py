@@ -11,12 +11,14 @@ from .. import files, trust
 from ..constants import DAY, LARGEST_DOCUMENT, LONGEST_IDENTITY, MOST_DRIVES_OF_HOST, MOST_POINTS
 from ..errors import Coded, SmartError
 from ..model import State
-from ..output.advice import NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
 from ..output.codes import BY_NAME
 from ..output.packed_document import Packer
 from ..redundancy.replacement import LABELS
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
+from ..work import actions
+from ..work.dates import is_day
+from ..work.work_list import of_unknown
 from . import untrusted
 from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, of_check, of_drive, unread
 from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_of, texts_of, whole_of
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Weight
 
 OLD = 2 * DAY          # seconds after which a document is out of date
-TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'meaning', 'why', 'bay', 'light')
+TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'meaning', 'why', 'reason', 'bay',
+         'light')
 OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
 OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
 OF_A_DEPENDENCE = ('group', 'name', 'kind', 'level', 'member', 'member_state')
@@ -123,14 +126,15 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Fleet
         'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement(given.get('replacement')),
         'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
         'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
-        'action': action if action in ORDER_OF_ACTIONS else NOTHING if state is State.OK else READ}
+        'action': action if action in actions.CODES else of_unknown(state)}
     facts['name'] = facts['name'] or facts['device'] or '-'
     facts['forecasts'] = {text_of(metric) or '': each
                           for metric, each in _items(given.get('forecasts'), origin.elapsed)}
-    left = [each['left'] for each in facts['forecasts'].values()]
-    facts.update(due(facts['action'], left, origin.now)._asdict())
+    by = text_of(given.get('order_by')) or ''
+    facts['order_by'] = by if is_day(by) else None
+    facts['to_do'] = text_of(given.get('to_do')) or actions.action(facts['action']).words
     code = text_of(given.get('code')) or ''
-    if facts['action'] in (READ, SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
+    if facts['action'] in (actions.READ, actions.SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
         facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
     facts['past'] = {text_of(metric) or '': [point for point in points[-MOST_POINTS:] if is_point(point)]
                      for metric, points in pairs_of(given.get('past')) if isinstance(points, list)}

@@ -44,6 +44,7 @@ class Metric(NamedTuple):
     maximum: float | None
     concern: str = ''        # kind of finding, for its severity: a name in severity.ORDER
     order: int = 0           # order of perfdata if not all fits, 1 first; 0: after those, by concern
+    remedy: str = ''         # action that an alert calls for if it is not about the drive itself: a code of an action
     beside: str = ''         # drives with this other metric may report this one later
 
 
@@ -299,7 +300,7 @@ def _metric(name: str, value: Json) -> Metric:
     return Metric(name=name, meaning=value['meaning'], unit=value['unit'], worse=value['worse'],
                   valid=_interval(value.get('valid', (0, None))), is_verdict=bool(value.get('verdict')),
                   minimum=value.get('minimum'), maximum=value.get('maximum'), concern=value.get('concern', ''),
-                  order=perfdata.get('order', 0), beside=perfdata.get('with', ''))
+                  remedy=value.get('remedy', ''), order=perfdata.get('order', 0), beside=perfdata.get('with', ''))
 
 
 def is_inside(number: float, valid: Interval) -> bool:

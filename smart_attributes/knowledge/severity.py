@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe
     Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe
 
-DATA, ERRORS, GROWING = 'data', 'errors', 'growing'
+DATA, ERRORS, GROWING, WEAR = 'data', 'errors', 'growing', 'wear'
 # The drive reports a failure; data was lost; it is read-only or lost its power-loss protection; errors increase;
 # errors; wear; all others.
-ORDER = ('health', DATA, 'protection', GROWING, ERRORS, 'wear', '')
+ORDER = ('health', DATA, 'protection', GROWING, ERRORS, WEAR, '')
 BY_WORDS = 1.0               # a verdict weighs as much as a number at twice its limit
 NO_MORE = (1, 0, 0.0)        # after the last finding of a drive
 ENDURANCE = 'endurance_used'

@@ -10,12 +10,13 @@ from ..knowledge.thresholds import Thresholds, stages
 from ..model import Judgement, Place, Reading, Report, State, Verdict
 from ..wording import quantity
 from ..words import clean, coded, sentence, visible
-from .advice import NOTHING, REPLACE, WATCH, Advice, advice, lasting
-from .statements import findings, headline, kind
+from ..work import actions
+from ..work.dates import lasting
+from ..work.statements import findings, headline, kind
+from ..work.work_list import item
 from .triage_table import console
 
 WIDTH_WITHOUT_TERMINAL = 140
-TO_DO = {REPLACE: 'replace this drive now', WATCH: 'watch this drive'}  # other actions are printed as they are
 
 
 def print_drive(verdict: Verdict, report: Report | None, database: SpecDatabase, thresholds: Thresholds,
@@ -70,21 +71,16 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
     identity, device = verdict.identity, verdict.device
     serial = '' if hide_serial or not identity.serial else f'serial {clean(identity.serial)}'
     drive = '  '.join(part for part in (device.address, clean(identity.model), serial) if part)
-    advised = advice(verdict, now)
-    reason = _reason(verdict, advised)
-    to_do = TO_DO.get(advised.action, advised.due.to_do)
-    label = ' Status: ' if advised.action == NOTHING else ' Reason: '
-    lines = [f'{drive}  {verdict.state.name}', f'What to do: {to_do}.{label if reason else ""}{reason}']
-    if verdict.replacement:
-        lines.append(f'Redundancy: {sentence(verdict.replacement.why, 300)}')
+    told = item(verdict, now)
+    # Unlike a line of a table, this has room for the whole reason, and for the readings of a drive that is OK.
+    reason = headline(verdict) if verdict.problem or verdict.state is not State.OK else told.why or findings(verdict)
+    label = ' Status: ' if told.action == actions.NOTHING else ' Reason: '
+    lines = [f'{drive}  {verdict.state.name}', f'What to do: {told.to_do}.{label if reason else ""}{reason}']
+    if told.step:
+        lines.append(f'Redundancy: {sentence(told.step.why, 300)}')
+    if told.unknown:
+        lines.append(f'Not known: {told.unknown}')
     return [*lines, sentence(verdict.meaning, 300)] if verdict.meaning else lines
-
-
-def _reason(verdict: Verdict, advised: Advice) -> str:
-    """Return the worst finding, else a forecast that requires an order, else the readings of a drive that is OK."""
-    if verdict.problem or verdict.state is not State.OK:
-        return headline(verdict)
-    return advised.why or findings(verdict)
 
 
 def _alerts(verdict: Verdict) -> Iterator[str]:

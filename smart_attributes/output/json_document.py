@@ -12,13 +12,14 @@ from typing import Any
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
-from ..model import Forecast, Judgement, Lately, State, Verdict, worst
+from ..model import Forecast, Item, Judgement, Lately, Risk, State, Verdict, worst
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
 from ..words import clean, sentence
-from .advice import advice
-from .statements import finding, kind
+from ..work import actions
+from ..work.statements import finding, kind
+from ..work.work_list import item
 
 NOTE = 500  # characters
 # Metrics whose value is a status in words -> the code of their findings. All other metrics have limits.
@@ -63,7 +64,7 @@ def note(text: Coded) -> MutableJson:
 
 def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     device, identity, place = verdict.device, verdict.identity, verdict.place
-    todo = advice(verdict, now)
+    told = item(verdict, now)
     notes = (Coded(verdict.code, verdict.problem), *verdict.notes) if verdict.problem else verdict.notes
     drive: MutableJson = {
         'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
@@ -71,16 +72,30 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'kind': kind(verdict) or None, 'entry': verdict.entry, 'state': verdict.state.name,
         'code': verdict.code or None, 'readings': [_reading(judgement) for judgement in verdict.judgements],
         'notes': [note(each) for each in notes],
-        'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,
-        'findings': _findings(verdict), **todo.due._asdict()}
-    seen, grade = verdict.last_seen, verdict.replacement
-    told = {'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
+        'name': device.name, 'action': told.action, 'why': sentence(told.why, NOTE) or None,
+        'findings': _findings(verdict), 'to_do': told.to_do, 'order_by': told.order_by, 'reason': told.reason or None}
+    seen, grade = verdict.last_seen, told.step
+    more = {'again': told.again, 'not_known': told.unknown, 'risk': told.risk and _risk(told.risk),
+            'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
             'depends': replacement.depends(verdict), 'replacement': grade and {'label': grade.label, **note(grade.why)},
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
             'forecasts': _forecasts(verdict.forecasts), 'past': {
                 metric: [[round(time), number] for time, number in points] for metric, points in verdict.past.items()}}
-    return {**drive, **{key: value for key, value in told.items() if value}}
+    return {**drive, **{key: value for key, value in more.items() if value}}
+
+
+def _risk(risk: Risk) -> Json:
+    return {key: getattr(risk, key) for key in ('metric', 'whose', 'share_90', 'share_365', 'low', 'high', 'drives',
+                                                'failures')}
+
+
+def work_list(items: Sequence[Item]) -> list[Json]:
+    """Return the drives of a work list that something is to be done about, the most urgent first."""
+    return [{'name': each.drive, 'state': each.state.name, 'action': each.action, 'to_do': each.to_do,
+             'order_by': each.order_by, 'reason': each.reason or None,
+             **({'not_known': each.unknown} if each.unknown else {})}
+            for each in items if each.action != actions.NOTHING]
 
 
 def _lately(lately: Lately) -> Json:

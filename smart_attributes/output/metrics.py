@@ -15,8 +15,9 @@ from ..knowledge.drive_database import Metric
 from ..model import Judgement, State, Verdict, worst
 from ..redundancy.replacement import Membership
 from ..words import clean
+from ..work.statements import kind
+from ..work.work_list import item
 from .perfdata import is_graphed
-from .statements import kind
 
 PREFIX = 'smart_'
 # Unit of a metric -> the ending of its name, and how many of that unit make one of Prometheus' base unit.
@@ -28,6 +29,7 @@ FORECAST: Mapping[str, str] = {'left': 'Predicted time until it is used up', 'ea
 DRIVE, READING = ('device',), ('device', 'metric')
 GROUP = ('group', 'name', 'kind', 'level')
 PART = (*GROUP, 'state')
+TO_DO = (*DRIVE, 'action', 'to_do')
 WHO, BASIS = (*DRIVE, 'model', 'serial', 'firmware', 'kind', 'address'), (*READING, 'basis')
 
 Sample = tuple[tuple[str, ...], float]  # values of the labels, number
@@ -88,6 +90,8 @@ def _of_drives(run: Run) -> Iterator[Family]:
                  'in standby', DRIVE, [((v.device.name,), not v.problem) for v in drives])
     yield Family(f'{PREFIX}drive_state', f'State of the drive; {STATES}', DRIVE,
                  [((v.device.name,), v.state) for v in drives])
+    yield Family(f'{PREFIX}drive_action', 'What to do about the drive, as a code and in words; the value is always 1',
+                 TO_DO, [((v.device.name, told.action, told.to_do), 1) for v in drives for told in [item(v, run.now)]])
     yield Family(f'{PREFIX}reading_state', f'State of one metric of the drive; {STATES}',
                  READING,
                  [((v.device.name, metric), state) for v in drives for metric, state in _states(v).items()])

@@ -15,8 +15,8 @@ from ..knowledge import severity
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, coded, sentence
+from ..work.work_list import item
 from . import json_document, plugin
-from .advice import advice
 from .metrics import graphed
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ def _of_the_run(run: Run) -> str:
 
 def _drive(verdict: Verdict, key: str, run: Run) -> Json:
     """Return the object of a drive, without the keys of unknown values: Zabbix would store null as a word."""
-    line = plugin.line(verdict, run.hide_serial)
+    line, told = plugin.line(verdict, run.hide_serial), item(verdict, run.now)
     return {'id': key, 'name': line.name, 'title': f'{line.name} {line.model}'.strip(),
             **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
             'state': verdict.state.name, 'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',
-            'to_do': advice(verdict, run.now).due.to_do}
+            'action': told.action, 'to_do': told.to_do}
 
 
 def _readings(verdict: Verdict, key: str) -> Iterator[Json]:

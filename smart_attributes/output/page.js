@@ -19,7 +19,7 @@
       drive.place = place;
       drive.pairs = drive.readings;
       delete drive.readings;
-      drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.action,
+      drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.to_do,
         drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.depends || []).map((each) => each.text)].filter(Boolean).join(' ').toLowerCase();
     });
     return packed;
@@ -318,7 +318,12 @@
   head();
   for (const key of ['action', 'model']) {
     const known = [...new Set(data.drives.map((drive) => drive[key]).filter(Boolean))];
-    for (const value of key === 'model' ? known.sort() : known) byId(key).append(element('option', value));
+    const words = JSON.parse(byId(key).dataset.words || '{}');
+    for (const value of key === 'model' ? known.sort() : known) {
+      const option = element('option', words[value] || value);
+      option.value = value;
+      byId(key).append(option);
+    }
   }
   connect();
   show();

@@ -25,7 +25,8 @@ from ..redundancy.replacement import Risk, risk
 from ..typed import Json
 from ..wording import listed, plural
 from ..words import visible
-from .advice import COPY, KEEP, LATER, NOTHING, ORDER_OF_ACTIONS, REJOIN, REPLACE, WATCH, day, in_its_groups
+from ..work import actions
+from ..work.dates import day
 from .packed_document import packed
 from .triage_table import changed
 
@@ -33,8 +34,8 @@ TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 SHOWN = 12  # drives shown for one action; the others are in the table
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'depends', 'is_check', 'code',
         'handling')
-ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
-REPLACEMENTS = (REPLACE, COPY, KEEP, LATER, REJOIN)  # actions in the order of the document's replace_order
+ACTIONS = tuple(code for code in actions.CODES if code not in (actions.WATCH, actions.NOTHING))   # with cards
+WORDS = {code: actions.action(code).words for code in actions.CODES}
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
 MEMBERS, EMPTY, DRIVES = 64, 3, 6  # members of a group that are drawn, empty slots of them, and drives of a member
 # Class in the page's style, by which a risk or the state of a member is coloured.
@@ -71,7 +72,7 @@ def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
     document = {**document, 'drives': _readable(document['drives'])}
     found = _seen(todo(document))
-    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order')}
+    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work')}
     return ''.join(rendered(Content(
         json.dumps(_seen({**packed(data), 'made': round(now)}), separators=(',', ':')), _counts(document),
         {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
@@ -96,6 +97,7 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
         number=sum(content.counts.values()), data=place,
+        words=WORDS, codes=json.dumps(WORDS),
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
     head, _, tail = text.partition(place)
     return head, _as_data(content.data), tail
@@ -110,34 +112,14 @@ def said(drive: Json, place: int | None, drives: int = 1) -> Json:
 
 
 def todo(document: Json) -> dict[str, list[Json]]:
-    """Return the drives for each action, in the order to act on them; drives to watch appear only in the table.
-
-    The order of replacement decides about drives to replace, severity about all others.
-    """
-    order = {step['name']: place for place, step in enumerate(document.get('replace_order', ()))}
-    found: dict[str, list[Json]] = {action: [] for action in ACTIONS}
-    for place, drive in enumerate(document['drives']):
-        if drive.get('action') in found:
-            found[drive['action']].append(said(drive, place))
-    for action, card in _of_unchecked(document):
-        found[action].append(card)
-
-    def turn(card: Json) -> int:
-        return order.get(card['name'], -1)
-
-    for action in REPLACEMENTS:
-        found[action].sort(key=turn)
-    first = sorted((action for action in REPLACEMENTS if found[action]), key=lambda action: turn(found[action][0]))
-    return {action: found[action] for action in (*first, *ACTIONS) if found[action]}
-
-
-def _of_unchecked(document: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the cards of disks that are in the order of replacement, although no drive of the document is theirs."""
-    names = {drive.get('name') for drive in document['drives']}
-    for step in document.get('replace_order', ()):
-        action = in_its_groups(NOTHING, step['label'])
-        if step['name'] not in names and action != NOTHING:
-            yield action, said({'name': step['name'], 'state': 'UNKNOWN', 'why': step['why']}, None)
+    """Return the drives for each action, in the order of the work list; drives to watch appear only in the table."""
+    drives = {drive.get('name'): (drive, place) for place, drive in enumerate(document['drives'])}
+    found: dict[str, list[Json]] = {}
+    for each in document.get('work', ()):
+        if each['action'] in ACTIONS:
+            drive, place = drives.get(each['name'], ({**each, 'why': each['reason']}, None))
+            found.setdefault(each['action'], []).append(said(drive, place))
+    return found
 
 
 def _lately(lately: Json | None) -> Json:

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..constants import OUTPUT_LIMIT
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
-from ..model import OUTPUT_LIMIT, State, Verdict, worst
+from ..model import State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
 from ..words import clean, coded, sentence
+from ..work.statements import findings, headline, reading_line
 from . import budget, perfdata
-from .statements import findings, headline, reading_line
 
 NAME = 'SMART'
 GAP = '  '
@@ -88,8 +89,9 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     if not verdicts:
         return '; '.join(filter(None, (extra or nobody, milder)))
     first = verdicts[0]
+    action = action_of(first)
     told = most_telling(verdicts) if first.state is State.OK else _worst(first)
-    told = sentence(told, most) if most else told
+    told = '; '.join(filter(None, (sentence(told, most) if most else told, action)))
     return '; '.join(part for part in (extra, told, milder, count(verdicts)) if part)
 
 
@@ -183,9 +185,9 @@ def drive_lines(verdict: Verdict, face: Face) -> list[str]:
 # --- single lines ----------------------------------------------------------------------
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
-    """Return the fields of a drive's line; its findings end with whether the groups on it allow to replace it now."""
+    """Return the fields of a drive's line; its findings end with what its groups allow now, and with the action."""
     identity, told = verdict.identity, findings(verdict)
-    joined = '; '.join(part for part in (told, clause(verdict)) if part)
+    joined = '; '.join(part for part in (told, clause(verdict), action_of(verdict)) if part)
     return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60),
                 Coded(told.code, joined) if isinstance(told, Coded) else joined,
                 None if hide_serial else clean(identity.serial, limit=40), clean(identity.firmware, limit=20))
@@ -196,6 +198,15 @@ def clause(verdict: Verdict) -> str:
     if verdict.state is State.OK or not verdict.replacement:
         return ''
     return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
+
+
+def action_of(verdict: Verdict) -> str:
+    """Return what to do about a drive that alerts, with the code; '' if it was not read: then its reason says so."""
+    if verdict.state is State.OK or verdict.problem:
+        return ''
+    from ..work.work_list import item  # a check without an alert does not need it
+    told = item(verdict)
+    return f'[{told.action}] {told.to_do}'
 
 
 def written(told: Line) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from ..constants import HOUR
 from ..model import State, Verdict
 from ..words import clean, sentence
-from .statements import finding, problem
+from ..work.statements import finding, problem
 
 LINES, LONG = 40, 600      # lines of smartctl, and characters of each
 # Parts of smartctl's JSON that show the state of a drive, and the lines of its text that do.

@@ -6,16 +6,18 @@ no width, so it gets one line per drive, for grep and less -S, unless COLUMNS na
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import YEAR
 from ..knowledge import severity
-from ..model import Judgement, Lately, State, Verdict
+from ..model import Item, Judgement, Lately, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount
 from ..words import clean, coded, sentence
-from .advice import ORDER, advice, date, day
-from .statements import finding, is_worth_showing, problem
+from ..work import actions
+from ..work.dates import date, day
+from ..work.statements import finding, is_worth_showing, problem
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -166,13 +168,16 @@ def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
 def _print_cards(shown: Sequence[DriveRow], kept: Sequence[str], console: Console, widest: Mapping[str, int],
                  signs: tuple[str, str]) -> None:
     from rich.text import Text
-    fields = _fields(kept, widest, console.width)
+    begin = INDENT + _name_width(widest, console.width) + GAP
+    fields = _fields(kept, widest, console.width, begin)
     for row in shown:
-        lines = [_name_line(row, widest, console.width)]
-        if any(getattr(row, name) for name in fields):
-            lines.append(_number_line(row, fields, widest, signs))
-        if row.what:
-            lines.append(Text(' ' * INDENT + fitting(row.what, console.width - INDENT), COLOURS[row.state]))
+        numbers = _number_line(row, fields, widest, signs)
+        if row.state is State.OK:
+            lines = [_ok_line(row, numbers, widest, console.width)]
+        else:
+            lines = [_name_line(row, widest, console.width), *([Text(' ' * begin) + numbers] if numbers.plain else ()),
+                     *([Text(' ' * INDENT + fitting(row.what, console.width - INDENT), COLOURS[row.state])]
+                       if row.what else ())]
         for line in lines:
             line.rstrip()
             console.print(line, no_wrap=True, overflow='ellipsis')
@@ -181,19 +186,35 @@ def _print_cards(shown: Sequence[DriveRow], kept: Sequence[str], console: Consol
 def _name_line(row: DriveRow, widest: Mapping[str, int], width: int) -> Text:
     from rich.text import Text
     line = Text(row.state.name.ljust(INDENT), COLOURS[row.state])
-    name = f'{row.host} {row.drive}'.lstrip()
-    line.append(name.ljust(min(widest['drive'] + widest.get('host', -1) + 1, width // 4)), 'bold')
+    line.append(f'{row.host} {row.drive}'.lstrip().ljust(_name_width(widest, width)), 'bold')
     for part in (row.bay, row.model, row.serial):
         if part:
             line.append(f'  {part}', 'not bold default')
     return line
 
 
-def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int) -> list[str]:
-    """Return the columns that fit; those whose bad values a finding also reports are omitted first."""
+def _name_width(widest: Mapping[str, int], width: int) -> int:
+    return min(widest['drive'] + widest.get('host', -1) + 1, width // 4)
+
+
+def _ok_line(row: DriveRow, numbers: Text, widest: Mapping[str, int], width: int) -> Text:
+    """Return the only line of a drive that is OK: its name, its numbers and, as far as there is room, what it is."""
+    line = _name_line(row._replace(bay='', model='', serial=''), widest, width)
+    line.append(' ' * GAP).append_text(numbers)
+    for part in filter(None, (*row.what, row.bay, row.model, row.serial)):
+        room = width - len(line) - GAP
+        line.append(f'{" " * GAP}{part}' if room >= min(len(part), BEGUN) else '', 'not bold default')
+    return line
+
+
+def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int, begin: int = INDENT) -> list[str]:
+    """Return the columns that fit; those whose bad values a finding also reports are omitted first.
+
+    begin: columns to the left of the numbers.
+    """
     fields = [name for name in NUMBERS if name in kept]
     for name in SPARED:
-        if INDENT + sum(_field_width(field, widest) for field in fields) > width and name in fields:
+        if begin + sum(_field_width(field, widest) for field in fields) > width and name in fields:
             fields.remove(name)
     return fields
 
@@ -203,9 +224,9 @@ def _field_width(name: str, widest: Mapping[str, int]) -> int:
 
 
 def _number_line(row: DriveRow, fields: Sequence[str], widest: Mapping[str, int], signs: tuple[str, str]) -> Text:
-    """Return the line of numbers of a drive, aligned with those of other drives."""
+    """Return the numbers of a drive, aligned with those of other drives."""
     from rich.text import Text
-    line = Text(' ' * INDENT)
+    line = Text()
     for name in fields:
         text, room = getattr(row, name), _field_width(name, widest)
         if name == 'used' and text:
@@ -215,6 +236,7 @@ def _number_line(row: DriveRow, fields: Sequence[str], widest: Mapping[str, int]
                          + (text.rjust(widest[name]) if name in RIGHT else text)).ljust(room))
         else:
             line.append(' ' * room)
+    line.rstrip()
     return line
 
 
@@ -234,7 +256,7 @@ def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
                     None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK,
                     until(verdict, now),
                     _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict),
-                    _written(verdict), _what(verdict, now))
+                    _written(verdict), _what(verdict))
 
 
 def _judged(verdict: Verdict, metric: str) -> Judgement | None:
@@ -263,21 +285,40 @@ def _written(verdict: Verdict) -> str:
     return f'{host} of {rated}' if host and rated else host
 
 
-def _what(verdict: Verdict, now: float) -> tuple[str, ...]:
-    """Return the findings, an unknown model and the order date of a drive; its other numbers have their own columns."""
+def _what(verdict: Verdict) -> tuple[str, ...]:
+    """Return the findings and an unknown model of a drive; its other numbers have their own columns."""
     if verdict.problem:
         return (coded(problem(verdict, WHAT)),)
-    told = advice(verdict, now)
-    return (*(finding(judgement) for judgement in verdict.judgements
-              if judgement.state is not State.OK or judgement.reading.metric == 'unknown_model'
-              or is_worth_showing(judgement.reading)),
-            *([told.due.to_do] if told.action == ORDER else []))
+    return tuple(finding(judgement) for judgement in verdict.judgements
+                 if judgement.state is not State.OK or judgement.reading.metric == 'unknown_model'
+                 or is_worth_showing(judgement.reading))
 
 
 def until(verdict: Verdict, now: float) -> str:
     """Return the earliest predicted wear-out date of a drive, or '' without a forecast."""
     soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
     return '' if soonest is None else date(soonest, now)
+
+
+def work_list(items: Sequence[Item], counted: str) -> list[str]:
+    """Return the work list, and below it the number of drives by state with the most urgent one.
+
+    Each drive has its action and its reason in full; only what its groups mean for it is cut. counted: the numbers.
+    """
+    width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
+    lines = ['work list:'] if shown else []
+    for each in shown:
+        place = f' ({clean(each.place.bay, limit=PLACE)})' if each.place.bay else ''
+        folded = _folded(f'{each.drive}{place}: {each.to_do}: {each.reason}', width, '  ')
+        more, room = each.step.why if each.step else each.unknown, width - len(folded[-1]) - len('; ')
+        folded[-1] += f'; {sentence(more, min(room, WHAT))}' if more and more != each.why and room >= BEGUN else ''
+        lines += folded
+    first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''
+    return [*lines, *_folded(counted + first, width)]
+
+
+def _folded(text: str, width: int, indent: str = '') -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=f'{indent}    ')
 
 
 def lately_lines(lately: Lately) -> list[str]:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, MOST_LINES
+from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, MOST_LINES, WHEN_FAILED
 from ..errors import DriveError, NotAReport
-from ..model import WHEN_FAILED, AttributeRow
+from ..model import AttributeRow
 from ..typed import NamedTuple
 from .content import is_complaint
 

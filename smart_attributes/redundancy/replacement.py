@@ -149,7 +149,12 @@ class _Machine(NamedTuple):
         weak = self._weakest(chain, frozenset())
         if weak.activity in BUSY:
             return WAIT, sentences.busy(weak)
-        return LAST, sentences.last_copy(weak, drive.name, drive.is_failing)
+        return LAST, sentences.last_copy(weak, drive.name, self._dying(weak) is not None)
+
+    def _dying(self, group: Group) -> Drive | None:
+        """Return a failing drive whose loss would be that of the data of a group; None if there is none."""
+        return next((each for each in self.drives
+                     if each.is_failing and self.stack.survives(group, each.disks) is False), None)
 
     def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
                       before: Sequence[Step]) -> tuple[str, Coded]:
@@ -157,6 +162,9 @@ class _Machine(NamedTuple):
         holding = [each for each in chain if any(member.state == IN_SYNC and self.stack.is_on(member, drive.disks)
                                                  for member in each.members)]
         if not holding:
+            dying = self._dying(group)
+            if dying:   # a rebuild would read all of it
+                return WAIT, sentences.copied_first(chain[0], dying.name)
             return NEXT, sentences.not_used(chain[0], self._is_dropped(drive))
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
@@ -167,8 +175,7 @@ class _Machine(NamedTuple):
         first = next((step.drive for step in before if step.label in (NEXT, COPY) and any(
             each.id in step.groups for each in chain if is_redundant(each))), None)
         if first:
-            left = self.stack.tolerates(weak, frozenset()) if drive.is_failing and first.is_failing else None
-            return WAIT, sentences.other_first(weak, first.name, left)
+            return WAIT, sentences.other_first(weak, first.name, drive.is_failing and first.is_failing)
         if self.stack.survives(group, lost) is not True:
             return COPY, sentences.at_risk(weak, drive.name)
         return NEXT, sentences.may_be_replaced(weak)
@@ -211,12 +218,6 @@ def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
         for member, below in zip(group.members, drives):
             if name in below:
                 yield Dependence(group, member.name, member.state, tolerates, sentences.tolerance(group, tolerates))
-
-
-def lines(found: Machine) -> list[str]:
-    """Return the order of replacement as lines of text: the label, the drive and the reason."""
-    width = max((len(step.label) for step in found.steps), default=0)
-    return [f'  {step.label:{width}}  {step.drive.name}  {sentence(step.why, TEXT)}' for step in found.steps]
 
 
 def document(found: Machine, verdicts: Sequence[Verdict]) -> Json:
@@ -275,8 +276,20 @@ OF_CODE: Mapping[str, tuple[str, Risk]] = {
     'redundancy-doubtful': (UNKNOWN, Risk.UNSURE), 'members-not-checked': (UNKNOWN, Risk.UNSURE),
     'redundancy-unknown': (COPY, Risk.UNSURE), 'use-unknown': (COPY, Risk.UNKNOWN),
     'last-good-copy': (LAST, Risk.LAST), 'group-incomplete': (LAST, Risk.BEYOND),
-    'group-rebuilding': (WAIT, Risk.LAST), 'second-failing-member': (WAIT, Risk.DEGRADED),
+    'group-rebuilding': (WAIT, Risk.LAST), 'copy-other-first': (WAIT, Risk.BEYOND),
+    'second-failing-member': (WAIT, Risk.DEGRADED),
     'other-drive-first': (WAIT, Risk.DEGRADED)}
+
+
+def risk_of(code: str) -> Risk:
+    """Return the risk of the group that a reason is about. code: that of the reason."""
+    return OF_CODE.get(code, ('', Risk.PLAIN))[1]
+
+
+def grades(found: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
+    """Return for each group its risk and its place in the order of the document."""
+    groups = document(found, verdicts)['groups']
+    return {each.group.id: (risk(group), place) for place, (each, group) in enumerate(zip(found.groups, groups))}
 
 
 def risk(group: Json) -> Risk:

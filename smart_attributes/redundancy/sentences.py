@@ -55,11 +55,11 @@ def busy(group: Group) -> Coded:
                                      f'({group.activity}{done}): wait', group=group.id)
 
 
-def last_copy(group: Group, drive: str, is_failing: bool) -> Coded:
-    """Return that a group has no other copy of the data on a drive."""
+def last_copy(group: Group, drive: str, is_dying: bool) -> Coded:
+    """Return that a group has no other copy of the data on a drive. is_dying: a drive that it needs is failing."""
     bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
-    todo = f'copy the data first, then {first}' if is_failing else f'{first} first'
+    todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
     return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull {drive}',
                  group=group.id)
 
@@ -76,13 +76,17 @@ def _faults(group: Group) -> list[str]:
     return [*told[:3], *([f'{plural(gone, "member")} missing'] if gone else [])]
 
 
-def other_first(group: Group, first: str, left: int | None) -> Coded:
-    """Return that another drive comes first. left: further losses that the group tolerates, if both are failing."""
-    if left is None:
-        return Coded('other-drive-first', f'{named(group)} has another member to replace: replace {first} first',
-                     group=group.id, first=first)
-    return Coded('second-failing-member', f'second failing member of {named(group, f"tolerates {left} more")}: '
-                                          f'replace {first} first', group=group.id, first=first)
+def copied_first(group: Group, name: str) -> Coded:
+    """Return that the only copy of the data is on a failing drive, so nothing may be rebuilt before it is copied."""
+    return Coded('copy-other-first', f'the only copy of {named(group, *_faults(group))} is on {name}, which is '
+                                     'failing: copy it before anything is rebuilt', group=group.id, first=name)
+
+
+def other_first(group: Group, first: str, are_failing: bool) -> Coded:
+    """Return that another drive comes first. are_failing: both drives are failing."""
+    code, words = (('second-failing-member', f'second failing member of {named(group)}') if are_failing else
+                   ('other-drive-first', f'{named(group)} has another member to replace'))
+    return Coded(code, f'{words}: replace {first} first', group=group.id, first=first)
 
 
 def at_risk(group: Group, drive: str) -> Coded:

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
+from smart_attributes.constants import WHEN_FAILED
 from smart_attributes.errors import DataError
-from smart_attributes.model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
+from smart_attributes.model import AttributeRow, Identity, Report, Statistic
 from smart_attributes.reading.content import has_spindle
 from smart_attributes.reading.pysmart import NVME_LABELS
 from smart_attributes.typed import Json

@@ -46,7 +46,7 @@ def headline(verdict: Verdict) -> str:
         return coded(problem(verdict))
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     told = worst[:1]
-    if worst[0].reading.metric == HEALTH:
+    if worst and worst[0].reading.metric == HEALTH:
         # "FAILED" alone does not show what failed, so add the most severe other finding, such as lost data.
         told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))

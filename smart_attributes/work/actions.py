@@ -1,0 +1,49 @@
+"""The actions for a drive: actions.json with their words, the most urgent first. Programs decide by their codes."""
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from .. import files
+from ..constants import DAY, LARGEST_SMALL_FILE
+from ..model import State
+from ..typed import NamedTuple
+
+REPLACE, COPY, KEEP, WAIT, REJOIN, SEARCH, REPAIR, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH, NOTHING = (
+    'replace', 'copy', 'keep', 'wait', 'rejoin', 'search', 'repair', 'read', 'order-copy', 'order', 'cable', 'firmware',
+    'cooling', 'watch', 'nothing')
+REPLACING = (REPLACE, COPY, KEEP, WAIT, REJOIN)
+ELSEWHERE = frozenset((CABLE, FIRMWARE, COOLING))   # of a drive that is not failing itself
+FAILING = 'failing'   # kind of an action: the drive itself is failing
+
+
+class Action(NamedTuple):
+    """What to do about a drive, in words, and when to look at it again."""
+
+    words: str
+    again: int = 0        # seconds from now; 0: no time is set
+
+
+def _action(entry: Mapping[str, object]) -> Action:
+    return Action(str(entry['words']), DAY * int(str(entry.get('again', 0))))
+
+
+_DATA = json.loads(files.content(f'{files.PROGRAM}/work/actions.json', LARGEST_SMALL_FILE))
+CODES: tuple[str, ...] = tuple(_DATA)   # in order of urgency
+_KINDS = {(code, kind): _action(entry) for code, each in _DATA.items()
+          for kind, entry in (('', each), *each.get('kinds', {}).items())}
+
+
+def action(code: str, kind: str = '') -> Action:
+    """Return an action. kind: of the concern of its finding, or FAILING; one without words of its own counts as ''."""
+    return _KINDS.get((code, kind)) or _KINDS[code, '']
+
+
+def needs_spare(code: str, state: State) -> bool:
+    """Return whether a new drive is needed now. state: of the drive, which may only stay because of others."""
+    return code in (REPLACE, COPY, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
+
+
+def urgency(code: str) -> int:
+    """Return the place of an action in the order of urgency; 0 is the most urgent."""
+    return CODES.index(code)

@@ -1,0 +1,61 @@
+"""Forecasts as dates: when a drive is used up, and by when to order its replacement. Pure."""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from ..constants import DAY, YEAR
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..model import Forecast
+
+FAR = 10 * YEAR           # later dates are too uncertain to plan with
+LEAD_TIME = 90 * DAY      # time to order, receive and install a drive
+
+
+def day(when: float, form: str = '%Y-%m-%d') -> str:
+    """Return a time as a date. when: seconds since 1970. form: as for strftime."""
+    return time.strftime(form, time.gmtime(when))
+
+
+def is_day(text: str) -> bool:
+    """Return whether a text of another host is a date as from day()."""
+    try:
+        return bool(time.strptime(text, '%Y-%m-%d')) and len(text) == len('2027-03-04')
+    except ValueError:
+        return False
+
+
+def order_by(left: Iterable[float], now: float) -> float | None:
+    """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
+
+    Return None without a forecast, or if that time is further ahead than FAR. left: for each forecast of the drive,
+    the seconds until wear-out. The earliest one, minus LEAD_TIME, counts.
+    """
+    first = min(left, default=None)
+    return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)
+
+
+def is_due(left: Iterable[float], now: float) -> bool:
+    """Return whether a replacement must be ordered now. left, now: as for order_by()."""
+    by = order_by(left, now)
+    return by is not None and by <= now
+
+
+def date(forecast: Forecast, now: float) -> str:
+    """Return the month of a forecast: "2027-03", or "~2027-03" if it is an estimate."""
+    if forecast.left <= 0:
+        return 'used up'
+    if forecast.left > FAR:
+        return '>10 y'
+    return ('~' if forecast.is_estimate else '') + day(now + forecast.left, '%Y-%m')
+
+
+def lasting(metric: str, forecast: Forecast, now: float) -> str:
+    """Return "endurance_used: used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
+    if forecast.left <= 0:
+        return f'{metric}: used up'
+    about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')
+    left, earliest, latest = (day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest))
+    return f'{metric}: used up {about}{left} (between {earliest} and {latest}{why})'
