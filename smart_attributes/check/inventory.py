@@ -52,6 +52,9 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
                late: str = '') -> Inventory:
     asked, is_scan = stage.found.devices, stage.found.is_scan
     kept, faults = wanted(stage.reads, options, history, decided, late)
+    if options.which.names:
+        from . import named_drives
+        kept = named_drives.selected(kept, options, history)
     drives = counted(looked_at_again(kept), asked, is_scan, options.naming.label)
     return drives._replace(faults=(*faults, *drives.faults), whereabouts=history.recall(
         drives.reads, drives.candidates, addressed(asked, stage.reads), is_scan))

@@ -72,6 +72,9 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
     smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(options.state_dir)
     found = find(options, runner, end)
+    if options.which.names:
+        from . import named_drives
+        found = named_drives.listed(found, options.which.names)
     plans = plan(found.devices, options, site)
     for planned in plans[:how.jobs]:
         runner.start(planned.command, how.jobs)

@@ -51,6 +51,9 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
     watch: called at each change with the number of drives that have answered and the names of the others.
     is_for_a_person: ask disks for logs that a check does not read.
     """
+    if options.which.names:
+        from . import named_drives
+        options = named_drives.narrowed(options)
     deadline = reads.deadline(options)
     site = site_of(options.data, options.before)
     started = reads.start(options, site, runner, deadline)

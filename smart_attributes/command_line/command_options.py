@@ -53,6 +53,8 @@ FLEET_OUTPUT = OptionGroup(OUTPUT, (
     option('--html', metavar='FILE', help='write a page: recommended actions and orders, then the drives'),
     option('--plan', default='', metavar='FILE',
            help='write the plan as CSV: drives to replace, models to order, firmware to update'),
+    option('--drive', dest='drives', action='append', default=[], metavar='NAME',
+           help='list only this drive, by HOST:DRIVE, serial number or other name; may be repeated'),
     option('--limit', type=expected, default=40, metavar='N',
            help='list at most N drives, worst first; 0 for all (default: %(default)s)'),
     option('--hide-serial', action='store_true', help='omit serial numbers'),
@@ -167,6 +169,7 @@ class FleetOptions(NamedTuple):
     plan: str
     ledger: str
     ended: list[tuple[str, str]]        # serial number, and how the drive ended
+    drives: tuple[str, ...]             # names of the drives to list; empty: all
     limit: int                          # drives in the table; 0 for all
     as_json: bool
     html: str | None

@@ -39,6 +39,7 @@ class Which(NamedTuple):
     expect: int | None = None
     no_drives: State | None = None
     metrics: tuple[str, ...] = ()       # metrics that the command uses; empty: all
+    names: tuple[str, ...] = ()         # of the drives to show, as outputs print them; empty: all
 
 
 class Judging(NamedTuple):

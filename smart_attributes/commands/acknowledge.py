@@ -31,6 +31,7 @@ from ..typed import TYPE_CHECKING
 from ..wording import amount
 from ..words import clean, sentence
 from ..work.statements import finding
+from . import person
 
 if TYPE_CHECKING:
     from ..typed import Json
@@ -43,6 +44,7 @@ PATIENCE = 10.0    # seconds to wait for another acknowledge
 def run(options: Options, runner: processes.Runner) -> int:
     """Acknowledge values, list acknowledgements, or withdraw some; return 0 on success, 1 if partly done, else 3."""
     own: AcknowledgeOptions = options.own
+    options = person.with_names(options)
     _check_combination(options.which, own)
     config = options.data.config
     if own.shown:
@@ -71,12 +73,12 @@ def _of_values(options: Options, runner: processes.Runner,
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that do not go together."""
-    is_named, is_of_file = which.devices or which.reports, own.shown or own.withdraw or own.removed
-    if is_of_file and (which.metrics or own.every_alarm):
+    is_named, is_of_file = which.devices or which.reports or which.names, own.shown or own.withdraw or own.removed
+    if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError('--list, --gone and --withdraw cannot be used with metrics; to withdraw one, use '
                          '--withdraw SERIAL:METRIC')
     if not is_of_file and (bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
-        raise UsageError('acknowledge needs metrics with -d ADDRESS or --report FILE, or --all, --gone, --list '
+        raise UsageError('acknowledge needs metrics with NAME, -d ADDRESS or --report FILE, or --all, --gone, --list '
                          'or --withdraw; for examples, use --help')
 
 

@@ -20,7 +20,7 @@ from ..fleet.gathering import Fleet
 from ..fleet.ledger_file import record
 from ..fleet.plugin_output import FleetDrive
 from ..fleet.table import Kept
-from ..model import State, Verdict
+from ..model import Device, Identity, State, Verdict
 from ..output.json_document import document, note
 from ..output.packed_document import Packer
 from ..typed import TYPE_CHECKING, Json
@@ -52,6 +52,8 @@ def run(options: Options, runner: Runner) -> int:
             return 0
     fleet = fleet_of(options, time.time())
     drives = fleet.drives(_sources(fleet, options, runner), options.how_read.timeout)
+    if own.drives:
+        drives = _only(drives, own.drives, options.naming.hide_serial)
     show = _print_json if own.as_json else _write_page if own.html else _print_table
     try:
         show(fleet, drives, own)
@@ -59,6 +61,20 @@ def run(options: Options, runner: Runner) -> int:
         if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
             person.write(summary.as_csv(fleet.steps()), own.plan)
     return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
+
+
+def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool) -> Iterator[FleetDrive]:
+    """Return the drives with these names. Raises UsageError if a name is that of no drive, or of several."""
+    from ..reading.drive_names import Wanted, named
+    wanted = Wanted(names, hide_serial)
+    found = {}
+    for place, drive in enumerate(drives):
+        facts, host = drive.facts, drive.facts['host']
+        device = Device(facts.get('device') or '', facts.get('type') or '', facts['name'])
+        own = named(device, Identity(serial=facts.get('serial') or ''), facts.get('bay') or '', (), host)
+        if wanted.see([own._replace(address=f'{host}:{device.name}', others=own.others | {device.address})], place):
+            found[place] = drive
+    return iter([found[place] for place in wanted.items()])
 
 
 def fleet_of(options: Options, now: float) -> Fleet:

@@ -24,6 +24,7 @@ def run(options: Options, runner: Runner) -> int:
         removed = sum(map(for_writing(options).forget, own.forget))
         print(f'{removed} forgotten' if removed else 'the history has no drive with that serial number')
         return OK if removed else UNKNOWN
+    options = person.with_names(options)
     drives = survey(options, runner)
     if not own.imports:
         return _show(drives, options, own.as_json)

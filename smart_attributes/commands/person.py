@@ -54,6 +54,19 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
     return with_groups(result._replace(verdicts=placed), asked=asked)
 
 
+def with_names(options: Options) -> Options:
+    """Return options in which words that are not metrics name drives, unless -d or --report gives the drives."""
+    from ..check.rulebook import database_of
+    from ..knowledge.data_errors import KNOWN, nearest_metric
+    which = options.which
+    if which.devices or which.reports or not which.metrics:
+        return options
+    units = database_of(options.data).units
+    names = [word for word in which.metrics if word not in units and nearest_metric(word, units) == KNOWN]
+    return options._replace(which=which._replace(
+        names=tuple(names), metrics=tuple(word for word in which.metrics if word not in names)))
+
+
 def nobody(result: Drives) -> dict[str, str]:
     """Return the keys that state in a JSON document why it has no drives; {} if it has some or needs none."""
     state, words = result.nobody

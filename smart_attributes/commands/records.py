@@ -40,6 +40,10 @@ def _form(spelling: str, text: Callable[[Json], str], file: str = '', *, help: s
     return option(spelling, dest='forms', default=[], help=help, **where)
 
 
+_NAMES = option('names', nargs='*', metavar='NAME',
+                help='show only this drive, by the name, serial number, WWN, bay or other identifier that an output '
+                     'prints')
+
 # --- the records ----
 
 # Rarely used groups come last.
@@ -51,7 +55,7 @@ _JUDGED = (groups.DRIVES, groups.JUDGING, groups.NAMING, groups.COMMON, groups.R
 # In the order of --help and the man page.
 OTHERS = (
     Command(
-        'triage', 'Show all drives in one table, worst first.', '[options]', f'''\
+        'triage', 'Show all drives, or the named ones, in one table, worst first.', '[NAME ...] [options]', f'''\
 example:
   {PROGRAM} triage --scan
   {PROGRAM} triage --since 30d
@@ -64,7 +68,7 @@ example:
                    help='as root, run dmsetup status, for 5 seconds at most, to know the redundancy of LVM RAID'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
                    help='also list increases, counters set back, and added, removed or moved drives of this period, '
-                        'such as 24h or 30d')),
+                        'such as 24h or 30d'), _NAMES),
         own.TriageOptions, history='reads', has_time_limit=True, takes_old_options=True, run='triage.run'),
     Command(
         'list', 'List devices (first column, for -d), models, serial numbers and WWNs.', '[options]',
@@ -73,8 +77,9 @@ example:
         own.ListOptions, history='', has_time_limit=True, takes_old_options=False, run='list.run'),
     Command(
         'explain', 'Explain one drive: the action, its alerts, and with -v all readings and limits.',
-        '(-d ADDRESS | --report FILE) [options]',
-        f'example:\n  {PROGRAM} explain -d /dev/sda\n  {PROGRAM} explain -d /dev/sda --rma', _JUDGED, (
+        '[NAME ...] [-d ADDRESS | --report FILE] [options]',
+        f'example:\n  {PROGRAM} explain sda\n  {PROGRAM} explain -d /dev/sda --rma', _JUDGED, (
+            _NAMES,
             option('--rma', action='store_true',
                    help="print the text for a vendor's return form: serial number, findings, smartctl's own lines"),),
         own.ExplainOptions, history='reads', has_time_limit=True, takes_old_options=True, run='explain.run'),
@@ -150,15 +155,15 @@ exit status: 0 everything was converted, 1 a part was not, 3 nothing was''', _SU
         own.MigrateOptions, history='', has_time_limit=False, takes_old_options=False, run='contribution.migrate'),
     Command(
         'acknowledge', 'Acknowledge known values of single drives: no alert until they get worse.',
-        '[-d ADDRESS | --report FILE] [METRIC ...] [--gone SERIAL] --why WHY [options]', f'''\
+        '[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone SERIAL] --why WHY [options]', f'''\
 example:
-  {PROGRAM} acknowledge -d /dev/sda reallocated --why "stable since 2024" --until 2027-01-31
+  {PROGRAM} acknowledge sda reallocated --why "stable since 2024" --until 2027-01-31
   {PROGRAM} acknowledge --all --why "as found"
   {PROGRAM} acknowledge --gone EXAMPLE0001
   {PROGRAM} acknowledge --withdraw EXAMPLE0001:reallocated
 
 Run it as root: it writes to acknowledged.json in the configuration directory, which every check reads. The other
-contents of that file are kept. Metrics need -d or --report, so that they are not acknowledged on all drives at once.
+contents of that file are kept. Metrics need a drive, so that they are not acknowledged on all drives at once.
 
 It refuses
   what the drive itself reports: health FAILED, an attribute failing now, a failed self-test, an NVMe warning
@@ -169,7 +174,9 @@ It refuses
   to wait longer than 10 seconds for another acknowledge
 
 exit status: 0 done, 1 a part was refused, 3 everything was refused''', _SURVEYED, (
-            option('metrics', nargs='*', metavar='METRIC', help='acknowledge the current value of this metric'),
+            option('metrics', nargs='*', metavar='NAME|METRIC',
+                   help='acknowledge the current value of this metric; without -d and --report, of the drive with this '
+                        'name, serial number or bay'),
             option('--all', dest='every_alarm', action='store_true',
                    help='acknowledge every current alert of all drives that are read'),
             option('--why', default='', metavar='WHY',
@@ -185,9 +192,9 @@ exit status: 0 done, 1 a part was refused, 3 everything was refused''', _SURVEYE
         run='acknowledge.run'),
     Command(
         'history', 'Show the history of drives, import it from smartd, or remove a drive from it.',
-        '[-d ADDRESS] [METRIC ...] [options]', f'''\
+        '[-d ADDRESS | NAME ...] [METRIC ...] [options]', f'''\
 example:
-  {PROGRAM} history -d /dev/sda reallocated
+  {PROGRAM} history sda reallocated
   {PROGRAM} history --import
   {PROGRAM} history --forget EXAMPLE0001
 
@@ -195,7 +202,8 @@ example:
 available from the first day.
 
 exit status: 0 done, 3 nothing was done''', _NAMED, (
-            option('metrics', nargs='*', metavar='METRIC', help='show only these metrics'),
+            option('metrics', nargs='*', metavar='NAME|METRIC',
+                   help='show only these metrics; without -d, only drives with this name, serial number or bay'),
             option('--json', dest='as_json', action='store_true', help='print all points as JSON'),
             option('--import', dest='imports', action='store_true',
                    help="import smartd's logs of the drives that are read"),

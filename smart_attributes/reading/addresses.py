@@ -91,6 +91,8 @@ def _without_path(text: str) -> str:
     name = re.split(r'[,0-9\[+]', text)[0] if not text.startswith('3ware') else '3ware'
     if name in BY_NAME or name in REFUSED:
         return f'{quoted(text)} names a type but no device; write TYPE@PATH, such as megaraid,6@/dev/bus/0'
+    if of_short_name(text):
+        return f'{quoted(text)} is the name of a device; write its address, {of_short_name(text)}'
     if re.fullmatch(r'[a-z][a-z0-9]{1,15}', text):
         return f'{quoted(text)} is not a device; write /dev/{text}'
     return f'{quoted(text)} is not a device; write a path such as /dev/sda, or TYPE@PATH such as megaraid,6@/dev/bus/0'
@@ -237,6 +239,22 @@ def short_name(device: Device) -> str:
     numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2])
     picks = numbers and not kind.startswith('sat')
     return slug('_'.join([path, kind.partition(',')[0], *numbers]) if picks else path)
+
+
+def of_short_name(name: str) -> str:
+    """Return the address of a drive behind a controller by its short name; '' if the name is not of this form.
+
+    bus_0_megaraid_6 stands for megaraid,6@/dev/bus/0.
+    """
+    found = re.fullmatch(f'([a-z0-9_]+)_({"|".join(CONTROLLERS)})_([0-9_]+)', name)
+    if not found:
+        return ''
+    numbers = BY_NAME[found[2]].separator.join(found[3].split('_'))
+    address = f'{found[2]},{numbers}@/dev/{found[1].replace("_", "/")}'
+    try:
+        return address if [short_name(device) for device in parse(address)] == [name] else ''
+    except UsageError:
+        return ''
 
 
 def _certain_name(device: Device) -> str:

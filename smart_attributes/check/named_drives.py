@@ -1,0 +1,97 @@
+"""Drives that the command line calls by a name: where it says which drive to read, only that one is read."""
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+
+from ..constants import YEAR
+from ..errors import HistoryUnusable, UsageError
+from ..model import Device, Identity, Read
+from ..reading import addresses, system
+from ..reading.device_types import is_raid
+from ..reading.drive_names import Named, Wanted, named
+from ..reading.identity import distinct
+from ..reading.machine import DeviceList
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..command_line.options import Options
+    from .history_access import Remembered
+
+
+def narrowed(options: Options) -> Options:
+    """Return options that read the named drives only; if a name does not say which, all drives of this machine.
+
+    Raises UsageError for an address that is not valid.
+    """
+    which = options.which
+    if which.devices or which.scan or which.reports:
+        return options
+    known = _known(options)
+    found = [_read_as(word, known) for word in which.names]
+    if all(found):
+        return options._replace(which=which._replace(devices=tuple(address for each in found for address in each),
+                                                     names=()))
+    everywhere = tuple(device.address for device in known if is_raid(device))   # a scan finds all others
+    return options._replace(which=which._replace(devices=everywhere, scan=True))
+
+
+def _known(options: Options) -> list[Device]:
+    """Return the drives that earlier checks have read."""
+    from . import history_answers
+    from .history_access import remembered
+    devices = []
+    with suppress(HistoryUnusable):
+        for address in history_answers.in_use(remembered(options), int(YEAR)):
+            with suppress(UsageError):   # written by another user
+                devices += addresses.parse(address)
+    return addresses.named(devices)
+
+
+def _read_as(word: str, known: Sequence[Device]) -> list[str]:
+    """Return the addresses that a name stands for; [] if this shows only after reading the drives."""
+    word = word.removeprefix(f'{socket.gethostname()}:')
+    if '/dev/' in word or word.startswith('IOService:'):
+        return [device.address for device in addresses.parse(word)]
+    if re.fullmatch('[a-z]+[0-9a-z]*', word) and os.path.exists(f'/dev/{word}') and not os.path.isdir(f'/dev/{word}'):
+        with suppress(UsageError):       # not a drive
+            return [device.address for device in addresses.parse(f'/dev/{word}')]
+    checked = [device.address for device in known if device.name == word]
+    by_id = [path for path, names in links().items() if word in (*names, *map(addresses.slug, names))]
+    through = addresses.of_short_name(word)
+    return checked or (by_id if len(by_id) == 1 else []) or ([through] if through else [])
+
+
+def links() -> dict[str, list[str]]:
+    """Return device path -> all its names in /dev/disk/by-id."""
+    found: dict[str, list[str]] = {}
+    for name in system.names_in(addresses.FOLDER):
+        found.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(name)
+    return found
+
+
+def listed(found: DeviceList, names: Sequence[str]) -> DeviceList:
+    """Return only the listed devices with these names, if each name is one; else all."""
+    by_name = {name: device for device in found.devices for name in (device.name, device.address)}
+    if not all(name in by_name for name in names):
+        return found
+    return found._replace(devices=tuple(dict.fromkeys(by_name[name] for name in names)), is_scan=False)
+
+
+def selected(reads: Sequence[Read], options: Options, history: Remembered) -> list[Read]:
+    """Return the reads of the named drives, at all their addresses. Raises UsageError."""
+    wanted, by_id = Wanted(options.which.names, options.naming.hide_serial), links()
+    for place, drive in enumerate(drives := distinct(reads)):
+        wanted.see([_named(each, by_id, history) for each in (drive.read, *drive.others)], place)
+    kept = [read for place in wanted.items() for read in (drives[place].read, *drives[place].others)]
+    return [read for read in reads if read in kept]
+
+
+def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:
+    device, path = read.device, os.path.realpath(read.device.path)
+    names = [] if is_raid(device) else [name for each in (path, f'{path}n1') for name in by_id.get(each, ())]
+    host = os.path.basename(os.path.dirname(path)) if device.is_recorded else socket.gethostname()
+    return named(device, read.identity or history.name(device) or Identity(), system.place(device).bay, names, host)

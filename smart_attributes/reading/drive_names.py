@@ -1,0 +1,97 @@
+"""The names of a drive: everything that an output prints of it finds the drive in the next command. Pure functions."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..errors import UsageError
+from ..model import Device, Identity
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import clean
+from .addresses import FOLDER, quoted, slug
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # as outputs, udev, controllers and other tools begin it
+_SHOWN = 10       # names in a message
+_COMPARED = 2000  # names that a mistyped one is compared with
+
+
+class Named(NamedTuple):
+    """A drive with its names."""
+
+    address: str               # complete: "megaraid,4@/dev/bus/0", or "web1:sda" in a fleet
+    name: str                  # as printed
+    others: frozenset[str]
+
+
+def named(device: Device, identity: Identity, bay: str, by_id: Sequence[str], host: str) -> Named:
+    """Return the names of a drive. by_id: its names in /dev/disk/by-id. host: the name of its host."""
+    serial, wwn = identity.serial, re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
+    paths = () if device.type else (device.path.replace('/dev/', '', 1),)
+    labels = [*by_id, serial, clean(serial), identity.wwn, *(begin + wwn for begin in _WWN if wwn)]
+    return Named(device.address, device.name, frozenset(filter(None, (
+        *labels, *(f'{label}_{device.name}' for label in labels if label), *(f'{FOLDER}/{each}' for each in by_id),
+        *paths, bay, f'{host}:{device.name}', f'{host}:{bay}' if bay else ''))))
+
+
+class Wanted:
+    """Finds the drives with certain names in one pass over all drives."""
+
+    def __init__(self, words: Sequence[str], hide_serial: bool = False) -> None:
+        """Look for the drives that these words name. hide_serial: print no serial number in a message."""
+        self._words, self._hide_serial = words, hide_serial
+        self._found: dict[str, tuple[list[Any], list[Any]]] = {word: ([], []) for word in words}  # exactly, nearly
+        self._names: list[str] = []
+        self._spellings: dict[str, str] = {}
+
+    def see(self, drives: Sequence[Named], item: Any) -> bool:
+        """Take a drive, with its names at each of its addresses, and what stands for it; return whether a word fits."""
+        is_wanted = False
+        for word in self._words:
+            ranks = [rank for rank in (_rank(word, drive) for drive in drives) if rank is not None]
+            if ranks:
+                is_wanted = True
+                self._found[word][min(ranks)].append((drives[0].address, item))
+        if len(self._spellings) < _COMPARED:
+            self._names.append(drives[0].name)
+            self._spellings.update((slug(name), name) for drive in drives for name in (
+                drive.name, *(() if self._hide_serial else sorted(drive.others))))
+        return is_wanted
+
+    def items(self) -> list[Any]:
+        """Return the items of the drives that the words name. Raises UsageError if a word names no drive, or several.
+        """
+        return list(dict.fromkeys(self._item(word) for word in self._words))
+
+    def _item(self, word: str) -> Any:
+        exactly, nearly = self._found[word]
+        found = exactly or nearly
+        said = 'this name' if self._hide_serial else quoted(word)
+        if len(found) > 1:
+            raise UsageError(f'{said} is the name of {len(found)} drives; write the address of one: '
+                             + _listed([clean(address, limit=300) for address, _ in found]))
+        if not found:
+            raise UsageError('; '.join((f'{said} names no drive that was found', *self._hints(word))))
+        return found[0][1]
+
+    def _hints(self, word: str) -> Iterator[str]:
+        import difflib  # only for this message
+        for near in difflib.get_close_matches(slug(word), self._spellings, 1):
+            yield f'did you mean {clean(self._spellings[near])}?'
+        yield f'drives: {_listed(list(map(clean, self._names)))}' if self._names else 'no drive was found'
+
+
+def _rank(word: str, drive: Named) -> int | None:
+    """Return 0 if a word is exactly a name of a drive, 1 if it is one but for case and punctuation, None if not."""
+    names = drive.address, drive.name, *drive.others
+    if word in names:
+        return 0
+    plain = slug(word)
+    return 1 if plain != slug('') and any(plain == slug(name) for name in names) else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f' and {len(names) - _SHOWN} more' if len(names) > _SHOWN else ''
+    return ', '.join(names[:_SHOWN]) + more

@@ -1,0 +1,253 @@
+"""What an output prints of a drive finds this drive in the next command."""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Result, drive_path, run
+from days import disk
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes.errors import UsageError
+from smart_attributes.model import Device, Identity
+from smart_attributes.reading import addresses
+from smart_attributes.reading.drive_names import Named, Wanted, named
+from smart_attributes.reading.smartctl_calls import read_arguments
+
+WHY = ('--why', 'stable since 2024')
+SDA = named(Device('/dev/sda', '', 'sda'), Identity('ATA', 'ACME X1', serial='S-0001/A', wwn='5000c500a1b2c3d4'),
+            'slot 7', ('ata-ACME_X1_S-0001', 'wwn-0x5000c500a1b2c3d4'), 'web1')
+RAID = named(Device('/dev/bus/0', 'megaraid,4', 'bus_0_megaraid_4'), Identity('SCSI', serial='S0004', wwn=''),
+             'drive 4 of the controller', (), 'web1')
+BARE = named(Device('/dev/sdb', '', 'sdb'), Identity(), '', (), 'web1')
+
+
+def chosen(word: str, *drives: Named, hide_serial: bool = False) -> list[Named]:
+    """Return the drives that a word names."""
+    wanted = Wanted([word], hide_serial)
+    for drive in drives:
+        wanted.see([drive], drive)
+    return wanted.items()
+
+
+@pytest.mark.parametrize('word, drive', [
+    *((word, SDA) for word in (
+        'sda', '/dev/sda', 'SDA', 'S-0001/A', 's-0001/a', 's_0001_a', '5000c500a1b2c3d4', '0x5000c500a1b2c3d4',
+        '0x5000C500A1B2C3D4', 'naa.5000c500a1b2c3d4', 'wwn-0x5000c500a1b2c3d4', 'ata-ACME_X1_S-0001',
+        '/dev/disk/by-id/ata-ACME_X1_S-0001', 'ata_acme_x1_s_0001', 'slot 7', 'slot_7', 'web1:sda', 'web1 sda',
+        'web1:slot 7', 's_0001_a_sda')),
+    *((word, RAID) for word in (
+        'bus_0_megaraid_4', 'megaraid,4@/dev/bus/0', 'S0004', 'drive 4 of the controller', 'web1:bus_0_megaraid_4')),
+    ('sdb', BARE), ('web1:sdb', BARE)])
+def test_each_name_of_a_drive_is_accepted(word, drive):
+    """As printed, in another case, or as a label made of it."""
+    assert chosen(word, SDA, RAID, BARE) == [drive]
+
+
+@pytest.mark.parametrize('word', ['', '-', '/dev/bus/0', '0x', 'naa.', 'slot', 'web1:', 'drive', 'web2:sda'])
+def test_what_names_no_drive_is_refused(word):
+    """A path that drives share, a prefix alone, and nothing at all."""
+    with pytest.raises(UsageError, match='names no drive that was found'):
+        chosen(word, SDA, RAID, BARE)
+
+
+def test_an_exact_name_comes_before_a_similar_one():
+    """Two paths may differ only in case."""
+    other = named(Device('/dev/sdA', '', '_2fdev_2fsd_41'), Identity(), '', (), 'web1')
+
+    assert chosen('/dev/sdA', SDA, other) == [other]
+    assert chosen('/dev/sda', other, SDA) == [SDA]
+
+
+def test_one_drive_that_is_named_twice_is_shown_once():
+    """By its name and by its serial number."""
+    wanted = Wanted(['sda', 'S-0001/A', 'sdb'])
+    for drive in (SDA, BARE):
+        wanted.see([drive], drive)
+
+    assert wanted.items() == [SDA, BARE]
+
+
+@pytest.mark.parametrize('hide_serial, said', [(False, '"S0004" is'), (True, 'this name is')])
+def test_a_name_of_two_drives_is_a_question_with_both_addresses(hide_serial, said):
+    """Nothing decides which one was meant."""
+    twin = RAID._replace(address='/dev/sdc', name='sdc')
+    with pytest.raises(UsageError) as refused:
+        chosen('S0004', RAID, twin, hide_serial=hide_serial)
+
+    assert str(refused.value) == (
+        f'{said} the name of 2 drives; write the address of one: megaraid,4@/dev/bus/0, /dev/sdc')
+
+
+@pytest.mark.parametrize('word, hide_serial, said', [
+    ('S-0001/B', False, '"S-0001/B" names no drive that was found; did you mean S-0001/A?; drives: sda, sdb'),
+    ('S-0001/B', True, 'this name names no drive that was found; drives: sda, sdb'),
+    ('sdax', False, '"sdax" names no drive that was found; did you mean sda?; drives: sda, sdb')])
+def test_an_unknown_name_is_told_with_those_that_exist(word, hide_serial, said):
+    """And with the nearest, which is no serial number where these are hidden."""
+    with pytest.raises(UsageError) as refused:
+        chosen(word, SDA, BARE, hide_serial=hide_serial)
+
+    assert str(refused.value) == said
+
+
+def test_at_most_ten_names_are_told():
+    many = [named(Device(f'/dev/sd{letter}', '', f'sd{letter}'), Identity(), '', (), 'web1') for letter in 'abcdefghijkl']
+    with pytest.raises(UsageError, match='drives: sda, .*, sdj and 2 more$'):
+        chosen('zzzzzz', *many)
+    with pytest.raises(UsageError, match='no drive was found$'):
+        chosen('sda')
+
+
+@pytest.mark.parametrize('address', [
+    'megaraid,6@/dev/bus/0', 'cciss,1@/dev/sg0', 'areca,2/1@/dev/sg3', 'aacraid,0,0,4@/dev/sg3', '3ware,1@/dev/twa0'])
+def test_a_short_name_leads_back_to_its_address(address):
+    [device] = addresses.parse(address)
+
+    assert addresses.of_short_name(addresses.short_name(device)) == address
+
+
+@pytest.mark.parametrize('name', ['sda', 'bus_0_megaraid', 'bus_0_megaraid_x', 'bus_0_megaraid_999999', '',
+                                  'shm_megaraid_1', 'bus_0_megaraid_1_2'])
+def test_other_names_lead_to_no_address(name):
+    assert addresses.of_short_name(name) == ''
+
+
+# --- commands ---------------------------------------------------------------------------
+
+class Host:
+    """A disk with alerts, a healthy one, and one behind a controller that no scan finds."""
+
+    def __init__(self, folder: Path, second: dict[str, Any]) -> None:
+        self.state = folder / 'state'
+        self.state.mkdir()
+        self.config = folder / 'config'
+        self.config.mkdir()
+        self.fake = FakeSmartctl(folder / 'fake')
+        for path, kind, said in (('/dev/sdxa', '', disk('SERIAL01', a5=50, a197=20)), ('/dev/sdxb', '', second),
+                                 ('/dev/bus/7', 'megaraid,4', disk('SERIAL03', a197=30))):
+            self.fake.answers(read_arguments(path, kind), json.dumps(said))
+        self.fake.answers('--json=c --scan', json.dumps({
+            'json_format_version': [1, 0], 'smartctl': {
+                'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
+            'devices': [{'name': path, 'info_name': path, 'type': 'sat', 'protocol': 'ATA'}
+                        for path in ('/dev/sdxa', '/dev/sdxb')]}))
+
+    def run(self, *words: str) -> Result:
+        """Run a command, with what it needs to find this host."""
+        command, words = (words[:1], words[1:]) if not words[0].startswith('-') else ((), words)
+        return run(*command, '-p', self.fake.path, '--nosudo', '--state-dir', str(self.state), '--config',
+                   str(self.config), *words)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    found = Host(tmp_path, disk('SERIAL02'))
+    found.run('--scan', '-d', 'megaraid,4@/dev/bus/7')
+    return found
+
+
+NAMES = ('sdxa', '/dev/sdxa', 'SERIAL01', f'{socket.gethostname()}:sdxa')
+BEHIND = ('bus_7_megaraid_4', 'megaraid,4@/dev/bus/7', 'SERIAL03', 'drive 4 of the controller')
+
+
+@pytest.mark.parametrize('name, serial', [*((name, 'SERIAL01') for name in NAMES),
+                                          *((name, 'SERIAL03') for name in BEHIND)])
+def test_each_command_takes_each_name(host, name, serial):
+    """Without -d: the history knows the drive behind the controller."""
+    others = {'SERIAL01', 'SERIAL02', 'SERIAL03'} - {serial}
+    explained, table, past = (host.run(*words) for words in (
+        ('explain', name), ('triage', name), ('history', name, 'pending')))
+    accepted = host.run('acknowledge', name, 'pending', *WHY)
+
+    for result in (explained, table, past, accepted):
+        assert result.code == 0 and serial in result.text and not any(other in result.text for other in others)
+    assert accepted.first_line.startswith(f'acknowledged: {serial} pending')
+
+
+def test_two_names_are_two_drives(host):
+    table = host.run('triage', 'SERIAL03', 'sdxb').text
+
+    assert 'SERIAL03' in table and 'SERIAL02' in table and 'SERIAL01' not in table
+
+
+def test_only_the_named_drive_is_read(host):
+    """Also if the name was found by a scan."""
+    for name in ('/dev/sdxa', 'bus_7_megaraid_4', 'sdxa'):
+        before = len(host.fake.calls())
+        assert host.run('explain', name).code == 0
+        read = [call for call in host.fake.calls()[before:] if '--scan' not in call]
+        assert len(read) == 1, (name, read)
+
+
+def test_what_is_no_name_changes_nothing(tmp_path):
+    """An unknown name, and a name of two drives: exit status 3, and no acknowledgement."""
+    host = Host(tmp_path, {**disk('SERIAL01', a197=3), 'model_name': 'XYZ OTHER'})
+    for name, said in (('SERIAL01', 'the name of 2 drives; write the address of one: '), ('SERIAL09', 'did you mean')):
+        for command in (('acknowledge', name, 'pending', *WHY), ('explain', name), ('triage', name), ('history', name)):
+            done = host.run(*command)
+            assert (done.code, said in done.text, len(done.text.splitlines())) == (3, True, 1), done.text
+    assert host.run('acknowledge', '--list').text == 'nothing is acknowledged\n'
+
+
+def test_hidden_serial_numbers_stay_hidden_in_the_question(host):
+    for name in ('SERIAL09', 'SERIAL0'):
+        assert 'SERIAL' not in host.run('explain', name, '--hide-serial').text
+
+
+def test_an_address_that_names_a_device_is_corrected(host):
+    done = host.run('-d', 'bus_7_megaraid_4')
+
+    assert (done.code, 'write its address, megaraid,4@/dev/bus/7' in done.text) == (3, True)
+
+
+def identifiers(document: dict[str, Any]) -> list[str]:
+    """Return what a document prints of its first drive to identify it."""
+    drive = document['drives'][0]
+    return [each for each in (drive['name'], drive['serial'], drive.get('bay'), drive['device']) if each]
+
+
+@pytest.mark.parametrize('model', ['intel-s3500-healthy', 'seagate-sas-healthy', 'nvme-worn'])
+def test_what_recorded_reports_print_is_accepted(model, tmp_path):
+    """By explain and triage of the reports, and by the table of a fleet."""
+    (tmp_path / 'web1').mkdir()
+    for name in (model, 'micron-5200-healthy'):
+        shutil.copy(drive_path(name), tmp_path / 'web1' / f'{name}.json')
+    reports, one = ('--report', str(tmp_path / 'web1')), ('--report', str(tmp_path / 'web1' / f'{model}.json'))
+    document, fleet = json.loads(run('triage', *one, '--json').text), json.loads(run('fleet', str(tmp_path), '--json').text)
+    serial = document['drives'][0]['serial']
+    check, listed = run(*one).text, json.loads(run('list', *one, '--json').text)['drives'][0]
+    labels = [json.loads(run('triage', *one, '--json', '--label', label).text)['drives'][0]['name']
+              for label in ('serial', 'wwn')]
+    [row] = [each for each in fleet['drives'] if each['serial'] == serial]
+
+    words = [*identifiers(document), *labels, *filter(None, (listed['wwn'], listed['address'])),
+             *re.findall(f'{re.escape(serial)}', check)[:1]]
+    for word in words:
+        assert [each['serial'] for each in json.loads(run('triage', *reports, word, '--json').text)['drives']] == [serial]
+        assert serial in run('explain', *reports, word).text
+    for word in (f'{row["host"]}:{row["name"]}', row['name'], serial):
+        [found] = json.loads(run('fleet', str(tmp_path), '--drive', word, '--json').text)['drives']
+        assert found == row
+    assert run('fleet', str(tmp_path), '--drive', 'web1:nothing').code == 3
+
+
+def test_a_name_on_two_hosts_is_a_question(tmp_path):
+    """HOST:DRIVE answers it."""
+    for host, model in (('web1', 'intel-s3500-healthy'), ('web2', 'micron-5200-healthy')):
+        (tmp_path / host).mkdir()
+        shutil.copy(drive_path(model), tmp_path / 'sda.json')
+        text = run('triage', '--report', str(tmp_path / 'sda.json'), '--json').text
+        (tmp_path / host / 'drives.json').write_text(text)
+    (tmp_path / 'sda.json').unlink()
+
+    done = run('fleet', str(tmp_path), '--drive', 'sda')
+    assert (done.code, done.first_line) == (3, 'SMART UNKNOWN - [usage-error] "sda" is the name of 2 drives; write '
+                                               'the address of one: web1:sda, web2:sda')
+    told = json.loads(run('fleet', str(tmp_path), '--drive', 'web2:sda', '--json').text)
+    assert [(each['host'], each['name']) for each in told['drives']] == [('web2', 'sda')]
