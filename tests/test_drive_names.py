@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import socket
 from pathlib import Path
@@ -13,9 +12,12 @@ from conftest import Result, drive_path, run
 from days import disk
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.errors import UsageError
-from smart_attributes.model import Device, Identity
-from smart_attributes.reading import addresses
+from smart_attributes.check import named_drives
+from smart_attributes.check.history_access import Remembered
+from smart_attributes.command_line.options import Options, Which
+from smart_attributes.errors import DriveError, UsageError
+from smart_attributes.model import Device, Identity, Place, Read
+from smart_attributes.reading import addresses, system
 from smart_attributes.reading.drive_names import Named, Wanted, named
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -97,10 +99,11 @@ def test_an_unknown_name_is_told_with_those_that_exist(word, hide_serial, said):
 
 
 def test_at_most_ten_names_are_told():
-    many = [named(Device(f'/dev/sd{letter}', '', f'sd{letter}'), Identity(), '', (), 'web1') for letter in 'abcdefghijkl']
-    with pytest.raises(UsageError, match='drives: sda, .*, sdj and 2 more$'):
+    many = [named(Device(f'/dev/sd{letter}', '', f'sd{letter}'), Identity(), '', (), 'web1')
+            for letter in 'abcdefghijkl']
+    with pytest.raises(UsageError, match=r'drives: sda, .*, sdj and 2 more$'):
         chosen('zzzzzz', *many)
-    with pytest.raises(UsageError, match='no drive was found$'):
+    with pytest.raises(UsageError, match=r'no drive was found$'):
         chosen('sda')
 
 
@@ -206,35 +209,49 @@ def test_an_address_that_names_a_device_is_corrected(host):
     assert (done.code, 'write its address, megaraid,4@/dev/bus/7' in done.text) == (3, True)
 
 
-def identifiers(document: dict[str, Any]) -> list[str]:
-    """Return what a document prints of its first drive to identify it."""
-    drive = document['drives'][0]
-    return [each for each in (drive['name'], drive['serial'], drive.get('bay'), drive['device']) if each]
+def told(*words: str) -> list[dict[str, Any]]:
+    """Return the drives of a JSON document."""
+    drives: list[dict[str, Any]] = json.loads(run(*words, '--json').text)['drives']
+    return drives
 
 
-@pytest.mark.parametrize('model', ['intel-s3500-healthy', 'seagate-sas-healthy', 'nvme-worn'])
+@pytest.mark.parametrize('model', ['intel-s3500-healthy', 'hgst-failed', 'seagate-sas-healthy', 'nvme-worn'])
 def test_what_recorded_reports_print_is_accepted(model, tmp_path):
-    """By explain and triage of the reports, and by the table of a fleet."""
+    """What check, triage, list, labels and a fleet print, by explain, triage, history's rules and the fleet."""
     (tmp_path / 'web1').mkdir()
     for name in (model, 'micron-5200-healthy'):
         shutil.copy(drive_path(name), tmp_path / 'web1' / f'{name}.json')
     reports, one = ('--report', str(tmp_path / 'web1')), ('--report', str(tmp_path / 'web1' / f'{model}.json'))
-    document, fleet = json.loads(run('triage', *one, '--json').text), json.loads(run('fleet', str(tmp_path), '--json').text)
-    serial = document['drives'][0]['serial']
-    check, listed = run(*one).text, json.loads(run('list', *one, '--json').text)['drives'][0]
-    labels = [json.loads(run('triage', *one, '--json', '--label', label).text)['drives'][0]['name']
-              for label in ('serial', 'wwn')]
-    [row] = [each for each in fleet['drives'] if each['serial'] == serial]
+    [drive], [listed] = told('triage', *one), told('list', *one)
+    serial = drive['serial']
+    [row] = [each for each in told('fleet', str(tmp_path)) if each['serial'] == serial]
+    [line] = [line for line in run(*one, '-v').text.splitlines() if serial in line]   # STATE  NAME  MODEL ...
 
-    words = [*identifiers(document), *labels, *filter(None, (listed['wwn'], listed['address'])),
-             *re.findall(f'{re.escape(serial)}', check)[:1]]
-    for word in words:
-        assert [each['serial'] for each in json.loads(run('triage', *reports, word, '--json').text)['drives']] == [serial]
+    for word in filter(None, (drive['name'], serial, drive.get('bay'), drive['device'], listed['wwn'],
+                              listed['address'], line.split()[1], row['name'], f'{row["host"]}:{drive["name"]}',
+                              *(told('triage', *one, '--label', label)[0]['name'] for label in ('serial', 'wwn')))):
+        assert [each['serial'] for each in told('triage', *reports, word)] == [serial]
         assert serial in run('explain', *reports, word).text
     for word in (f'{row["host"]}:{row["name"]}', row['name'], serial):
-        [found] = json.loads(run('fleet', str(tmp_path), '--drive', word, '--json').text)['drives']
-        assert found == row
+        assert told('fleet', str(tmp_path), '--drive', word) == [row]
     assert run('fleet', str(tmp_path), '--drive', 'web1:nothing').code == 3
+
+
+def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
+    """A by-id name is read at once; a bay is known after the drives are."""
+    folder = tmp_path / 'by-id'
+    folder.mkdir()
+    for name in ('ata-ACME_X1_S0001', 'wwn-0x5000c500a1b2c3d4'):
+        (folder / name).symlink_to('/dev/sdxa')
+    monkeypatch.setattr(addresses, 'FOLDER', str(folder))
+    monkeypatch.setattr(system, 'place', lambda device: Place(bay='slot 7' if device.path == '/dev/sdxa' else ''))
+    reads = [Read(Device(f'/dev/{name}', '', name), DriveError('does not answer')) for name in ('sdxa', 'sdxb')]
+
+    for word in ('ata-ACME_X1_S0001', 'ata_acme_x1_s0001', 'wwn-0x5000c500a1b2c3d4'):
+        asked = named_drives.narrowed(Options(which=Which(names=(word,))))
+        assert (asked.which.devices, asked.which.names, asked.which.scan) == (('/dev/sdxa',), (), False)
+    for word in ('slot 7', 'ata-ACME_X1_S0001', f'{socket.gethostname()}:slot 7'):
+        assert named_drives.selected(reads, Options(which=Which(names=(word,))), Remembered()) == reads[:1]
 
 
 def test_a_name_on_two_hosts_is_a_question(tmp_path):
