@@ -388,7 +388,6 @@ class Verdict(NamedTuple):
     code: str = ''                # the code of the problem, in codes.REASONS
     last_seen: Identity | None = None  # the drive last read at this address, if none answers now
     entry: str | None = None   # family of the database entry that was selected
-    meaning: str = ''             # how many such drives failed in this state; '' if unknown
     risk: Risk | None = None      # None: nothing that alerts was measured
     old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
     place: Place = Place()        # looked up for interactive commands, not in a check

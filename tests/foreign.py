@@ -237,7 +237,7 @@ def read_limits(data: bytes) -> None:
     """A file of limits, or acknowledged.json."""
     rules = shipped()
     file = site_file.understood(data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json')
-    [file] = site_file.faultless_limits([file], rules.database.units, ())
+    [file] = site_file.faultless_limits([file], rules.database.units, (), rules.database.worse)
     list(thresholds.from_overrides(file.data.get('overrides', ())))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive

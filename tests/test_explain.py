@@ -26,6 +26,7 @@ from smart_attributes.model import (
     Reading,
     Replacement,
     Report,
+    Risk,
     Source,
     State,
     Verdict,
@@ -101,18 +102,12 @@ def test_the_head_names_the_drive_and_what_to_do_about_it_and_why(verdict, first
     assert explain.head(verdict, hide_serial=False, now=0) == [first, action]
 
 
-@pytest.mark.parametrize('verdict', [VERDICT, VERDICT._replace(state=State.CRITICAL), NOBODY],
-                         ids=lambda verdict: verdict.state.name)
-@pytest.mark.parametrize('meaning, lines', [
-    pytest.param('', [], id='unknown'), pytest.param(MEANING, [MEANING], id='known'),
-    pytest.param('a\nb', ['a b'], id='two-lines'),
-    pytest.param(LONG, [LONG[:297] + '...'], id='long')])
-def test_the_third_line_of_the_head_is_the_meaning_of_the_state_if_it_is_known(verdict, meaning, lines):
-    known = verdict._replace(meaning=meaning, judgements=(WORN._replace(state=verdict.state),))
+@pytest.mark.parametrize('risk, lines', [(None, []), (Risk('endurance_used', 'SSDs', .2, .5, .4, .6, 9, 5, 'About 2.'),
+                                                       ['About 2.'])], ids=['unknown', 'known'])
+def test_the_head_ends_with_how_many_such_drives_failed_if_that_is_known(risk, lines):
+    without, known = (explain.head(VERDICT._replace(risk=each), hide_serial=False, now=0) for each in (None, risk))
 
-    assert explain.head(known, hide_serial=False, now=0) == [
-        *explain.head(known._replace(meaning=''), hide_serial=False, now=0), *lines]
-    assert len(explain.head(known, hide_serial=False, now=0)) == 2 + len(lines)
+    assert known[len(without):] == lines
 
 
 def test_the_head_leaves_out_a_hidden_serial_number():
@@ -279,7 +274,8 @@ note: a note
 
 def test_the_whole_output_is_as_an_admin_reads_it(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
-    explain.print_drive(VERDICT._replace(meaning=MEANING), REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
+    known = VERDICT._replace(risk=Risk('endurance_used', 'SSDs', .2, .5, .4, .6, 9, 5, MEANING))
+    explain.print_drive(known, REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
 
     assert '\n'.join([*lines_of(capsys), '']) == OUTPUT
 

@@ -70,7 +70,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(place, comma
     assert ('bad' in text or command == 'rma') and 'HGST HUS724020ALA640' in text
     assert 'SMART UNKNOWN - [internal-error]' not in text
     if command == 'check':
-        assert (code, text[:44]) == (2, 'SMART CRITICAL - bad smart_status: FAILED; p')
+        assert (code, text[:44]) == (2, 'SMART CRITICAL - bad smart_status: FAILED; r')
         assert any(line.startswith('UNKNOWN') and ' odd ' in line and LINE in line for line in text.splitlines())
     if command == 'json':
         states = {drive['name']: (drive['state'], drive['code']) for drive in json.loads(text)['drives']}

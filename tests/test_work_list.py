@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, run
 from test_severity import FAILED, drive, found
 
+from smart_attributes.commands import check
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.errors import Coded
 from smart_attributes.fleet.plugin_output import Origin, Reader
@@ -19,7 +20,7 @@ from smart_attributes.model import Device, Forecast, Group, Identity, Member, Pl
 from smart_attributes.output import json_document
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
-from smart_attributes.redundancy import replacement
+from smart_attributes.redundancy import dependence, replacement
 from smart_attributes.work import actions, dates, work_list
 
 NOW = 1_795_348_800  # 2026-11-22
@@ -236,3 +237,26 @@ def test_the_table_of_actions_names_each_code_of_a_remedy():
     assert sorted(actions.CODES, key=actions.urgency) == list(actions.CODES)
     assert {each for name, each in vars(actions).items() if name.isupper() and isinstance(each, str)} == {
         *actions.CODES, actions.FAILING}
+
+
+# --- drives of an array that another service checks -------------------------------------------------------
+
+MIRROR = Group('md0', 'md0', 'md', 'raid1', 2, members=tuple(
+    Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))), used_as=('/srv',))
+
+
+@pytest.mark.parametrize('others, label, code', [
+    ([], 'unknown', 'members-not-checked'), ([('/dev/sdb', State.OK)], 'next', 'replace-next'),
+    ([('/dev/sdb', State.WARNING)], 'next', 'replace-next'),
+    ([('/dev/sdb', State.CRITICAL)], 'copy first', 'data-at-risk'),
+    ([('/dev/sdc', State.OK)], 'unknown', 'members-not-checked'),
+    ([('/dev/sda', State.OK)], 'unknown', 'members-not-checked')],
+    ids=['not-known', 'ok', 'warning', 'critical', 'no-member', 'the-drive-itself'])
+def test_one_service_per_drive_knows_the_other_members_by_their_last_state(monkeypatch, others, label, code):
+    """Two services that each see half of a mirror must not both say "replace now"."""
+    monkeypatch.setattr(dependence, 'disks', lambda device: (device.path[5:],))
+    failing = [drive('sda', FAILED)._replace(place=Place(disks=('sda',)))]
+    found = replacement.machine([MIRROR], check.with_others(work_list.drives(failing, NOW), others))
+    (verdict,) = replacement.with_replacements(failing, found)
+
+    assert (verdict.replacement.label, verdict.replacement.why.code) == (label, code)

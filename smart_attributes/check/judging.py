@@ -86,7 +86,7 @@ def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdic
     """Return a verdict with how many drives with such findings failed, if it alerts and that was counted."""
     risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
             if rules.risk and verdict.state is not State.OK else None)
-    return verdict._replace(risk=risk, meaning=risk.said) if risk else verdict
+    return verdict._replace(risk=risk)
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:

@@ -1,6 +1,7 @@
 """check: print the verdicts as a plugin of a monitoring daemon."""
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,12 +11,13 @@ from ..check import fence
 from ..check.survey import Survey, survey
 from ..command_line.options import CheckOptions, Options
 from ..errors import Coded
-from ..model import State
+from ..model import Device, State
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..output.plugin import Outcome, Whole
+    from ..redundancy.replacement import Drive
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -49,9 +51,26 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
         result = result._replace(verdicts=tuple(
             verdict._replace(forecasts=forecasts.forecasts(verdict, result.history.past(verdict.device)))
             if verdict.state else verdict for verdict in result.verdicts))
-    found = examined(result.verdicts, lambda verdicts: drives(verdicts, now), only_alerting, asked)
+    found = examined(result.verdicts, lambda verdicts: with_others(drives(verdicts, now), result.history.others()),
+                     only_alerting, asked)
     return result._replace(verdicts=with_items(found.verdicts, now, only_alerting), machine=found.machine,
                            notes=(*result.notes, *found.notes), remarks=(*result.remarks, *found.remarks))
+
+
+def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> list[Drive]:
+    """Return the drives of this run and those of others of which the history has the last state, by address."""
+    from ..redundancy.dependence import disks
+    from ..redundancy.replacement import Drive
+    known = {disk for drive in read for disk in drive.disks}
+    found = list(read)
+    for address, state in others:
+        kind, _, path = address.rpartition('@')
+        own = frozenset(disks(Device(path, kind))) - known
+        if own:
+            known |= own
+            is_failing = state is State.CRITICAL
+            found.append(Drive(address if kind else os.path.basename(path), own, is_failing, is_failing))
+    return found
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Weight
 
 OLD = 2 * DAY          # seconds after which a document is out of date
-TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'meaning', 'why', 'reason', 'bay',
+TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'reason', 'bay',
          'light')
 OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
 OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
 OF_A_DEPENDENCE = ('group', 'name', 'kind', 'level', 'member', 'member_state')
+OF_A_RISK = ('share_90', 'share_365', 'low', 'high', 'drives', 'failures')
 OF_A_REPLACEMENT = ('label', 'code', 'text', 'group', 'first')
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
@@ -123,7 +124,7 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Fleet
     notes, seen = dicts_of(given.get('notes')), given.get('last_seen')
     facts: dict[str, Any] = {
         'host': origin.host, **{key: text_of(given.get(key)) for key in TEXTS},
-        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement(given.get('replacement')),
+        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement_and_risk(given),
         'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
         'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
         'action': action if action in actions.CODES else of_unknown(state)}
@@ -153,12 +154,24 @@ def _dependence(given: Json) -> Json:
             'text': text_of(given.get('text')) or ''}
 
 
+def _replacement_and_risk(given: Json) -> Json:
+    return {**_replacement(given.get('replacement')), **_risk(given.get('risk'))}
+
+
 def _replacement(given: Any) -> Json:
     """Return whether a drive may be replaced, as a fact of it; {} if the document does not say so."""
     if not isinstance(given, dict) or given.get('label') not in LABELS:
         return {}
     return {'replacement': {**{key: text_of(given[key]) for key in OF_A_REPLACEMENT if key in given},
                             **({'unchecked': texts_of(given['unchecked'])} if 'unchecked' in given else {})}}
+
+
+def _risk(given: Any) -> Json:
+    """Return how many such drives failed, as a fact of a drive; {} if the document does not say so."""
+    if not isinstance(given, dict):
+        return {}
+    return {'risk': {**{key: text_of(given.get(key)) or '' for key in ('metric', 'whose', 'text')},
+                     **{key: given[key] if is_number(given.get(key)) else None for key in OF_A_RISK}}}
 
 
 def _note(given: Json) -> Json:

@@ -80,7 +80,7 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
         lines.append(f'Redundancy: {sentence(told.step.why, 300)}')
     if told.unknown:
         lines.append(f'Not known: {told.unknown}')
-    return [*lines, sentence(verdict.meaning, 300)] if verdict.meaning else lines
+    return [*lines, told.risk.said] if told.risk else lines
 
 
 def _alerts(verdict: Verdict) -> Iterator[str]:

@@ -76,7 +76,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'findings': _findings(verdict), 'to_do': told.to_do, 'order_by': told.order_by, 'reason': told.reason or None}
     seen, grade = verdict.last_seen, told.step
     more = {'again': told.again, 'not_known': told.unknown, 'risk': told.risk and _risk(told.risk),
-            'meaning': sentence(verdict.meaning, NOTE), 'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
+            'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
             'depends': replacement.depends(verdict), 'replacement': grade and {'label': grade.label, **note(grade.why)},
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
@@ -86,8 +86,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
 
 
 def _risk(risk: Risk) -> Json:
-    return {key: getattr(risk, key) for key in ('metric', 'whose', 'share_90', 'share_365', 'low', 'high', 'drives',
-                                                'failures')}
+    return {('text' if key == 'said' else key): value for key, value in risk._asdict().items()}
 
 
 def work_list(items: Sequence[Item]) -> list[Json]:
