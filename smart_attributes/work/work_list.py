@@ -125,6 +125,8 @@ def of_alarms(alarms: Iterable[Alarm], is_worn: bool, risk: MeasuredRisk | None 
 
 def _action(alarm: Alarm, risk: MeasuredRisk | None) -> str:
     """Return the action for one alert. Wear is gradual, so there is time to order a replacement."""
+    if alarm.state is State.UNKNOWN:
+        return actions.READ
     if alarm.remedy:
         return alarm.remedy
     if alarm.state is State.CRITICAL:

@@ -85,11 +85,11 @@ def expect(name: str) -> None:
         address = '/dev/nvme0' if descriptions.read(name).protocol == 'NVMe' else '/dev/sda'
         machine = Machine(Path(folder))
         machine.add(address, name)
-        done = subprocess.run([str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-d', address], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run([str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-d', address, '--no-history'],
+                              capture_output=True, text=True, check=False)
     label = address[len('/dev/'):]
     numbers: dict[str, float] = {key[len(label) + 1:]: value.number for key, value in perfdata(done.stdout).items()}
-    expected = {'first_line': done.stdout.splitlines()[0].replace(label, '{drive}', 1),
+    expected = {'first_line': descriptions.undated(done.stdout.splitlines()[0].replace(label, '{drive}', 1)),
                 'perfdata': {metric: int(number) if number == int(number) else number
                              for metric, number in numbers.items()}}
     file = descriptions.FOLDER / f'{name}.json'

@@ -142,3 +142,8 @@ def _statistic(line: str) -> Statistic:
 
 def _self_test(words: list[Any]) -> SelfTest:
     return SelfTest(*words)
+
+
+def undated(first_line: str) -> str:
+    """Return a first line with the code of its action, without the action in words, which may have a date."""
+    return re.sub(r'(; \[[a-z-]+\]) [^;]*(?=; \d+ drive)', r'\1', first_line)
