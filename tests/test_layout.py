@@ -55,6 +55,32 @@ HEAVY_SUBPACKAGES = ('smart_attributes.devtools.', 'smart_attributes.v1_6.', 'sm
                'smart_attributes.fleet.')
 
 
+# What modules that only show may use of work, beside the words, the dates and the item of a drive: each for its order,
+# for what it leaves out, or for lines and documents of other hosts.
+SHOWN = {'explain': {'NOTHING'}, 'json_document': {'NOTHING'}, 'triage_table': {'NOTHING'}, 'table': {'NOTHING'},
+         'page': {'CODES', 'NOTHING', 'WATCH'}, 'ledger': {'ELSEWHERE'}, 'ledger_file': {'GONE'},
+         'summary': {'FIRMWARE', 'ORDER', 'WATCH', 'needs_spare'}, 'replacement_order': {'REPLACING'},
+         'triage_documents': {'CODES', 'READ', 'SEARCH', 'of_unknown'},
+         # A line that was cut before its action, or of a drive that was not read.
+         'line_ends': {'CODES', 'ORDER', 'Due', 'due', 'in_its_groups'},
+         'plugin_output': {'NOTHING', 'ORDER', 'READ', 'REPAIR', 'Alarm', 'due', 'of_alarms', 'of_problem'}}
+
+
+def test_outputs_show_what_to_do_and_do_not_decide_it():
+    """So a new use is a decision of its own, and has to be wanted here."""
+    found = {}
+    for module in MODULES:
+        if subpackage(module) in ('output', 'fleet'):
+            tree = ast.parse((PACKAGE / f'{module}.py').read_text())
+            names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+                     and getattr(node.value, 'id', '') in ('actions', 'work_list')}
+            names |= {each.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                      and node.module == 'work.work_list' for each in node.names}
+            found[module.rpartition('/')[2]] = names - {'action', 'item'}
+
+    assert {module: names for module, names in found.items() if names} == SHOWN
+
+
 def test_every_subpackage_and_module_at_the_top_has_a_rule():
     """A new one says what it may import."""
     assert {subpackage(module) for module in MODULES} == set(MAY_IMPORT)

@@ -10,20 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .. import files
+from .. import constants, files
 from ..command_line.options import PROGRAM
-from ..constants import (
-    BEHIND_NRPE,
-    DEEPEST_INCLUDE,
-    HOUR,
-    KEPT_BEHIND_NRPE,
-    LARGEST_SMALL_FILE,
-    MINUTE,
-    MOST_COMMANDS,
-    MOST_FILES,
-    OUTPUT_LIMIT,
-    TIMEOUT,
-)
+from ..constants import DEEPEST_INCLUDE, HOUR, LARGEST_SMALL_FILE, MINUTE, MOST_COMMANDS, MOST_FILES, TIMEOUT
 from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
@@ -128,13 +117,13 @@ def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
     printed: size of the output in bytes. is_cut: the check left out text or perfdata.
     """
     if is_cut:
-        return found('output-left-out', limit=OUTPUT_LIMIT)
+        return found('output-left-out', limit=constants.OUTPUT_LIMIT)
     file = next((each.file for each in nrpe_commands(root) if PROGRAM in each.line and '--max-output' not in each.line),
-                '') if printed > KEPT_BEHIND_NRPE else ''
+                '') if printed > constants.KEPT_BEHIND_NRPE else ''
     if file:
-        return found('output-too-long', bytes=printed, kept=KEPT_BEHIND_NRPE, file=file, nagios=BEHIND_NRPE,
-                     icinga=OUTPUT_LIMIT)
-    return found('output-fits', bytes=printed, kept=KEPT_BEHIND_NRPE, limit=OUTPUT_LIMIT)
+        return found('output-too-long', bytes=printed, kept=constants.KEPT_BEHIND_NRPE, file=file,
+                     nagios=constants.BEHIND_NRPE, icinga=constants.OUTPUT_LIMIT)
+    return found('output-fits', bytes=printed, kept=constants.KEPT_BEHIND_NRPE, limit=constants.OUTPUT_LIMIT)
 
 
 # --- reading ---------------------------------------------------------------------------
