@@ -162,7 +162,8 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     assert [name for name in loaded if name in HEAVY or name.startswith(HEAVY_SUBPACKAGES)] == []
     assert {name for name in loaded if name.startswith('smart_attributes.commands.')} == {
         'smart_attributes.commands.table', 'smart_attributes.commands.check'}
-    assert ('smart_attributes.redundancy.dependence' in loaded) == (drive == '/dev/silent')   # it alerts
+    for name in ('redundancy.dependence', 'work.work_list', 'work.actions', 'work.dates'):
+        assert (f'smart_attributes.{name}' in loaded) == (drive == '/dev/silent')   # it alerts
 
 
 @pytest.mark.parametrize('words, needed', [

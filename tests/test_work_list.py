@@ -175,7 +175,7 @@ LOST, BAD, SPARE = (work_list.Alarm('', concern, State.WARNING) for concern in (
     ([LOST], RISKY, ('order-copy', 'data')), ([LOST], RISKY._replace(share_90=0.149), ('watch', 'data')),
     ([LOST], RISKY._replace(share_90=None, share_365=0.4), ('order-copy', 'data')),
     ([LOST], RISKY._replace(share_90=None, share_365=None), ('watch', 'data')), ([CABLED], RISKY, ('cable', 'errors')),
-    ([LOST, SPARE], RISKY, ('order-copy', 'data'))])
+    ([LOST, SPARE], RISKY, ('order-copy', 'data')), ([LOST._replace(state=State.UNKNOWN)], RISKY, ('read', 'data'))])
 def test_of_several_findings_the_most_urgent_action_is_taken(alarms, risk, action):
     assert work_list.of_alarms(alarms, False, risk) == work_list.of_alarms(alarms[::-1], False, risk) == action
 
