@@ -71,7 +71,7 @@ def test_the_last_good_copies_of_a_degraded_array_stay(machine):
     assert labels(survey) == {'sda': ('last good copy', 'last-good-copy'), 'sdb': ('last good copy', 'last-good-copy'),
                               'sdc': ('wait', 'copy-other-first')}
     assert {each.device.name: work_list.item(each, NOW).action for each in survey.verdicts} == {
-        'sda': actions.KEEP, 'sdb': actions.KEEP, 'sdc': actions.NOTHING}
+        'sda': actions.KEEP, 'sdb': actions.KEEP, 'sdc': actions.WAIT}
 
 
 def test_the_most_severe_drive_is_replaced_first_and_one_that_could_not_be_read_counts_as_failed(machine):

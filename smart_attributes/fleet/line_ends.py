@@ -65,8 +65,8 @@ def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Jso
 
 def of_groups(facts: Json, clause: Clause) -> Json:
     """Return the facts of a drive that change with a look at the groups on it."""
-    return {'action': in_its_groups(facts['action'], clause.label), 'why': f'{facts["why"]}; {clause.text}',
-            'replacement': clause._asdict()}
+    return {'action': in_its_groups(facts['action'], clause.label, clause.code),
+            'why': f'{facts["why"]}; {clause.text}', 'replacement': clause._asdict()}
 
 
 def shown(text: str) -> str:

@@ -309,8 +309,10 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     lines = ['work list:'] if shown else []
     for each in shown:
         place = f' ({clean(each.place.bay, limit=PLACE)})' if each.place.bay else ''
-        folded = _folded(f'{each.drive}{place}: {each.to_do}: {each.reason}', width, '  ')
-        more, room = each.step.why if each.step else each.unknown, width - len(folded[-1]) - len('; ')
+        more = each.step.why if each.step else each.unknown
+        reason = sentence(more, WHAT) if more == each.why else each.reason   # the groups are the only reason
+        folded = _folded(f'{each.drive}{place}: {each.to_do}: {reason}', width, '  ')
+        room = width - len(folded[-1]) - len('; ')
         folded[-1] += f'; {sentence(more, min(room, WHAT))}' if more and more != each.why and room >= BEGUN else ''
         lines += folded
     first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''

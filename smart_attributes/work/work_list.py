@@ -79,7 +79,7 @@ def _drive(verdict: Verdict, now: float) -> Drive:
 def _item(verdict: Verdict, now: float) -> Item:
     step = verdict.replacement
     own, kind = _own(verdict, now)
-    code = in_its_groups(own, step.label) if step else own
+    code = in_its_groups(own, step.label, step.why.code) if step else own
     kind = actions.FAILING if code == actions.KEEP and own == actions.REPLACE else kind
     # Without redundancy the earliest date counts. A drive that does not alert is no reason to be so careful.
     is_early = code == actions.ORDER and verdict.state is not State.OK and (
@@ -137,12 +137,12 @@ def _action(alarm: Alarm, risk: MeasuredRisk | None) -> str:
     return actions.ORDER_COPY if is_risky else actions.WATCH
 
 
-def in_its_groups(code: str, label: str) -> str:
-    """Return the action for a drive after a look at the groups on it. label: that of its replacement."""
+def in_its_groups(code: str, label: str, reason: str) -> str:
+    """Return the action for a drive after a look at the groups on it. label, reason: of its replacement, as codes."""
     if code == actions.REPLACE:
         return OF_LABEL[label]
-    if code in (actions.NOTHING, actions.WATCH):
-        return IDLE_OF_LABEL.get(label, code)
+    if code in (actions.NOTHING, actions.WATCH):   # a healthy member of an array that is rebuilt has label WAIT, too
+        return actions.WAIT if reason == 'copy-other-first' else IDLE_OF_LABEL.get(label, code)
     return code
 
 
@@ -179,7 +179,7 @@ def _unknown(verdict: Verdict, code: str) -> str:
 
 def _unread(step: Step) -> Item:
     """Return the item of a disk that this run did not read."""
-    code = in_its_groups(actions.NOTHING, step.label)
+    code = in_its_groups(actions.NOTHING, step.label, step.why.code)
     return Item(step.drive.name, State.UNKNOWN, code, actions.action(code).words, None, 0,
                 sentence(step.why, REASON), step.why, unknown='this run did not read it',
                 step=Replacement(step.label, step.why))
