@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, run
 
 from smart_attributes.errors import Coded
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -367,3 +368,14 @@ def test_faults_of_the_run_are_printed_before_the_drives(capsys):
 
     assert first == 'UNKNOWN: slot 3 was not read'
     assert second.startswith('UNKNOWN: site.json: xxx') and len(second) == len('UNKNOWN: ') + 500
+
+
+@pytest.mark.parametrize('columns', [60, 80])
+def test_no_name_of_a_metric_is_cut(columns):
+    """A person copies it into -w, or into a limits file."""
+    text = run('explain', '-v', '--report', str(ROOT / 'tests/reports/hgst-failed.json'), env={
+        'COLUMNS': str(columns), 'LC_ALL': 'C.UTF-8'}).text
+    names = {line.split()[1] for line in text.partition('\nreadings\n')[2].partition('\n\n')[0].splitlines()[1:]
+             if re.match('(OK|WARNING|CRITICAL|-) ', line)}
+
+    assert names and names <= set(DATABASE.metrics) and '\u2026' not in text

@@ -48,7 +48,9 @@ def _print_tables(console: Any, verdict: Verdict, report: Report, database: Spec
                   ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
                   ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(report, database)))
     for title, columns, rows in all_tables if is_verbose else all_tables[:1]:
-        table = Table(*columns, box=None, pad_edge=False, header_style='bold')
+        table = Table(box=None, pad_edge=False, header_style='bold')
+        for column in columns:   # a person copies the names of metrics
+            table.add_column(column, overflow='fold', no_wrap=column == 'metric')
         for row in rows:
             table.add_row(*(Text(sentence(cell, 300)) for cell in row))
         if table.row_count:
