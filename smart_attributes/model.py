@@ -337,7 +337,7 @@ class Replacement(NamedTuple):
 
 
 class Item(NamedTuple):
-    """What to do about one drive: the same in every output."""
+    """The action for one drive: the same in every output."""
 
     drive: str                # its name in all outputs
     state: State

@@ -152,7 +152,7 @@ class _Machine(NamedTuple):
         return LAST, sentences.last_copy(weak, drive.name, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
-        """Return a failing drive whose loss would be that of the data of a group; None if there is none."""
+        """Return a failing drive that a group needs for its data; None if its needed drives are in order."""
         return next((each for each in self.drives
                      if each.is_failing and self.stack.survives(group, each.disks) is False), None)
 

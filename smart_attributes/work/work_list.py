@@ -44,7 +44,7 @@ class Due(NamedTuple):
 
 
 class Alarm(NamedTuple):
-    """What a finding means for the action."""
+    """A finding, as far as the action depends on it."""
 
     remedy: str
     concern: str
@@ -81,7 +81,7 @@ def _item(verdict: Verdict, now: float) -> Item:
     own, kind = _own(verdict, now)
     code = in_its_groups(own, step.label, step.why.code) if step else own
     kind = actions.FAILING if code == actions.KEEP and own == actions.REPLACE else kind
-    # Without redundancy the earliest date counts. A drive that does not alert is no reason to be so careful.
+    # Without redundancy the earliest date counts. For a drive that is OK, the middle is early enough.
     is_early = code == actions.ORDER and verdict.state is not State.OK and (
         step is None or step.label not in (NEXT, WAIT))
     left = [each.earliest if is_early else each.left for each in verdict.forecasts.values()]
