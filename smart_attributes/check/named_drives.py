@@ -52,7 +52,7 @@ def _known(options: Options) -> list[Device]:
 
 
 def _read_as(word: str, known: Sequence[Device]) -> list[str]:
-    """Return the addresses that a name stands for; [] if this shows only after reading the drives."""
+    """Return the addresses of a name; [] if this shows only after reading the drives."""
     word = word.removeprefix(f'{socket.gethostname()}:')
     if '/dev/' in word or word.startswith('IOService:'):
         return [device.address for device in addresses.parse(word)]

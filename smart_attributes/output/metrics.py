@@ -90,7 +90,7 @@ def _of_drives(run: Run) -> Iterator[Family]:
                  'in standby', DRIVE, [((v.device.name,), not v.problem) for v in drives])
     yield Family(f'{PREFIX}drive_state', f'State of the drive; {STATES}', DRIVE,
                  [((v.device.name,), v.state) for v in drives])
-    yield Family(f'{PREFIX}drive_action', 'What to do about the drive, as a code and in words; the value is always 1',
+    yield Family(f'{PREFIX}drive_action', 'Recommended action, as a code and in words; the value is always 1',
                  TO_DO, [((v.device.name, told.action, told.to_do), 1) for v in drives for told in [item(v, run.now)]])
     yield Family(f'{PREFIX}reading_state', f'State of one metric of the drive; {STATES}',
                  READING,

@@ -47,7 +47,7 @@ class Wanted:
         self._spellings: dict[str, str] = {}
 
     def see(self, drives: Sequence[Named], item: Any) -> bool:
-        """Take a drive, with its names at each of its addresses, and what stands for it; return whether a word fits."""
+        """Take a drive, with its names at each of its addresses, and its value; return whether a word fits."""
         is_wanted = False
         for word in self._words:
             ranks = [rank for rank in (_rank(word, drive) for drive in drives) if rank is not None]
