@@ -39,19 +39,19 @@ def test_a_bad_cable_warns_until_a_week_after_it_was_replaced(machine):
 
 
 def test_sectors_that_creep_warn_long_before_their_number_does(machine):
-    """Three a day: the level that warns would be reached on day 16, growth tells on day 8, and a lull ends nothing."""
+    """Three a day: the level that warns would be reached on day 16, growth tells on day 4, and a lull ends nothing."""
     found = month(machine, 14, {0: {'sda': disk()}, **{day: {'sda': disk(a5=3 * (day - 2))} for day in range(3, 10)}})
 
-    assert states(found) == '.' * 8 + 'W' * 6
+    assert states(found) == '.' * 4 + 'W' * 10
     assert 'reallocated grew by 18' in found[8][1] and 'reallocated grew by 21' in found[13][1]
 
 
-def test_old_sectors_fall_silent_after_two_weeks_and_are_loud_again_when_they_move(machine):
-    """The first look cannot tell how old 120 sectors are; that they stand for two weeks can."""
-    found = month(machine, 20, {0: {'sda': disk(a5=120)}, 17: {'sda': disk(a5=140)}}, '-v')
+def test_old_sectors_fall_silent_after_90_days_and_are_loud_again_when_they_move(machine):
+    """The first look cannot tell how old 120 sectors are; that they stand for 90 days can."""
+    found = month(machine, 96, {0: {'sda': disk(a5=120)}, 93: {'sda': disk(a5=140)}}, '-v')
 
-    assert states(found) == 'W' * 14 + '...' + 'WWW'
-    assert 'reallocated 120, newest more than 15 days ago: only a note at that age' in found[15][1]
+    assert states(found) == 'W' * 90 + '...' + 'WWW'
+    assert 'reallocated 120, newest more than 91 days ago: only a note at that age' in found[91][1]
 
 
 def test_many_sectors_in_a_week_are_critical(machine):
@@ -61,7 +61,7 @@ def test_many_sectors_in_a_week_are_critical(machine):
 
 
 def test_a_pending_sector_that_was_written_over_is_remembered(machine):
-    """The number is back at 0, the reason is not: disks with such a past fail at 104 % a year for three months."""
+    """The number is back at 0, the reason is not: 3 in 10 disks with such a past fail within a year."""
     found = month(machine, 8, {0: {'sda': disk()}, 2: {'sda': disk(a197=1)}, 4: {'sda': disk()}})
 
     assert states(found) == '..WWWWWW'
@@ -75,7 +75,7 @@ def test_a_swapped_drive_is_told_and_takes_its_alarms_with_it(machine):
                   {0: {'sda': disk(), 'sdb': disk('SERIAL02')}, 1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
                                3: {'sda': disk(), 'sdb': disk('SERIAL03')}}, '--expect-known')
 
-    assert states(found) == '.WW...'
+    assert states(found) == '.CC...'
     assert ['was replaced by ACME HD4000 SERIAL03' in text for _, text in found] == [False] * 3 + [True, False, False]
 
 

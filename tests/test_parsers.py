@@ -43,7 +43,7 @@ class CountOptions(NamedTuple):
     """The values that only this command has."""
 
     twice: bool
-    names: Any
+    wanted: Any
 
 
 def command(name: str = 'count', values: Any = CountOptions, takes_old_options: bool = False) -> Command:
@@ -51,7 +51,7 @@ def command(name: str = 'count', values: Any = CountOptions, takes_old_options: 
         groups.option('--twice', action='store_true',
                       help='count each drive twice, as some do, and once more '
                            'where nobody can be sure that all were in'),
-        groups.option('--name', dest='names', action='append', default=[], metavar='NAME')),
+        groups.option('--name', dest='wanted', action='append', default=[], metavar='NAME')),
         values, history='reads', has_time_limit=True, takes_old_options=takes_old_options, run='count.run')
 
 
