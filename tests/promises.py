@@ -195,7 +195,7 @@ BROKEN = (
           "_DIGITS = '[0-9]{1,30}'", "_DIGITS = '[0-9]+'"),
     _ours('test_fleet_hostile.py::test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait',
           'fleet/icinga.py', 'thread.start()\n', 'thread.run()\n'),
-    _ours(OF_CHECKS, 'fleet/plugin_output.py', 'return text if text.isprintable() else visible(text)', 'return text'),
+    _ours(OF_CHECKS, 'fleet/line_ends.py', 'return text if text.isprintable() else visible(text)', 'return text'),
     _ours(OF_CHECKS, 'fleet/plugin_output.py', "'why': visible(why),", "'why': why,"),
     _ours(OF_CHECKS, 'fleet/services.py', "Service(visible(host[:LONGEST_SERVICE_NAME]) or",
           "Service(host[:LONGEST_SERVICE_NAME] or"),

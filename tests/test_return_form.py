@@ -27,7 +27,7 @@ def test_a_form_has_the_drive_the_findings_and_smartctls_own_lines():
     assert lines[:7] == ['Model:         HGST HUS724020ALA640', 'Serial number: EXAMPLE0007',
                          'Firmware:      MF6OAA70', 'WWN:           -', 'Power-on time: 89379 h',
                          'State:         CRITICAL', f'Date:          {time.strftime("%Y-%m-%d", time.gmtime())}']
-    assert '  pending 86, critical above 8' in lines
+    assert '  reported_uncorrect 12038, critical above 100' in lines
     assert '  "smart_status": {"passed": false}' in lines
     rows = [json.loads(line)['id'] for line in lines if line.startswith('  {')]
     assert rows == [5, 9, 197, 198]

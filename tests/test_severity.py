@@ -164,14 +164,14 @@ def test_explain_lists_the_findings_of_a_drive_in_the_order_of_severity():
     text = run('explain', '-v', '--report', drive_path('hgst-failed')).text
     readings = text[text.index('\nreadings'):]
 
-    assert readings.index('smart_status') < readings.index('pending') < readings.index('reported_uncorrect')
+    assert readings.index('smart_status') < readings.index('reported_uncorrect') < readings.index('reallocated')
 
 
 def test_failed_says_in_the_first_line_what_was_lost():
     """Not the attribute that made it fail: lost data say more to whoever is called at night."""
     first = run('--report', drive_path('hgst-failed')).text.splitlines()[0]
 
-    assert 'smart_status: FAILED; pending 86 (critical above 8)' in first
+    assert 'smart_status: FAILED; reported_uncorrect 12038 (critical above 100)' in first
 
 
 @pytest.mark.parametrize('verdict', [each for each in ORDERED if not each.problem], ids=lambda each: each.device.name)
