@@ -224,6 +224,7 @@ class Reading(NamedTuple):
     # seconds since the newest event counted, if a log or the history reports it; power-on time if from a log
     quiet: float | None = None
     quiet_is_bound: bool = False  # it may be longer ago
+    quiet_is_doubted: bool = False  # only history that another user could have written gives it
     is_tested: bool = False       # an extended self-test has passed since, and no sector is pending
     logical_sectors: int | None = None  # the drive's own count, if the number counts physical sectors
     forecast: Forecast | None = None  # the forecast that the number was derived from, if the drive did not report it

@@ -103,6 +103,7 @@ def test_history_that_another_user_could_have_written_silences_nothing(limits, i
     limit = limits.limit('reallocated', SDA, DISK, 'Seagate hard disk')
     dated, limit = judging.aged(reading._replace(quiet=log), limit, known._replace(is_own=is_own))
 
+    assert dated.quiet_is_doubted is (not is_own and log is None)
     assert judging.judge_reading(dated, limit, {}, {}).state is state
 
 

@@ -158,8 +158,10 @@ def test_no_limit_contradicts_the_share_beside_it(stratum, group):
 
 # --- what is said ---------------------------------------------------------------------------------------
 
-def judgement(metric='pending', number=1.0, state=State.WARNING, quiet=None, grown=0.0, ago=0.0, is_bound=False):
-    reading = Reading(metric, number, '', Source(attribute=197), quiet=quiet, quiet_is_bound=is_bound)
+def judgement(metric='pending', number=1.0, state=State.WARNING, quiet=None, grown=0.0, ago=0.0, is_bound=False,
+              is_doubted=False):
+    reading = Reading(metric, number, '', Source(attribute=197), quiet=quiet, quiet_is_bound=is_bound,
+                      quiet_is_doubted=is_doubted)
     return Judgement(reading, state, grown=grown, grown_ago=ago)
 
 
@@ -180,12 +182,12 @@ SMALL = risks.Risks({'hdd': [
 @pytest.mark.parametrize('found, groups, share', [
     ([judgement()], (), .1), ([judgement(number=9)], (), .3), ([judgement(quiet=DAY)], (), .12),
     ([judgement(quiet=20 * DAY)], (), .05), ([judgement(quiet=DAY, is_bound=True)], (), .1),
-    ([judgement(quiet=20 * DAY, is_bound=True)], (), .05), ([judgement(grown=5, ago=DAY)], (SEAGATE,), .5),
+    ([judgement(quiet=20 * DAY, is_bound=True)], (), .05), ([judgement(quiet=20 * DAY, is_doubted=True)], (), .1), ([judgement(grown=5, ago=DAY)], (SEAGATE,), .5),
     ([judgement(grown=5, ago=DAY)], ('Other',), .4), ([judgement(grown=5, ago=20 * DAY)], (SEAGATE,), .1),
     ([judgement(grown=4, ago=DAY)], (SEAGATE,), .1), ([judgement(), judgement('reallocated')], (), .2),
     ([judgement(number=0, grown=5, ago=DAY)], (), .4), ([judgement(), judgement('x', 1)], (), .1),
     ([judgement(), judgement('reallocated', 1, State.CRITICAL)], (), .2)],
-    ids=['level', 'higher', 'recent', 'old', 'too-short', 'long-enough', 'rise', 'pool', 'rise-too-old',
+    ids=['level', 'higher', 'recent', 'old', 'too-short', 'long-enough', 'doubted', 'rise', 'pool', 'rise-too-old',
          'rise-too-small', 'the-worse', 'back-at-0', 'beside-others', 'two-states'])
 def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
     worst = max((each.state for each in found), key=lambda state: state.urgency)

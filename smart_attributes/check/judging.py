@@ -207,7 +207,9 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
         return reading, when_quiet(limit, reading)
     from ..history.past import quieted
     dated = quieted(past, reading)
-    return dated, limit if dates_alone(past, reading) else when_quiet(limit, dated)
+    if dates_alone(past, reading):
+        return dated._replace(quiet_is_doubted=True), limit
+    return dated, when_quiet(limit, dated)
 
 
 def dates_alone(past: Past | None, reading: Reading) -> bool:

@@ -75,9 +75,9 @@ def _is_counted(judgement: Judgement) -> bool:
 def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
     """Yield the strata that a finding is in."""
     reading = judgement.reading
-    is_too_short = reading.quiet_is_bound and (reading.quiet or 0) < 14 * DAY
+    is_unknown = reading.quiet_is_doubted or (reading.quiet_is_bound and (reading.quiet or 0) < 14 * DAY)
     yield from filter(None, (
-        strata.key(reading.metric, LEVEL, reading.number or 0, None if is_too_short else reading.quiet),
+        strata.key(reading.metric, LEVEL, reading.number or 0, None if is_unknown else reading.quiet),
         strata.key(reading.metric, RISE, judgement.grown, judgement.grown_ago) if judgement.grown else None))
 
 
