@@ -182,7 +182,8 @@ SMALL = risks.Risks({'hdd': [
 @pytest.mark.parametrize('found, groups, share', [
     ([judgement()], (), .1), ([judgement(number=9)], (), .3), ([judgement(quiet=DAY)], (), .12),
     ([judgement(quiet=20 * DAY)], (), .05), ([judgement(quiet=DAY, is_bound=True)], (), .1),
-    ([judgement(quiet=20 * DAY, is_bound=True)], (), .05), ([judgement(quiet=20 * DAY, is_doubted=True)], (), .1), ([judgement(grown=5, ago=DAY)], (SEAGATE,), .5),
+    ([judgement(quiet=20 * DAY, is_bound=True)], (), .05), ([judgement(quiet=20 * DAY, is_doubted=True)], (), .1),
+    ([judgement(grown=5, ago=DAY)], (SEAGATE,), .5),
     ([judgement(grown=5, ago=DAY)], ('Other',), .4), ([judgement(grown=5, ago=20 * DAY)], (SEAGATE,), .1),
     ([judgement(grown=4, ago=DAY)], (SEAGATE,), .1), ([judgement(), judgement('reallocated')], (), .2),
     ([judgement(number=0, grown=5, ago=DAY)], (), .4), ([judgement(), judgement('x', 1)], (), .1),
