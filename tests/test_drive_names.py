@@ -181,11 +181,11 @@ def test_two_names_are_two_drives(host):
 
 def test_only_the_named_drive_is_read(host):
     """Also if the name was found by a scan."""
-    for name in ('/dev/sdxa', 'bus_7_megaraid_4', 'sdxa'):
+    for words in (('/dev/sdxa',), ('bus_7_megaraid_4',), ('sdxa',), ('sdxa', '--no-history')):
         before = len(host.fake.calls())
-        assert host.run('explain', name).code == 0
+        assert host.run('explain', *words).code == 0
         read = [call for call in host.fake.calls()[before:] if '--scan' not in call]
-        assert len(read) == 1, (name, read)
+        assert len(read) == 1, (words, read)
 
 
 def test_what_is_no_name_changes_nothing(tmp_path):
