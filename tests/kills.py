@@ -37,7 +37,7 @@ AFTER_THE_ANSWER = 0.5  # of those that are killed: history is written then, whi
 CRC, DEFECTS, MANY = 212, 20, 150
 OK, WARNING, CRITICAL = 0, 1, 2
 _POINTS = ('SELECT serial, metric, time, point.number FROM point JOIN series ON series = series.number '
-           'JOIN drive ON drive = drive.number')
+           "JOIN drive ON drive = drive.number WHERE metric != 'state'")   # which is kept for a day
 Points = dict[tuple[str, str, int], float]   # serial number, metric and time
 
 
