@@ -92,7 +92,7 @@ def days_with(month: list[Result], words: str) -> list[int]:
     ('nvme0', '.' * 31)])
 @pytest.mark.long
 def test_each_drive_has_the_state_of_each_day_that_a_careful_admin_wants(month, drive, wanted):
-    """sda is loud until its new cable has held a week; sdb 18 days before its level; sdc twelve days before its many."""
+    """sda is loud until its new cable has held a week; sdb 18 days before its level; sdc 12 days before its many."""
     assert states(month, drive) == wanted
 
 
