@@ -23,6 +23,7 @@ from smart_attributes.output import (
 )
 from smart_attributes.reading import text_report
 from smart_attributes.redundancy import dependence
+from smart_attributes.work import work_list
 
 FAILED, OTHER = 'hgst-failed', 'intel-s3500-healthy'
 LINE = 'inside check_smart_attributes; please report this with the output of: smartctl --json -x'
@@ -101,6 +102,25 @@ def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(comman
     assert command in ('metrics', 'list') or f'cannot be shown: ZeroDivisionError {LINE}' in ' '.join(text.split())
     if command == 'check':
         assert text.startswith('SMART CRITICAL - bad smart_status: FAILED')
+
+
+@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix', 'checkmk'])
+def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(command, folder, monkeypatch, capsys):
+    """Not even the groups, which depend on the actions of all drives. Of a drive that is OK, a check decides none."""
+    own = work_list._own
+
+    def broken(verdict, now):
+        if verdict.device.name == 'odd' and not verdict.problem:
+            raise ZeroDivisionError
+        return own(verdict, now)
+    monkeypatch.setattr(work_list, '_own', broken)
+    monkeypatch.setenv('COLUMNS', '400')
+
+    _, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)
+
+    assert 'HGST HUS724020ALA640' in text and 'SMART UNKNOWN - [internal-error]' not in text
+    assert (f'has no recommended action: ZeroDivisionError {LINE}' in ' '.join(text.split())) is (
+        command in ('triage', 'json', 'explain', 'zabbix'))
 
 
 def test_a_report_that_cannot_be_quoted_is_left_out_of_a_return_form(folder, monkeypatch, capsys):

@@ -389,3 +389,16 @@ def test_a_drive_of_this_run_is_no_other(history):
 
     assert met(history(START + HOUR)).others() == []
     assert Remembered().others() == []
+
+
+@pytest.mark.parametrize('number', [4, 0.5, 1e9])
+def test_a_state_that_no_check_has_written_is_none(history, number):
+    """In a history that somebody else has written."""
+    other = INTEL._replace(device=OTHER)
+    first = Remembered(history(START))
+    first.recall([other], [other], [OTHER], is_scan=False)
+    first.keep([verdict_of(other)._replace(state=number)])
+    second = Remembered(history(START + HOUR))
+    second.recall([], [], [SDA], is_scan=False)
+
+    assert second.others() == []

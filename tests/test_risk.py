@@ -218,9 +218,10 @@ def test_a_share_is_said_as_it_was_counted(soon, year, said):
     assert risks.Risks(data).of([judgement()], State.WARNING, 'hdd', (SEAGATE,)).said == said
 
 
-def test_a_damaged_file_costs_the_rate_and_nothing_else(monkeypatch):
+@pytest.mark.parametrize('error', [DataError('cannot be read'), KeyError('hdd')], ids=['unreadable', 'other'])
+def test_a_damaged_file_costs_the_rate_and_nothing_else(error, monkeypatch):
     def fail(path):
-        raise DataError('risk.json: cannot be read')
+        raise error
     risks.shipped.cache_clear()
     monkeypatch.setattr(shipped_data, 'load', fail)
     assert rulebook.risk_of([judgement()], State.WARNING, 'hdd', ()) is None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     T = TypeVar('T')
 
 UNCOMPARED = 'cannot be compared with its history'
+UNDECIDED = 'has no recommended action'
 
 
 def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:

@@ -177,7 +177,7 @@ class Remembered:
         except HistoryUnusable:
             return []
         return [(place.address, state) for place in places if place.drive in states
-                for state in [State(int(states[place.drive]))] if self.store.is_own or state is not State.OK]
+                for state in State if state == states[place.drive] and (self.store.is_own or state is not State.OK)]
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the history."""

@@ -148,7 +148,7 @@ def judge_of(options: Options, site: Site) -> Judge:
 def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
     """Return how many drives with such findings failed; None if that was not counted, or the data cannot be read."""
     from ..knowledge import risks
-    with suppress(DataError):   # `doctor` reports a damaged file
+    with suppress(Exception):   # a damaged file costs the share, never the verdict; `doctor` reports it
         return risks.shipped().of(judgements, state, kind, groups)
     return None
 

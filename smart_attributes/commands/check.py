@@ -1,7 +1,6 @@
 """check: print the verdicts as a plugin of a monitoring daemon."""
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,8 +9,8 @@ from .. import alarm
 from ..check import fence
 from ..check.survey import Survey, survey
 from ..command_line.options import CheckOptions, Options
-from ..errors import Coded
-from ..model import Device, State
+from ..errors import Coded, UsageError
+from ..model import State, Verdict
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
@@ -45,31 +44,41 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
     """
     from ..check import forecasts
     from ..redundancy.dependence import examined
-    from ..work.work_list import drives, with_items
+    from ..work.work_list import drives, item, with_items
     now = time.time()
-    if only_alerting:
-        result = result._replace(verdicts=tuple(
-            verdict._replace(forecasts=forecasts.forecasts(verdict, result.history.past(verdict.device)))
-            if verdict.state else verdict for verdict in result.verdicts))
-    found = examined(result.verdicts, lambda verdicts: with_others(drives(verdicts, now), result.history.others()),
-                     only_alerting, asked)
-    return result._replace(verdicts=with_items(found.verdicts, now, only_alerting), machine=found.machine,
-                           notes=(*result.notes, *found.notes), remarks=(*result.remarks, *found.remarks))
+
+    def decided(verdict: Verdict) -> Verdict:
+        if only_alerting and not verdict.state:
+            return verdict
+        if only_alerting:
+            past = result.history.past(verdict.device)
+            verdict = verdict._replace(forecasts=forecasts.forecasts(verdict, past))
+        item(verdict, now)   # what fails here would take the groups from all drives
+        return verdict
+
+    found = examined(fence.each(result.verdicts, decided, fence.UNDECIDED),
+                     lambda verdicts: with_others(drives(verdicts, now), result.history.others()), only_alerting, asked)
+    verdicts = fence.each(found.verdicts, lambda verdict: with_items([verdict], now, only_alerting)[0], fence.UNDECIDED)
+    return result._replace(verdicts=verdicts, machine=found.machine, notes=(*result.notes, *found.notes),
+                           remarks=(*result.remarks, *found.remarks))
 
 
 def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> list[Drive]:
     """Return the drives of this run and those of others of which the history has the last state, by address."""
+    from ..reading import addresses
     from ..redundancy.dependence import disks
     from ..redundancy.replacement import Drive
     known = {disk for drive in read for disk in drive.disks}
     found = list(read)
-    for address, state in others:
-        kind, _, path = address.rpartition('@')
-        own = frozenset(disks(Device(path, kind))) - known
+    devices, states = [], dict(others)
+    for address in states:
+        with suppress(UsageError):   # written by another user
+            devices += addresses.parse(address)
+    for device in addresses.named(devices):
+        own, is_failing = frozenset(disks(device)) - known, states.get(device.address) is State.CRITICAL
         if own:
             known |= own
-            is_failing = state is State.CRITICAL
-            found.append(Drive(address if kind else os.path.basename(path), own, is_failing, is_failing))
+            found.append(Drive(device.name, own, is_failing, is_failing))
     return found
 
 

@@ -31,9 +31,14 @@ class Strata(NamedTuple):
     rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]  # its place in the file, and a row for each group
     bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: the ends of all bands
 
-    def key(self, metric: str, form: str, number: float, seconds: float | None) -> Key | None:
-        """Return the key of the stratum of a number or an increase. seconds: since the last rise; None: not known."""
+    def key(self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False) -> Key | None:
+        """Return the key of the stratum of a number or an increase.
+
+        seconds: since the last rise; None: not known. is_least: it may be longer ago, so it may not be recent.
+        """
         levels, days = self.bands.get((metric, form), ((), ()))
+        if is_least and seconds is not None and days and seconds < days[0] * DAY:
+            seconds = None
         above = max((each for each in levels if number > each), default=None)
         ends = UNKNOWN if seconds is None else next((each for each in days if seconds < each * DAY), UNKNOWN)
         return None if above is None else (metric, form, above, ends)
@@ -75,9 +80,9 @@ def _is_counted(judgement: Judgement) -> bool:
 def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
     """Yield the strata that a finding is in."""
     reading = judgement.reading
-    is_unknown = reading.quiet_is_doubted or (reading.quiet_is_bound and (reading.quiet or 0) < 14 * DAY)
+    quiet = None if reading.quiet_is_doubted else reading.quiet
     yield from filter(None, (
-        strata.key(reading.metric, LEVEL, reading.number or 0, None if is_unknown else reading.quiet),
+        strata.key(reading.metric, LEVEL, reading.number or 0, quiet, reading.quiet_is_bound),
         strata.key(reading.metric, RISE, judgement.grown, judgement.grown_ago) if judgement.grown else None))
 
 
