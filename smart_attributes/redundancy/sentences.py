@@ -137,6 +137,12 @@ def unknown(group: Group) -> Coded:
                  group=group.id)
 
 
+def leave_cluster(group: Group) -> Coded:
+    """Return that a cluster has to move its data off a drive first."""
+    return Coded('leave-cluster', f'{named(group)} belongs to a cluster, which moves its data to other drives first',
+                 group=group.id)
+
+
 def incomplete(group: Group) -> Coded:
     """Return that a group has lost too many members already."""
     return Coded('group-incomplete', f'{named(group, *_faults(group))} lacks more members than it tolerates: keep all '

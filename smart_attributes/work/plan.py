@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE
+from ..constants import LARGEST_SMALL_FILE, LONGEST_TEXT
 from ..model import Group, Item, Member
 from ..redundancy.replacement import BUSY, Drive, Step
 from ..redundancy.sentences import named
@@ -30,7 +30,6 @@ STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
-LONGEST = 500                               # characters of a sentence
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
 
 
@@ -82,10 +81,12 @@ def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task,
     maker = _Maker(machine, around)
     steps = {step.drive.name: step for step in machine.steps}
     tasks = (task for item in items for task in maker.of_item(item, steps.get(item.drive)))
-    found: dict[tuple[str, str], Task] = {}
-    for task in (*tasks, *maker.degraded()):   # the other drives of a group wait for its first task
-        found.setdefault((task.group, '') if task.code in OF_GROUP else (task.group, task.drive), task)
-    return tuple(found.values())
+    found: list[Task] = []
+    for task in (*tasks, *maker.degraded()):
+        # A group has one task at a time, whichever drive leads to it.
+        if task.code not in OF_GROUP or not any(each.group == task.group for each in found):
+            found.append(task)
+    return tuple(found)
 
 
 def document(tasks: Iterable[Task]) -> list[Json]:
@@ -107,7 +108,7 @@ class _Maker:
         """Yield the task for a drive, if it has one now."""
         words = {'drive': clean(item.drive), 'where': f' ({clean(item.place.bay)})' if item.place.bay else '',
                  'light': f'echo 1 > {argument(item.place.light, "FILE")}' if item.place.light else '',
-                 'why': sentence(step.why if step else '', LONGEST)}
+                 'why': sentence(step.why if step else '', LONGEST_TEXT)}
         if step is None:
             if item.action in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY):
                 yield _task('use-unknown', _About(Drive(item.drive, frozenset()), None, (), words),
@@ -134,7 +135,7 @@ class _Maker:
         if group and 'restore' in PARTS.get(code, ()):
             places = self._beside(group)
             disk = next((self._disk(place.kernel) for place in places), '')
-        about = _About(drive, group, places, words, disk)
+        about = _About(drive, group, places, {**words, **self._of_new(disk)}, disk)
         steps = [each for part in PARTS.get(code, ()) for each in _PART[part](self, about)]
         if steps:
             yield _task(code, about, steps)
@@ -186,10 +187,8 @@ class _Maker:
         if all(place.spare for place in about.places) and about.places:
             return
         around, disk = self._around, about.disk
-        size, count = around.sizes.get(disk, 0), sum(part.disk == disk for part in around.parts.values())
-        unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
-        yield _step('new-disk', {**about.words, 'size': size, 'unused': (
-            f'; {unused} looks unused ({around.path(unused)})' if unused else '')})
+        count = sum(part.disk == disk for part in around.parts.values())
+        yield _step('new-disk', about.words)
         if count:
             yield _step('partitions', {**about.words, 'source': around.path(disk), 'source_name': disk, 'count': count})
         for place in about.places:
@@ -287,6 +286,12 @@ class _Maker:
                 'delete': f'echo 1 > {around.deletes[disk]}' if disk in around.deletes else '',
                 'mounted': f'lsblk --noheadings --output MOUNTPOINT {around.path(disk)}' if is_disk else 'true'}
 
+    def _of_new(self, disk: str) -> Json:
+        """Return the words about the disk that replaces one, and the smallest unused disk that could."""
+        around, size = self._around, self._around.sizes.get(disk, 0)
+        unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
+        return {'size': size, 'unused': f'; {unused} looks unused ({around.path(unused)})' if unused else ''}
+
     def _of_group(self, group: Group) -> Json:
         around = self._around
         vg, _, lv = group.name.partition('/')
@@ -326,8 +331,8 @@ def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
     """Return a task, which ends with a look at what comes next."""
     is_over = steps[-1].run[-1:] == tuple(STEPS['again']['run'])
     more = () if is_over or code == 'use-unknown' else (_step('again', about.words),)
-    return Task(code, sentence(TITLES[code].format_map(about.words), LONGEST), about.drive.name if about.drive else '',
-                about.group.id if about.group else '', (*steps, *more))
+    return Task(code, sentence(TITLES[code].format_map(about.words), LONGEST_TEXT),
+                about.drive.name if about.drive else '', about.group.id if about.group else '', (*steps, *more))
 
 
 def _step(code: str, words: Json, entry: Json | None = None) -> PlanStep:
@@ -335,5 +340,5 @@ def _step(code: str, words: Json, entry: Json | None = None) -> PlanStep:
     entry = STEPS[code] if entry is None else entry
     text = {key: entry.get(key, '').format_map(words) for key in ('what', 'need', 'see', 'until', 'check')}
     run = tuple(each for command in entry.get('run', ()) for each in [command.format_map(words)] if each)
-    return PlanStep(code, sentence(text['what'], LONGEST), sentence(text['need'], LONGEST), text['see'], run,
+    return PlanStep(code, sentence(text['what'], LONGEST_TEXT), sentence(text['need'], LONGEST_TEXT), text['see'], run,
                     text['until'], text['check'])
