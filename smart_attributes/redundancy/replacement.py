@@ -151,7 +151,7 @@ class _Machine(NamedTuple):
         weak = self._weakest(chain, frozenset())
         if weak.activity in BUSY:
             return WAIT, sentences.busy(weak)
-        return LAST, sentences.last_copy(weak, drive.name, self._dying(weak) is not None)
+        return LAST, sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive that a group needs for its data; None if its needed drives are in order."""

@@ -109,8 +109,9 @@ class _Maker:
         words = {'drive': clean(item.drive), 'where': f' ({clean(item.place.bay)})' if item.place.bay else '',
                  'light': f'echo 1 > {argument(item.place.light, "FILE")}' if item.place.light else '',
                  'why': sentence(step.why if step else '', LONGEST_TEXT)}
+        is_replaced = item.action in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY)
         if step is None:
-            if item.action in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY):
+            if is_replaced:
                 yield _task('use-unknown', _About(Drive(item.drive, frozenset()), None, (), words),
                             [_step('find-behind', words)])
             return
@@ -119,7 +120,8 @@ class _Maker:
         lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
         if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would take the new member
             code, group = 'degraded', lacking
-        yield from self._of_code(code, step.drive, group, places, words)
+        if is_replaced or code in OF_GROUP:   # a cable or a firmware may be at fault
+            yield from self._of_code(code, step.drive, group, places, words)
 
     def degraded(self) -> Iterator[Task]:
         """Yield a task for each group that has its data but lacks a member."""
@@ -136,7 +138,8 @@ class _Maker:
             places = self._beside(group)
             disk = next((self._disk(place.kernel) for place in places), '')
         about = _About(drive, group, places, {**words, **self._of_new(disk)}, disk)
-        steps = [each for part in PARTS.get(code, ()) for each in _PART[part](self, about)]
+        parts = PARTS.get(f'{code} {group.kind if group else ""}') or PARTS.get(code, ())
+        steps = [each for part in parts for each in _PART[part](self, about)]
         if steps:
             yield _task(code, about, steps)
 
@@ -184,7 +187,7 @@ class _Maker:
 
     def _prepare(self, about: _About) -> Iterator[PlanStep]:
         """Yield the steps for a new disk with the partitions of the old one, or of one beside the missing one."""
-        if all(place.spare for place in about.places) and about.places:
+        if about.places and not any(map(_needs_disk, about.places)):
             return
         around, disk = self._around, about.disk
         count = sum(part.disk == disk for part in around.parts.values())
@@ -275,7 +278,8 @@ class _Maker:
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
-            if entry.get('spare', bool(place and place.spare)) == bool(place and place.spare):
+            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group)}
+            if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)
 
     def _of_disk(self, disk: str) -> Json:
@@ -319,8 +323,15 @@ _PART = {'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Mak
 
 def _lacks(group: Group) -> bool:
     """Return whether a group lacks a member and no spare takes its place."""
-    lost = group.missing or any(each.slot is not None and each.state in ('missing', 'faulty') for each in group.members)
-    return bool(lost) and not any(each.state in ('rebuilding', 'spare') for each in group.members)
+    filled = {each.slot for each in group.members if each.state in (IN_SYNC, 'rebuilding') and each.slot is not None}
+    is_lost = any(each.state in ('missing', 'faulty') for each in group.members) and len(filled) < group.slots
+    return bool(group.missing or is_lost) and not any(each.state in ('rebuilding', 'spare') for each in group.members)
+
+
+def _needs_disk(place: _Place) -> bool:
+    """Return whether a new disk is needed to replace a member: not if a spare is there, or the group is complete."""
+    is_unused = place.group.kind == 'md' and place.member.state != IN_SYNC and not _lacks(place.group)
+    return not (place.spare or is_unused or place.group.kind == 'hardware')
 
 
 def _new_device(part: Part | None) -> str:
