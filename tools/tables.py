@@ -26,8 +26,8 @@ from smart_attributes.work import plan
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-KINDS_OF_PLAN = {'md': 'md arrays', '': 'Single disks and partitions', 'swap': 'Swap space',
-                 'hardware': 'Volumes of a RAID controller'}
+KINDS_OF_PLAN = {'md': 'md arrays', 'imsm': 'md arrays in a container (imsm, ddf)', 'swap': 'Swap space',
+                 'hardware': 'Volumes of a RAID controller', '': 'Single disks and partitions'}
 
 
 def data(name: str) -> dict[str, Any]:

@@ -274,7 +274,7 @@ class _Maker:
 
     def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
         """Yield the steps of an operation on a group, with the words of the group and its member."""
-        kind = GROUPS.get(group.kind, {})
+        kind = GROUPS.get('imsm' if group.id in self._around.containers else group.kind, {})
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
@@ -303,7 +303,8 @@ class _Maker:
         pool = group.id.partition(' ')[2].partition('/')[0]   # of "zfs tank/mirror-0"
         points = [argument(use, 'MOUNTPOINT') for use in group.used_as if use.startswith('/')]
         return {'name': named(group), 'id': argument(group.id, 'ARRAY'), 'array': around.path(group.id),
-                'title': argument(group.name, 'NAME'), 'mount': points[0] if points else 'MOUNTPOINT',
+                'title': argument(group.name, 'NAME'), 'container': around.path(around.containers.get(group.id, '')),
+                'mount': points[0] if points else 'MOUNTPOINT',
                 'vg': argument(vg, 'GROUP'), 'lv': argument(lv, 'VOLUME'),
                 'profile': group.level.replace('btrfs-', ''), 'pool': argument(pool, 'POOL'),
                 'lost': argument(lost, 'DEVICE'), 'devid': next(iter(around.missing.get(group.id, ())), 'DEVID'),
@@ -342,7 +343,8 @@ def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
     """Return a task, which ends with a look at what comes next."""
     is_over = steps[-1].run[-1:] == tuple(STEPS['again']['run'])
     more = () if is_over or code == 'use-unknown' else (_step('again', about.words),)
-    return Task(code, sentence(TITLES[code].format_map(about.words), LONGEST_TEXT),
+    title = TITLES.get(f'{code} {steps[0].code}') or TITLES[code]
+    return Task(code, sentence(title.format_map(about.words), LONGEST_TEXT),
                 about.drive.name if about.drive else '', about.group.id if about.group else '', (*steps, *more))
 
 
