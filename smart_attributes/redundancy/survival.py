@@ -29,7 +29,7 @@ BY_SLOT = 'raid10'   # of md: the slot determines which members hold copies of e
 
 def doubt(why: str, remedy: str) -> Coded:
     """Return a reason to doubt a copy. why: a clause. remedy: the command that removes the doubt."""
-    # Sentences have no ">", so a command with it stands only in the plan.
+    # Sentences have no ">", so only the plan shows a command with it.
     told = 'triage --plan has the command' if '>' in remedy else f'run: {remedy}'
     return Coded('', f'{why}; {told}', why=why, remedy=remedy)
 

@@ -61,13 +61,13 @@ class _Place(NamedTuple):
     group: Group
     member: Member
     kernel: str                      # name of its device in /sys: "sda1"
-    part: Part | None                # None: it is no partition
+    part: Part | None                # None: not a partition
     spare: str = ''                  # a spare that the group has; '': a new disk is needed
     layers: tuple[Group, ...] = ()   # between the disk and the group, the lowest first
 
 
 class _About(NamedTuple):
-    """What a task is about."""
+    """The subject of a task."""
 
     drive: Drive | None
     group: Group | None
@@ -96,7 +96,7 @@ def document(tasks: Iterable[Task]) -> list[Json]:
 
 
 class _Maker:
-    """What all tasks of a machine have in common."""
+    """Makes the tasks of one machine."""
 
     def __init__(self, machine: Machine, around: Around) -> None:
         self._around, self._steps = around, machine.steps
