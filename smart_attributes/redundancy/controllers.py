@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _DATA = json.loads(files.content(f'{files.PROGRAM}/redundancy/controllers.json', LARGEST_SMALL_FILE))
 FOLDERS: str = _DATA['folders']
 TOOLS: Sequence[Json] = _DATA['tools']
-_PROGRAMS = [(tool, program) for tool in TOOLS for program in tool['programs']]
+_PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]
 TIME_LIMIT = 10.0       # seconds for each command
 _LONGEST, _MOST = 4_000_000, 16   # characters of an output (240 drives take one million), controllers that are asked
 _SERIAL = 6                        # characters that a serial number has at least
@@ -48,6 +48,7 @@ class Volume(NamedTuple):
     """A volume with its drives. The state of a drive for Member is in its field "is", a unique name in "key"."""
 
     tool: Json
+    program: str
     fields: Fields
     spans: Mapping[str, Sequence[Fields]]   # number of the span -> its members; '' if the tool shows no spans
     spares: Sequence[Fields] = ()
@@ -71,7 +72,7 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
         lines = list(_lines('', json.loads(text))) if tool.get('json') else text.splitlines()
     except (ValueError, RecursionError):
         return ()
-    for line in lines:
+    for line in (each[:_NAME] for each in lines):
         start = next(((match, *known) for pattern, *known in starts for match in [pattern(line)] if match), None)
         if start:
             found.append({'kind': start[1], **{key: context[key] for key in start[2:] if context.get(key)}})
@@ -118,11 +119,11 @@ def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Vol
         number = row.get('number', row.get('where', ''))
         if row['kind'] == 'volume' and number:
             _add(every.setdefault((row.get('controller', ''), number), {'number': number}), row)
-    drives = _drives(found, tool)
-    return tuple(_volume(fields, found, drives, tool, program or tool['programs'][0]) for fields in every.values())
+    drives = _drives(found, tool, program or tool['name'])
+    return tuple(_volume(fields, found, drives, tool, program or tool['name']) for fields in every.values())
 
 
-def _drives(found: Sequence[Fields], tool: Json) -> list[Fields]:
+def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
     """Return the drives that the rows describe, each once for every volume or array that has it."""
     known: dict[tuple[str, ...], Fields] = {}   # controller, key, its value -> what all rows say about that drive
     parts: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
@@ -134,7 +135,7 @@ def _drives(found: Sequence[Fields], tool: Json) -> list[Fields]:
         known.update(dict.fromkeys(keys, drive))
         _add(parts.setdefault((own.get('where'), id(drive) if keys else tuple(fields.items())), (drive, {}))[1], own)
     return [{**drive, **own, 'is': _state(drive, tool), 'key': ' '.join(filter(None, (
-        tool['name'], 'controller', drive.get('controller'), 'drive', drive.get('place', drive.get('serial', '')))))}
+        program, 'controller', drive.get('controller'), 'drive', drive.get('place', drive.get('serial', '')))))}
             for drive, own in parts.values()]
 
 
@@ -165,7 +166,7 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
         if drive['is'] != 'spare':
             spans.setdefault(drive.get('span', ''), []).append(drive)
     names = {'program': program, **{key: argument(fields.get(key, ''), 'N') for key in ('controller', 'number')}}
-    return Volume(tool, fields, spans, [each for each in own if each['is'] == 'spare'], tuple(
+    return Volume(tool, program, fields, spans, [each for each in own if each['is'] == 'spare'], tuple(
         doubt(why, remedy.format(**names)) for key, (why, remedy) in tool['doubts'].items() if key in fields))
 
 
@@ -174,7 +175,7 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
 def groups(volume: Volume) -> Iterator[Group]:
     """Yield the group of a volume and, if it has several spans, those of its spans. Below a member is its key."""
     fields, why = volume.fields, _why_unknown(volume)
-    name = clean(f'{volume.tool["name"]} controller {fields.get("controller", "")} volume {fields["number"]}', _NAME)
+    name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}', _NAME)
     members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
         Member('', 'missing', len(drives) + each) for each in range(min(_missing(volume, span), MOST_MEMBERS))))
                for span, drives in volume.spans.items()]
@@ -240,6 +241,7 @@ def _why_unknown(volume: Volume) -> str:
     reasons = (
         (any('twice' in each for each in (fields, *drives, *volume.spares)) or len(set(slots)) < len(slots),
          'it twice, with differences'),
+        ('controller' not in fields, 'a volume of no controller'),
         (not 0 < len(drives) <= MOST_MEMBERS, f'{len(drives)} drives of it'),
         (activity in _UNREADY, f'that a {activity} is running, and it is not redundant before that ends'),
         (meaning is None, f'the state {state}'),
@@ -248,7 +250,7 @@ def _why_unknown(volume: Volume) -> str:
          f'the level {level} and {len(drives)} drives of it'),
         (not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}, 'a state of a drive that is not known here'),
         (is_bad == is_whole or (is_whole and 'trouble' in fields), f'the state {state}, but others of its drives'))
-    return next((f'{tool["name"]} reports {why}' for is_so, why in reasons if is_so), '')
+    return next((f'{volume.program} reports {why}' for is_so, why in reasons if is_so), '')
 
 
 # --- the drives of this run ---------------------------------------------------------------------------
@@ -303,13 +305,12 @@ def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
     found: dict[str, tuple[Volume, ...]] = {}
     failed: dict[str, str] = {}
     folders = FOLDERS.split(':')
-    for tool, program in _PROGRAMS:
-        family = tool['family']
+    for tool, program, family in _PROGRAMS:
         if not found.get(family) and any(os.access(f'{folder}/{program}', os.X_OK) for folder in folders):
             printed, why = _asked(tool, program)
             found[family] = volumes(printed, tool, program)
             failed[family] = why or f'{program} reports no volume' * (not found[family])
-    none = f'none of {", ".join(program for _, program in _PROGRAMS)} was found in {FOLDERS}'
+    none = f'none of {", ".join(program for _, program, _ in _PROGRAMS)} was found in {FOLDERS}'
     return [volume for each in found.values() for volume in each], [
         Coded('controllers-missing', f'the redundancy of RAID volumes is unknown: {why}')
         for why in (failed.values() if found else [none]) if why]
