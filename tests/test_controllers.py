@@ -107,8 +107,8 @@ def test_outputs_of_the_corpus_are_unknown_or_right():
 
 # --- damaged outputs ----------------------------------------------------------------------------------
 
-STATES = ('Optimal', 'Degraded', 'Failed', 'Missing', 'Present', 'Online', 'Optl', 'Dgrd', 'Onln', 'Rbld', 'Offln', 'OK',
-          'Interim Recovery Mode', 'Rebuilding', 'Conf', 'Quantum')
+STATES = ('Optimal', 'Degraded', 'Failed', 'Missing', 'Present', 'Online', 'Optl', 'Dgrd', 'Onln', 'Rbld', 'Offln',
+          'OK', 'Interim Recovery Mode', 'Rebuilding', 'Conf', 'Quantum')
 
 
 def damaged(text: str, is_json: bool, dice: random.Random) -> str:
@@ -117,8 +117,7 @@ def damaged(text: str, is_json: bool, dice: random.Random) -> str:
     if how == 'cut':
         return text[:dice.randrange(len(text))]
     if how == 'flip':
-        words = [found for found in re.finditer(r'\b(?:' + '|'.join(STATES) + r')\b', text)]
-        word = dice.choice(words)
+        word = dice.choice(list(re.finditer(r'\b(?:' + '|'.join(STATES) + r')\b', text)))
         return text[:word.start()] + dice.choice(STATES) + text[word.end():]
     if is_json:
         data = json.loads(text)
@@ -159,7 +158,8 @@ HUGE = ('Logical Device number 0\n' + 'x' * 9_000) * 1_100
 
 @pytest.mark.parametrize('text', ['', 'what?', '{', '[]', '{"Controllers": []}', '[' * 100_000, HUGE,
                                   'Please accept the license agreement (yes/no):',
-                                  'Numéro de volume logique 0\n   Niveau RAID : 1\n', '{"Controllers": [1, null, "x"]}'],
+                                  'Numéro de volume logique 0\n   Niveau RAID : 1\n',
+                                  '{"Controllers": [1, null, "x"]}'],
                          ids=lambda text: text[:20])
 @pytest.mark.parametrize('tool', TOOL)
 def test_an_output_of_another_form_has_no_volumes(text, tool):
@@ -218,7 +218,7 @@ def test_what_the_controller_doubts_is_doubted(name, old, new, doubt):
 def test_preserved_cache_is_a_doubt_about_each_volume_of_the_controller():
     data = json.loads(text_of('storcli-raid10-after-rebuild.json'))
     data['Controllers'][0]['Response Data']['Status'] = {'Any Offline VD Cache Preserved': 'Yes'}
-    whole, *spans = read(json.dumps(data), 'storcli')['0 0']
+    spans = read(json.dumps(data), 'storcli')['0 0'][1:]
 
     assert all('show preservedcache' in str(span.doubts[0]) for span in spans)
 
@@ -324,7 +324,7 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
     found = machine(known, failing)
     assert {each.group.id: each.tolerates for each in found.groups} == {'partition sda1': 0, 'sda': 0,
                                                                         'MegaRAID /dev/bus/0': None}
-    assert [(step.drive.name, step.label) for step in found.steps][0] == (drives[0].device.name, 'next')
+    assert next((step.drive.name, step.label) for step in found.steps) == (drives[0].device.name, 'next')
 
 
 def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of):
@@ -361,9 +361,13 @@ def test_two_volumes_do_not_share_a_disk(machine_of):
 
 # --- commands -----------------------------------------------------------------------------------------
 
+def commands(tool: dict) -> Iterator[list[str]]:
+    """Yield the words of each command of a tool."""
+    yield from (*tool['commands'], *tool.get('more', ()), *filter(None, [tool.get('list')]))
+
+
 def test_only_reading_commands_are_known():
-    assert {name: {' '.join(words) for words in (*tool['commands'], tool.get('list', ())) if words}
-            for name, tool in TOOL.items()} == READING
+    assert {name: set(map(' '.join, commands(tool))) for name, tool in TOOL.items()} == READING
 
 
 @pytest.fixture
@@ -388,7 +392,7 @@ def test_each_tool_is_asked_only_what_the_list_has(installed):
 
     asked = calls.read_text().splitlines()
     allowed = {f'{program} {" ".join(words).format(number)}' for tool in TOOL.values() for program in tool['programs']
-               for words in (*tool['commands'], tool.get('list', ())) for number in ('0', '1')}
+               for words in commands(tool) for number in ('0', '1')}
     assert set(asked) <= allowed
     assert len(asked) >= 10
 
@@ -432,7 +436,7 @@ def test_without_an_answer_there_is_a_note_and_no_group(installed, monkeypatch, 
 def test_without_any_tool_there_is_one_note(installed):
     found, (note,) = controllers.ask()
     assert (found, note.code) == ([], 'controllers-missing')
-    assert 'none of storcli64' in str(note)
+    assert 'no tool of a RAID controller was found' in str(note)
 
 
 def test_a_tool_has_ten_seconds():

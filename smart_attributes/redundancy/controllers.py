@@ -1,8 +1,8 @@
 """Convert the volumes that the tools of RAID controllers report into groups, whose members are the drives.
 
 A tool can block on a broken controller, so it runs only where a person asks for it, with a time limit, and only with
-commands that read. controllers.json has these commands, how their output is understood, and what its states mean. What
-is not in it is unknown, and so is a volume whose state contradicts its level or its drives.
+commands that read. controllers.json has these commands, how their output is understood, and what its states mean. All
+others are unknown, and so is a volume whose state contradicts its level or its drives.
 Sources: outputs of the tools, see tests/controllers/index.json.
 """
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE, MOST_MEMBERS
+from ..constants import LARGEST_SMALL_FILE, LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
 from ..constants import LONGEST_GIVEN_NAME as _NAME
 from ..errors import Coded
 from ..model import Group, Member, doubt
@@ -36,7 +36,6 @@ FOLDERS: str = _DATA['folders']
 TOOLS: Sequence[Json] = _DATA['tools']
 _PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]
 TIME_LIMIT = 10.0       # seconds for each command
-_LONGEST, _MOST = 4_000_000, 16   # characters of an output (240 drives take one million), controllers that are asked
 _SERIAL = 6                        # characters that a serial number has at least
 _UNREADY = ('resync', 'reshape')   # while these run, a volume has less redundancy than its level promises
 _RUNNING, _TOLD = (*_UNREADY, 'check', 'recover'), (('states', 'state'), ('activities', 'activity'))
@@ -51,28 +50,24 @@ class Volume(NamedTuple):
     program: str
     fields: Fields
     spans: Mapping[str, Sequence[Fields]]   # number of the span -> its members; '' if the tool shows no spans
-    spares: Sequence[Fields] = ()
-    doubts: tuple[Coded, ...] = ()
+    spares: Sequence[Fields]
+    doubts: tuple[Coded, ...]
 
 
-# --- outputs: pure ------------------------------------------------------------------------------------
+# --- from outputs to groups: pure -----------------------------------------------------------------------------
 
 def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
-    """Return what a tool says about each thing, in words that are the same for all tools; () if it has another form.
-
-    controller: its number, for a tool that does not print it.
-    """
-    if len(text) > _LONGEST or not re.search(tool.get('end', ''), text):
+    """Return what a tool says about each thing, in the same words for all tools. controller: if it is not printed."""
+    if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
         return ()
     starts = [(_matching(pattern), *_DATA['kinds'][kind]) for kind, pattern in tool['starts']]
     patterns = {kind: [_matching(each) for each in every] for kind, every in tool['fields'].items()}
-    found: list[Fields] = [{'kind': ''}]
-    context = {'controller': controller}
+    found, context = [{'kind': ''}], {'controller': controller}
     try:
-        lines = list(_lines('', json.loads(text))) if tool.get('json') else text.splitlines()
+        lines = [*_lines('', json.loads(text))] if tool.get('json') else text.splitlines()
     except (ValueError, RecursionError):
         return ()
-    for line in (each[:_NAME] for each in lines):
+    for line in (each[:LONGEST_LINE] for each in lines):
         start = next(((match, *known) for pattern, *known in starts for match in [pattern(line)] if match), None)
         if start:
             found.append({'kind': start[1], **{key: context[key] for key in start[2:] if context.get(key)}})
@@ -109,8 +104,6 @@ def _add(fields: Fields, more: Mapping[str, str | None]) -> None:
     if 'bay' in fields and 'enclosure' in fields:
         fields['place'] = f'{fields["enclosure"]}:{fields["bay"]}'
 
-
-# --- volumes: pure ------------------------------------------------------------------------------------
 
 def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Volume, ...]:
     """Return the volumes in the rows of all outputs of a tool. program: its name in a command."""
@@ -170,8 +163,6 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
         doubt(why, remedy.format(**names)) for key, (why, remedy) in tool['doubts'].items() if key in fields))
 
 
-# --- groups: pure -------------------------------------------------------------------------------------
-
 def groups(volume: Volume) -> Iterator[Group]:
     """Yield the group of a volume and, if it has several spans, those of its spans. Below a member is its key."""
     fields, why = volume.fields, _why_unknown(volume)
@@ -179,12 +170,11 @@ def groups(volume: Volume) -> Iterator[Group]:
     members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
         Member('', 'missing', len(drives) + each) for each in range(min(_missing(volume, span), MOST_MEMBERS))))
                for span, drives in volume.spans.items()]
-    progress = min(100.0, float(fields['progress'])) if 'progress' in fields else None
     whole = Group(name, clean(fields.get('name', name), _NAME), 'hardware', '', activity=_activity(volume),
-                  progress=progress, doubts=volume.doubts)
+                  progress=float(fields['progress']) if 'progress' in fields else None, doubts=volume.doubts)
     spares = tuple(_member(drive, None) for drive in volume.spares)
     if why or len(members) == 1:
-        every = tuple(member for span in members for member in span)[:MOST_MEMBERS]
+        every = [member for span in members for member in span][:MOST_MEMBERS]
         yield whole._replace(level='' if why else _level(volume, *volume.spans), slots=len(every),
                              members=(*every, *spares), unknown=why)
         return
@@ -257,10 +247,7 @@ def _why_unknown(volume: Volume) -> str:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
               system: System = LINUX, verdicts: Sequence[Verdict] = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups with the volumes that *ask* returns, and its notes. verdicts: with their disks.
-
-    A drive in a volume leaves the group of the drives whose volumes are not known.
-    """
+    """Return the known groups with the volumes that *ask* returns in place of what is known of their drives."""
     found, notes = ask()
     names = _disks(found, verdicts)
     taken = {disk for disks in names.values() for disk in disks}
@@ -280,52 +267,52 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], 
 
 
 def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
-    """Return the disks of each drive that is one of this run."""
-    every = {drive['key']: _disks_of(drive, volume.tool, verdicts) for volume in found
-             for drives in (*volume.spans.values(), volume.spares) for drive in drives}
+    """Return the disks of each drive of this run: of the verdict with its serial number or, without, its address."""
+    every: dict[str, tuple[str, ...]] = {}
+    for drive, tool in {drive['key']: (drive, volume.tool) for volume in found
+                        for drives in (*volume.spans.values(), volume.spares) for drive in drives}.values():
+        serial, *others = (re.sub('[^0-9A-Z]', '', each.upper()) for each in (
+            drive.get('serial', ''), *(verdict.identity.serial for verdict in verdicts)))
+        address = tool.get('address', '').format(**{key: drive.get(key, '-') for key in ('number', 'channel', 'id')})
+        same = {verdict.place.disks for verdict, other in zip(verdicts, others)
+                if min(len(serial), len(other)) >= _SERIAL and (serial in other or other in serial)} or {
+            verdict.place.disks for verdict, other in zip(verdicts, others)
+            if not (serial and other) and re.fullmatch(address, base(verdict.device))}
+        every[drive['key']] = same.pop() if len(same) == 1 else ()
     return {key: disks for key, disks in every.items() if disks and list(every.values()).count(disks) == 1}
-
-
-def _disks_of(drive: Fields, tool: Json, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """Return the disks of the one verdict with the serial number of a drive or, without that, with its address."""
-    serial, *others = (re.sub('[^0-9A-Z]', '', each.upper()) for each in (
-        drive.get('serial', ''), *(verdict.identity.serial for verdict in verdicts)))
-    address = tool.get('address', '').format(**{key: drive.get(key, '-') for key in ('number', 'channel', 'id')})
-    same = {verdict.place.disks for verdict, other in zip(verdicts, others)
-            if min(len(serial), len(other)) >= _SERIAL and (serial in other or other in serial)} or {
-        verdict.place.disks for verdict, other in zip(verdicts, others)
-        if not (serial and other) and re.fullmatch(address, base(verdict.device))}
-    return same.pop() if len(same) == 1 else ()
 
 
 # --- commands -----------------------------------------------------------------------------------------
 
 def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
     """Return the volumes that the first tool with any reports for each family of controllers, and why some do not."""
-    found: dict[str, tuple[Volume, ...]] = {}
-    failed: dict[str, str] = {}
-    folders = FOLDERS.split(':')
+    found: dict[str, Sequence[Volume]] = {}
+    failed = {'': f'no tool of a RAID controller was found in {FOLDERS}'}
     for tool, program, family in _PROGRAMS:
-        if not found.get(family) and any(os.access(f'{folder}/{program}', os.X_OK) for folder in folders):
+        if not found.get(family) and any(os.access(f'{each}/{program}', os.X_OK) for each in FOLDERS.split(':')):
             printed, why = _asked(tool, program)
-            found[family] = volumes(printed, tool, program)
-            failed[family] = why or f'{program} reports no volume' * (not found[family])
-    none = f'none of {", ".join(program for _, program, _ in _PROGRAMS)} was found in {FOLDERS}'
+            in_part = (doubt(f'was not shown in full by {program}', f'{program} {" ".join(tool["commands"][-1])}'),)
+            found[family] = [volume._replace(doubts=(*volume.doubts, *in_part * bool(why)))
+                             for volume in volumes(printed, tool, program)]
+            failed.update({'': '', family: why or f'{program} reports no volume' * (not found[family])})
     return [volume for each in found.values() for volume in each], [
         Coded('controllers-missing', f'the redundancy of RAID volumes is unknown: {why}')
-        for why in (failed.values() if found else [none]) if why]
+        for why in failed.values() if why]
 
 
 def _asked(tool: Json, program: str) -> tuple[Sequence[Fields], str]:
     """Return the rows of all outputs of a tool, and why some are missing. After a failure, it is not asked again."""
     found: list[Fields] = []
-    numbers, why = [''], ''
+    numbers = ['']
     if 'list' in tool:
         text, why = linux.output((program, *tool['list']), FOLDERS, TIME_LIMIT)
-        numbers = [match[1] for match in map(_matching(tool['numbers']), text.splitlines()) if match][:_MOST]
-    for number, command in ((number, command) for number in numbers for command in tool['commands']):
+        numbers = [match[1] for match in map(_matching(tool['numbers']), text.splitlines()) if match][:MOST_CONTROLLERS]
+        if why:
+            return (), why
+    commands = [(number, command) for number in numbers for command in (*tool['commands'], *tool.get('more', ()))]
+    for number, command in commands:
         text, why = linux.output((program, *(word.format(number) for word in command)), FOLDERS, TIME_LIMIT)
         found += rows(text, tool, number)
         if why:
-            break
-    return found, why
+            return found, why if command in tool['commands'] else ''
+    return found, ''
