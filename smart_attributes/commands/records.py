@@ -69,7 +69,7 @@ example:
             option('--dmsetup', dest='asked', action='append_const', const='dmsetup',
                    help='as root, run dmsetup status, for 5 seconds at most, to know the redundancy of LVM RAID'),
             option('--controllers', dest='asked', action='append_const', const='controllers',
-                   help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf and others), '
+                   help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...), '
                         'for 10 seconds at most each, to know the redundancy of their volumes'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
                    help='also list increases, counters set back, and added, removed or moved drives of this period, '

@@ -16,12 +16,13 @@ from .. import files
 from ..constants import LARGEST_SMALL_FILE, LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
 from ..constants import LONGEST_GIVEN_NAME as _NAME
 from ..errors import Coded
-from ..model import Group, Member, doubt
+from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.device_types import base
 from ..reading.system import LINUX
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument, clean
+from .survival import doubt
 
 if TYPE_CHECKING:
     from ..model import Verdict
