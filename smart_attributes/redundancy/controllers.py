@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .. import files
 from ..constants import LARGEST_SMALL_FILE, LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
-from ..constants import LONGEST_GIVEN_NAME as _NAME
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
@@ -39,9 +38,7 @@ _PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].item
 TIME_LIMIT = 10.0       # seconds for each command
 _SERIAL = 6                        # characters that a serial number has at least
 _UNREADY = ('resync', 'reshape')   # while these run, a volume has less redundancy than its level promises
-_RUNNING, _TOLD = (*_UNREADY, 'check', 'recover'), (('states', 'state'), ('activities', 'activity'))
 _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_sync')
-_OF_A_VOLUME = ('where', 'span', 'slot')   # the fields of a drive that differ if several volumes share it
 
 
 class Volume(NamedTuple):
@@ -54,8 +51,6 @@ class Volume(NamedTuple):
     spares: Sequence[Fields]
     doubts: tuple[Coded, ...]
 
-
-# --- from outputs to groups: pure -----------------------------------------------------------------------------
 
 def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     """Return what a tool says about each thing, in the same words for all tools. controller: if it is not printed."""
@@ -124,18 +119,18 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
     for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):
         keys = [(fields.get('controller', ''), key, fields[key]) for key in ('place', 'serial') if key in fields]
         drive: Fields = next((known[key] for key in keys if key in known), {})
-        own = {key: fields[key] for key in _OF_A_VOLUME if key in fields}
+        own = {key: fields[key] for key in ('where', 'span', 'slot') if key in fields}
         _add(drive, {key: value for key, value in fields.items() if key not in (*own, 'kind')})
         known.update(dict.fromkeys(keys, drive))
         _add(parts.setdefault((own.get('where'), id(drive) if keys else tuple(fields.items())), (drive, {}))[1], own)
-    return [{**drive, **own, 'is': _state(drive, tool), 'key': ' '.join(filter(None, (
+    return [{**drive, **own, 'kind': 'drive', 'is': _state(drive, tool), 'key': ' '.join(filter(None, (
         program, 'controller', drive.get('controller'), 'drive', drive.get('place', drive.get('serial', '')))))}
             for drive, own in parts.values()]
 
 
 def _state(drive: Fields, tool: Json) -> str:
     """Return the state of a drive; besides those of a member, it can be "unused"."""
-    said = [_meaning(tool['drives'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
+    said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
     # An active spare holds the data of another drive, but the outputs do not agree in what they say about that one.
     return state if 'spare' not in drive else 'unknown' if 'active' in drive['spare'] else \
@@ -149,48 +144,47 @@ def _meaning(table: Mapping[str, str], said: str) -> str | None:
 def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], tool: Json, program: str) -> Volume:
     """Return a volume with its drives, and with what is said about its array and its controller."""
     where = fields.get('where', '')
-    for row in found:
-        if row['kind'] in ('controller', 'section', 'array') and row.get('where', where) == where and \
-                row.get('controller') == fields.get('controller'):
+    here = [row for row in (*found, *drives) if row.get('controller') == fields.get('controller')]
+    for row in here:
+        if row['kind'] in ('controller', 'section', 'array') and row.get('where', where) == where:
             _add(fields, {key: value for key, value in row.items() if key in ('trouble', *tool['doubts'])})
-    own = [each for each in drives if each.get('controller') == fields.get('controller')
-           and each.get('where', where if each['is'] == 'spare' else '') == where]
+    spares = [each for each in here if each.get('is') == 'spare' and each.get('where', where) == where]
     spans: dict[str, list[Fields]] = {}
-    for drive in own if where else ():
-        if drive['is'] != 'spare':
+    for drive in here:
+        if drive.get('is', 'spare') != 'spare' and drive.get('where') == where:
             spans.setdefault(drive.get('span', ''), []).append(drive)
     names = {'program': program, **{key: argument(fields.get(key, ''), 'N') for key in ('controller', 'number')}}
-    return Volume(tool, program, fields, spans, [each for each in own if each['is'] == 'spare'], tuple(
+    return Volume(tool, program, fields, spans, spares, tuple(
         doubt(why, remedy.format(**names)) for key, (why, remedy) in tool['doubts'].items() if key in fields))
 
 
 def groups(volume: Volume) -> Iterator[Group]:
     """Yield the group of a volume and, if it has several spans, those of its spans. Below a member is its key."""
     fields, why = volume.fields, _why_unknown(volume)
-    name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}', _NAME)
+    name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}')
     members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
         Member('', 'missing', len(drives) + each) for each in range(min(_missing(volume, span), MOST_MEMBERS))))
                for span, drives in volume.spans.items()]
-    whole = Group(name, clean(fields.get('name', name), _NAME), 'hardware', '', activity=_activity(volume),
+    whole = Group(name, clean(fields.get('name', name)), 'hardware', '', activity=_activity(volume),
                   progress=float(fields['progress']) if 'progress' in fields else None, doubts=volume.doubts)
     spares = tuple(_member(drive, None) for drive in volume.spares)
     if why or len(members) == 1:
         every = [member for span in members for member in span][:MOST_MEMBERS]
         yield whole._replace(level='' if why else _level(volume, *volume.spans), slots=len(every),
                              members=(*every, *spares), unknown=why)
-        return
-    yield Group(name, whole.name, 'hardware', 'raid0', len(members), members=tuple(
-        Member(f'span {span}', 'in_sync', slot, (f'{name} span {span}',)) for slot, span in enumerate(volume.spans)))
-    for span, each in zip(volume.spans, members):
-        yield whole._replace(id=f'{name} span {span}', name=f'{whole.name} span {span}', level=_level(volume, span),
-                             slots=len(each), members=(*each, *spares))
+    else:
+        yield Group(name, whole.name, 'hardware', 'raid0', len(members), members=tuple(Member(
+            f'span {span}', 'in_sync', slot, (f'{name} span {span}',)) for slot, span in enumerate(volume.spans)))
+        for span, each in zip(volume.spans, members):
+            yield whole._replace(id=f'{name} span {span}', name=f'{whole.name} span {span}', slots=len(each),
+                                 level=_level(volume, span), members=(*each, *spares))
 
 
 def _member(drive: Fields, slot: int | None) -> Member:
     """Return a drive as a member. An unused drive in a volume contradicts itself."""
     name, detail = drive.get('place', drive.get('serial', '')), drive.get('state', drive.get('presence', ''))
-    return Member(clean(name, _NAME), drive['is'].replace('unused', 'unknown'), slot, (drive['key'],) * bool(name),
-                  clean(detail, _NAME) if drive['is'] not in ('in_sync', 'spare') else '')
+    return Member(clean(name), drive['is'].replace('unused', 'unknown'), slot, (drive['key'],) * bool(name),
+                  clean(detail) * (drive['is'] not in ('in_sync', 'spare')))
 
 
 def _missing(volume: Volume, span: str) -> int:
@@ -215,9 +209,9 @@ def _level(volume: Volume, span: str) -> str:
 
 def _activity(volume: Volume) -> str:
     """Return what is running, as in Group."""
-    said = [_meaning(volume.tool[table], volume.fields.get(key, '')) for table, key in _TOLD]
+    said = (_meaning(volume.tool[f'{key}_is'], volume.fields.get(key, '')) for key in ('state', 'activity'))
     is_rebuilding = any(drive['is'] == 'rebuilding' for drives in volume.spans.values() for drive in drives)
-    return next((each for each in said if each in _RUNNING), 'recover' if is_rebuilding else '')
+    return next((each for each in said if each in (*_UNREADY, 'check', 'recover')), 'recover' * is_rebuilding)
 
 
 def _why_unknown(volume: Volume) -> str:
@@ -225,18 +219,19 @@ def _why_unknown(volume: Volume) -> str:
     fields, tool, spans, activity = volume.fields, volume.tool, volume.spans, _activity(volume)
     drives = [drive for span in spans.values() for drive in span]
     slots = [(each.get('span'), each['slot']) for each in drives if 'slot' in each]
-    state, level, task = (clean(fields.get(key, 'none'), _NAME) for key in ('state', 'level', 'activity'))
-    meaning, states = _meaning(tool['states'], state), {each['is'] for each in drives}
+    state, level, task = (clean(fields.get(key, 'none')) for key in ('state', 'level', 'activity'))
+    meaning, states = _meaning(tool['state_is'], state), {each['is'] for each in drives}
     is_whole, is_bad = meaning == 'whole', states != {'in_sync'} or any(_missing(volume, span) for span in spans)
     is_split = len(spans) == 1 or ('' not in spans and int(fields.get('depth', len(spans))) == len(spans))
     reasons = (
         (any('twice' in each for each in (fields, *drives, *volume.spares)) or len(set(slots)) < len(slots),
          'it twice, with differences'),
         ('controller' not in fields, 'a volume of no controller'),
+        ('parity' in fields and 'activity' not in fields, 'no state of its parity'),
         (not 0 < len(drives) <= MOST_MEMBERS, f'{len(drives)} drives of it'),
         (activity in _UNREADY, f'that a {activity} is running, and it is not redundant before that ends'),
         (meaning is None, f'the state {state}'),
-        ('activity' in fields and _meaning(tool['activities'], task) is None, f'the activity {task}'),
+        ('activity' in fields and _meaning(tool['activity_is'], task) is None, f'the activity {task}'),
         (not is_split or not all(_level(volume, span) for span in spans),
          f'the level {level} and {len(drives)} drives of it'),
         (not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}, 'a state of a drive that is not known here'),
