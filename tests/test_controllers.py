@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from conftest import ROOT, SHARED, SOON
+from conftest import ROOT, SHARED, SOON, drive
 
+from smart_attributes import main
 from smart_attributes.errors import Identity
 from smart_attributes.model import Device, Group, Member, Place, State, Verdict
+from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import controllers, dependence
 from smart_attributes.redundancy.replacement import Drive, machine
@@ -437,6 +439,24 @@ def test_without_any_tool_there_is_one_note(installed):
     found, (note,) = controllers.ask()
     assert (found, note.code) == ([], 'controllers-missing')
     assert 'no tool of a RAID controller was found' in str(note)
+
+
+@pytest.mark.parametrize('asked', [True, False])
+def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked):
+    """The drive with DID 2 has failed: with the answer of the tool, the other one is known to hold the data."""
+    install, calls = installed
+    install('storcli64', f'cat {SAMPLES}/storcli-raid1-of-one-volume.json')
+    for number, name in ((1, 'intel-s3500-healthy'), (2, 'hgst-failed')):
+        fake.answers(read_arguments('/dev/bus/0', f'megaraid,{number}'), drive(name))
+    main.run(['triage', '-p', fake.path, '--nosudo', '--no-history', '-d', 'megaraid,1-2@/dev/bus/0', '--json',
+              *['--controllers'] * asked], [])
+    document = json.loads(capsys.readouterr().out)
+    step = next(each for each in document['replace_order'] if each['name'] == 'bus_0_megaraid_2')
+
+    assert step['label'] == ('next' if asked else 'copy first')
+    levels = [group['level'] for group in document['groups'] if group['kind'] == 'hardware']
+    assert levels == ['raid1' if asked else None]
+    assert calls.exists() == asked
 
 
 def test_a_tool_has_ten_seconds():
