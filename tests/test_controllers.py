@@ -196,6 +196,27 @@ def test_what_is_not_understood_is_unknown_with_the_reason(old, new, why):
     assert (group.level, group.unknown) == ('', f'storcli reports {why}')
 
 
+QUEUED, SPARED = text_of('hpssacli-raid5-queued.txt'), text_of('ssacli-raid10-spare.txt')
+TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
+
+
+@pytest.mark.parametrize(('tool', 'text', 'why'), [
+    ('arcconf', FIVE.replace('Segment 1 ', 'Segment 0 '), 'it twice, with differences'),
+    ('arcconf', FIVE.replace(' : Optimal', ' : Optimal\n   Number of segments : 3', 1),
+     'the level 5 and 4 drives of it'),                                               # one too many
+    ('arcconf', TEN.replace('Group 1, Segment 1', 'Segment 1'), 'the level 10 and 4 drives of it'),
+    ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 and 4 drives of it'),
+    ('ssacli', QUEUED.replace('         Parity Initialization Status: Queued\n', ''), 'no state of its parity'),
+    ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 and 5 drives of it'),
+    ('ssacli', text_of('ssacli-raid1-detail.txt').replace('      Status: OK\n', '      Status: Failed Drive\n', 1),
+     'the state OK, but others of its drives')])
+def test_what_contradicts_itself_is_unknown_with_the_reason(tool, text, why):
+    if text == 'depth':
+        text = MEGACLI.format('Optimal', SECOND.format('Online')).replace('Depth          : 2', 'Depth          : 3')
+    group, *_ = read(text, tool, '1').popitem()[1]
+    assert (group.level, group.unknown) == ('', f'{tool} reports {why}')
+
+
 def test_a_missing_drive_that_is_not_listed_counts_as_missing():
     data = json.loads(VDS.replace('"Optl"', '"Dgrd"'))
     del data['Controllers'][0]['Response Data']['PDs for VD 0'][1]
@@ -343,6 +364,7 @@ def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of
     ('ssacli-raid1-detail.txt', [verdict('cciss,0', '/dev/sg0', 'SN3I119999')], 0),
     ('arcconf-raid10-four.txt', [verdict('aacraid,0,0,3', '/dev/sg3')], 1),
     ('arcconf-raid10-rebuild.txt', [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-WCAW36405341')], 1),
+    ('arcconf-raid10-rebuild.txt', [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-OFANOTHER')], 0),
     ('arcconf-raid1-serveraid.txt', [verdict('aacraid,0,0,1', '/dev/sg3')], 1),
     ('arcconf-raid1-serveraid.txt', [verdict('aacraid,0,0,1', '/dev/sg3'), verdict('aacraid,1,0,1', '/dev/sg9')], 0),
     ('storcli2-raid0.json', [verdict('mpi3mr,312')], 1), ('storcli2-raid0.json', [verdict('megaraid,312')], 1),
@@ -351,6 +373,25 @@ def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(n
     known, _ = controllers.completed((), lambda: told(name), machine_of, drives)
     disks = {each.device.address for each in drives}
     assert sum(bool(disks.intersection(member.on)) for group in known for member in group.members) == matched
+
+
+def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
+    text = text_of('storcli-raid1-of-one-volume.json')
+    found = [volume for number in '01' for volume in controllers.volumes(controllers.rows(text.replace(
+        '"Controller": 0', f'"Controller": {number}'), TOOL['storcli']), TOOL['storcli'])]
+    known, _ = controllers.completed((), lambda: (found, []), machine_of, [verdict('megaraid,1')])
+
+    assert {volume.fields['controller'] for volume in found} == {'0', '1'}
+    assert not any('megaraid,1@/dev/bus/0' in member.on for group in known for member in group.members)
+
+
+def test_a_volume_is_not_below_itself(machine_of):
+    """A controller that passes the serial number of a single drive on: the volume is the drive."""
+    itself = verdict('megaraid,2')._replace(place=Place(disks=('sda',)))
+    known, _ = controllers.completed((), lambda: told('storcli-raid1-of-one-volume.json'), machine_of, [itself])
+
+    assert [group.id for group in known] == ['storcli controller 0 volume 0']
+    assert ('sda',) in [member.on for group in known for member in group.members]
 
 
 def test_two_volumes_do_not_share_a_disk(machine_of):
@@ -409,6 +450,17 @@ def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
     assert [(volume.tool['name'], volume.fields['level']) for volume in found] == [('storcli', 'RAID5')]
     assert notes == []
     assert 'MegaCli64' not in calls.read_text()
+
+
+@pytest.mark.parametrize(('failing', 'is_doubted'), [('/call/vall', True), ('/call/eall/sall', False)])
+def test_an_answer_in_part_is_doubted_unless_only_serial_numbers_are_missing(installed, failing, is_doubted):
+    install, _ = installed
+    install('storcli64', f'[ $1 = {failing} ] && exit 1; cat {SAMPLES}/storcli-raid1-sas3508.json')
+    (volume,), notes = controllers.ask()
+
+    doubt = 'was not shown in full by storcli64; run: storcli64 /call/vall show all J nolog'
+    assert [str(each) for each in volume.doubts] == [doubt] * is_doubted
+    assert [note.code for note in notes] == ['controllers-missing'] * is_doubted
 
 
 def test_a_controller_is_asked_by_its_number(installed):
