@@ -68,6 +68,9 @@ example:
                    help='run zpool status, for 5 seconds at most, to know the redundancy of ZFS pools'),
             option('--dmsetup', dest='asked', action='append_const', const='dmsetup',
                    help='as root, run dmsetup status, for 5 seconds at most, to know the redundancy of LVM RAID'),
+            option('--controllers', dest='asked', action='append_const', const='controllers',
+                   help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...), '
+                        'for 10 seconds at most each, to know the redundancy of their volumes'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
                    help='also list increases, counters set back, and added, removed or moved drives of this period, '
                         'such as 24h or 30d'), _NAMES),
