@@ -13,7 +13,7 @@ from .options import FORMATS, LABELS, STATE_WORDS, OptionGroup
 if TYPE_CHECKING:
     from typing import Any
 
-    from .options import Option as Option  # noqa: PLC0414  records takes the name from here
+    from .options import Option
 
 
 def option(*spellings: str, **arguments: Any) -> Option:
