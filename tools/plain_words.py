@@ -24,8 +24,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / 'tools/private_words.json'
 LIMITS = {'documents': 1.0, 'help': 1.0, 'messages': 1.0, 'docstrings': 3.0}
+# The help of the commands.
+RECORDS = ('smart_attributes/commands/records.json', 'smart_attributes/command_line/option_groups.json')
 # What other programs printed or wrote; and what is a copy of a text that is counted elsewhere.
-RECORDS = 'smart_attributes/commands/records.json'   # the help of the commands
 LEFT_OUT = ('LICENSE', 'doc/check_smart_attributes.8', 'contrib/bash-completion')
 SHORTEST = 3  # words: a string of fewer is a name, not a sentence
 SQL = re.compile(r'(?:ALTER|CREATE|DELETE|DROP|INSERT|PRAGMA|SELECT|UPDATE|WITH) ')  # a statement, not a sentence
@@ -113,10 +114,9 @@ def of_data(name: str) -> Iterator[Sentence]:
 def of_records(name: str) -> Iterator[Sentence]:
     """Yield the sentences of the help of the commands."""
     data = json.loads((ROOT / name).read_text())
-    for each in data['commands']:
-        yield from _sentences('help', name, each['summary'])
-        yield from _sentences('help', name, '\n'.join(each['epilog']))
-    for each in (*data['groups'].values(), *data['commands']):
+    for each in data.values() if isinstance(data, dict) else data:
+        yield from _sentences('help', name, each.get('summary', ''))
+        yield from _sentences('help', name, '\n'.join(each.get('epilog', ())))
         for arguments in each['options'].values():
             yield from _sentences('help', name, arguments['help'])
 
@@ -170,7 +170,7 @@ def sentences(files: Sequence[str]) -> Iterator[Sentence]:
             continue
         if name.endswith('.md') or name in {'README', 'CHANGELOG'}:
             yield from of_document(name)
-        elif name == RECORDS:
+        elif name in RECORDS:
             yield from of_records(name)
         elif re.fullmatch(r'attributes\.json|smart_attributes/(?:\w+/)?\w+\.json|thresholds/[^/]*\.json', name):
             yield from of_data(name)

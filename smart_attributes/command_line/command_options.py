@@ -1,25 +1,13 @@
-"""The options that single commands have, and the values of these options; a check needs none of them."""
+"""The values of the options that single commands have; a check needs none of them. Defaults are in their records."""
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 
-from ..constants import ENDINGS
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..typed import Json
 
-
-def ending(text: str) -> tuple[str, str]:
-    """Return a serial number and how its drive ended, of the argument of --ended. Raises ArgumentTypeError."""
-    serial, _, how = text.rpartition('=')
-    if not serial or how not in ENDINGS:
-        raise argparse.ArgumentTypeError(f'"{text}" is not SERIAL=HOW; choose HOW from {", ".join(ENDINGS)}')
-    return serial, how
-
-
-# --- values of one command; their defaults are in its record ---------------------
 
 class TriageOptions(NamedTuple):
     """The output of triage in addition to its table, or instead of it."""

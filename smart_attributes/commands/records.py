@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from .. import files
 from ..command_line import command_options as own
 from ..command_line import option_groups as groups
-from ..command_line.options import USER, Command, OptionGroup
-from ..constants import LARGEST_FILE
+from ..command_line.options import Command
+from ..constants import LARGEST_SMALL_FILE
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..command_line.options import Option
     from ..typed import Json
 
 
@@ -39,31 +38,17 @@ def _page(document: Json) -> str:
 
 # --- the records ----
 
-# Functions for the argument of an option, and values that are set elsewhere. A form of triage's document comes with the
-# path of its file, or None if it is printed.
-_VALUES: Mapping[str, Any] = {
-    '@duration': groups.duration, '@ending': own.ending, '@expected': groups.expected, '@seconds': groups.seconds,
-    '@config': files.CONFIG, '@user': USER, '@json': (_json, None), '@page': lambda path: (_page, path)}
-
-
-def _options(given: Mapping[str, Json]) -> tuple[Option, ...]:
-    """Return options. given: the arguments of add_argument() by the spellings of an option."""
-    return tuple(groups.option(*spellings.split(), **{
-        key: _VALUES.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()})
-        for spellings, arguments in given.items())
-
-
-def _group(name: str) -> OptionGroup:
-    """Return a group of options, from records.json or shared with check."""
-    given = _DATA['groups'].get(name)
-    return OptionGroup(given['title'], _options(given['options'])) if given else getattr(groups, name)
+# A form comes with the path of its file, or None if it is printed.
+_VALUES: Mapping[str, Any] = {**groups.VALUES, '@json': (_json, None), '@page': lambda path: (_page, path)}
 
 
 def _record(given: Json) -> Command:
-    values = given['values'] and getattr(own, given['values'])
-    return Command(**{**given, 'epilog': '\n'.join(given['epilog']), 'values': values,
-                      'groups': tuple(map(_group, given['groups'])), 'options': _options(given['options'])})
+    return Command(**{**given, 'epilog': '\n'.join(given['epilog']),
+                      'groups': tuple(groups.GROUPS[name] for name in given['groups']),
+                      'options': groups.options(given['options'], _VALUES),
+                      'values': given['values'] and getattr(own, given['values'])})
 
 
-_DATA = json.loads(files.content(f'{files.PROGRAM}/commands/records.json', LARGEST_FILE))
-OTHERS = tuple(map(_record, _DATA['commands']))   # in the order of --help and the man page
+# In the order of --help and the man page.
+OTHERS = tuple(map(_record, json.loads(
+    files.content(f'{files.PROGRAM}/commands/records.json', LARGEST_SMALL_FILE))))
