@@ -119,7 +119,7 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
     for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):
         keys = [(fields.get('controller', ''), key, fields[key]) for key in ('place', 'serial') if key in fields]
         drive: Fields = next((known[key] for key in keys if key in known), {})
-        own = {key: fields[key] for key in ('where', 'span', 'slot') if key in fields}
+        own: dict[str, str | None] = {key: fields[key] for key in ('where', 'span', 'slot') if key in fields}
         _add(drive, {key: value for key, value in fields.items() if key not in (*own, 'kind')})
         known.update(dict.fromkeys(keys, drive))
         _add(parts.setdefault((own.get('where'), id(drive) if keys else tuple(fields.items())), (drive, {}))[1], own)
