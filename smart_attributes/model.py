@@ -271,8 +271,15 @@ class Member(NamedTuple):
     slot: int | None = None    # its place in the group; None: it has none, such as a spare
     on: tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
     detail: str = ''              # the state as the system reports it, if that says more
-    # why it may not hold all that it should although it is in sync; each with the command that removes the doubt
-    doubts: tuple[str, ...] = ()
+    # why it may not hold all that it should although it is in sync: see doubt()
+    doubts: tuple[Coded, ...] = ()
+
+
+def doubt(why: str, remedy: str) -> Coded:
+    """Return a reason to doubt a copy. why: a clause. remedy: the command that removes the doubt."""
+    # Sentences have no ">", so a command with it stands only in the plan.
+    told = 'triage --plan has the command' if '>' in remedy else f'run: {remedy}'
+    return Coded('', f'{why}; {told}', why=why, remedy=remedy)
 
 
 class Group(NamedTuple):
@@ -295,7 +302,7 @@ class Group(NamedTuple):
     used_as: tuple[str, ...] = ()  # mount points; "swap"
     missing: int = 0              # members known to be gone or stale, but not which ones
     unknown: str = ''             # why its redundancy is not known
-    doubts: tuple[str, ...] = ()  # as of a member, if they concern all of its members
+    doubts: tuple[Coded, ...] = ()  # as of a member, if they concern all of its members
 
 
 class Place(NamedTuple):

@@ -383,8 +383,7 @@ def test_a_command_contains_no_hostile_mount_point(machine, point, shown):
     machine.mounted('/dev/sda1', point, 'btrfs', '0:40')
 
     [doubt] = found(machine)[f'btrfs {UUID}'].doubts
-    assert doubt.endswith(f'run: btrfs scrub start -B {shown}, and if it corrects all of them: '
-                          f'btrfs device stats -z {shown}')
+    assert doubt.endswith(f'run: btrfs scrub start -B {shown} && btrfs device stats -z {shown}')
 
 
 def test_a_pulled_disk_is_counted_once(machine):

@@ -259,7 +259,7 @@ def test_a_command_contains_no_hostile_name_of_a_pool(name):
     text = table([(1, 'mirror-0'), (2, '/dev/a'), (2, '/dev/b')], name).replace('No known data errors', '1 data errors')
     commands = [doubt.partition('; run: ')[2] for group in groups_of(text).values() for doubt in group.doubts]
 
-    assert commands in ([], ['zpool scrub POOL, and if it repairs everything: zpool clear POOL'])
+    assert commands in ([], ['zpool scrub -w POOL && zpool clear POOL'])
     assert commands or '\n' in name  # a line break makes it an output that is not understood
 
 

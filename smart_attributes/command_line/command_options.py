@@ -71,6 +71,7 @@ class TriageOptions(NamedTuple):
     forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; with a file, or printed
     since: int                          # seconds to look back; 0: not at all
     asked: tuple[str, ...] = ()         # programs to ask for the state of groups: "zpool", "dmsetup"
+    plan: bool = False
 
 
 class ListOptions(NamedTuple):

@@ -62,6 +62,8 @@ example:
   {PROGRAM} triage --report tickets/ --json''', _JUDGED, (
             _form('--json', _json, help='print JSON'),
             _form('--html', _page, 'FILE', help='write one self-contained page: recommended actions, then all drives'),
+            option('--plan', action='store_true',
+                   help='also print the steps of each replacement, with their commands; nothing is carried out'),
             option('--zpool', dest='asked', action='append_const', const='zpool', default=[],
                    help='run zpool status, for 5 seconds at most, to know the redundancy of ZFS pools'),
             option('--dmsetup', dest='asked', action='append_const', const='dmsetup',

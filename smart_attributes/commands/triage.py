@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ..check import fence, history_answers
 from ..check.survey import Survey
@@ -16,7 +16,9 @@ from ..words import sentence
 from . import person, smartd_import
 
 if TYPE_CHECKING:
+    from ..model import Item
     from ..typed import Json, MutableJson
+    from ..work.plan import Task
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -60,9 +62,20 @@ def _print_table(found: Survey, options: Options) -> Survey:
     for line in triage_table.lately_lines(found.lately) if found.lately else ():
         print(line)
     if found.verdicts:  # the last lines, because a terminal shows these
-        for line in triage_table.work_list(in_order(found.verdicts, found.machine), plugin.count(found.verdicts)):
+        items = in_order(found.verdicts, found.machine)
+        for line in triage_table.work_list(items, plugin.count(found.verdicts)):
+            print(line)
+        for line in triage_table.plan(_plan(found, items)) if options.own.plan else ():
             print(line)
     return found
+
+
+def _plan(found: Survey, items: Sequence[Item]) -> tuple[Task, ...]:
+    """Return the plan of this machine; none without its groups, as for recorded reports."""
+    from ..redundancy.surroundings import surroundings
+    from ..work.plan import plan
+    groups = [each.group for each in found.machine.groups] if found.machine else []
+    return plan(found.machine, items, surroundings(groups)) if found.machine else ()
 
 
 def _with_lately(found: Survey, options: Options, since: int) -> Survey:
@@ -88,11 +101,13 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 def _document(found: Survey, options: Options) -> MutableJson:
     from ..output import json_document
     from ..redundancy import replacement
+    from ..work.plan import document
     from ..work.work_list import in_order
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
-    of_groups = replacement.document(found.machine, found.verdicts) if found.machine else {}
-    work = json_document.work_list(in_order(found.verdicts, found.machine, now))
+    of_groups = {**replacement.document(found.machine, found.verdicts)} if found.machine else {}
+    items = in_order(found.verdicts, found.machine, now)
+    of_groups.update({'plan': document(_plan(found, items))} if found.machine else {})
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
                                      found.demands, found.remarks, found.lately),
-            **of_groups, 'work': work, **of_this_host, 'made': int(now)}
+            **of_groups, 'work': json_document.work_list(items), **of_this_host, 'made': int(now)}

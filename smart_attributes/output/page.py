@@ -63,6 +63,7 @@ class Content(NamedTuple):
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
+    plan: Sequence[Json] = ()                    # tasks
     lately: Json | None = None                # recent increases, and drives added and removed
     fleet: Json | None = None                 # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
@@ -72,11 +73,11 @@ def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
     document = {**document, 'drives': _readable(document['drives'])}
     found = _seen(todo(document))
-    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work')}
+    data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work', 'plan')}
     return ''.join(rendered(Content(
         json.dumps(_seen({**packed(data), 'made': round(now)}), separators=(',', ':')), _counts(document),
         {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
-        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), Groups(*_seen(groups(document))),
+        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), Groups(*_seen(groups(document))), _seen(document.get('plan', [])),
         _seen(_lately(document.get('lately')))), title, now))
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from ..work.plan import Task
+
 COLOURS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'bold red', State.UNKNOWN: 'magenta'}
 BARS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'red', State.UNKNOWN: 'magenta'}
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
@@ -317,6 +319,21 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         lines += folded
     first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''
     return [*lines, *_folded(counted + first, width)]
+
+
+def plan(tasks: Sequence[Task]) -> list[str]:
+    """Return a plan. Commands are never folded: each is pasted as one line."""
+    width = console(WIDEST).width
+    lines = ['plan: carry out the first task, then print the plan again: it may have changed']
+    for number, task in enumerate(tasks, 1):
+        lines += _folded(f'{number}. {task.title}', width)
+        for place, step in enumerate(task.steps, 1):
+            lines += _folded(f'{number}.{place} {step.what}', width, '  ')
+            lines += _folded(f'only if: {step.need}', width, '      ') if step.need else []
+            lines += [f'      {title}: {command}' for title, commands in (
+                ('see', [step.see]), ('run', step.run), ('wait', [step.until]), ('check', [step.check]))
+                for command in commands if command]
+    return lines if tasks else ['plan: nothing to do']
 
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:

@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
-from ..model import Group, Member
+from ..errors import Coded
+from ..model import Group, Member, doubt
 from ..reading.system import names_in, text_of
 from ..typed import TYPE_CHECKING
 from ..words import argument, clean
@@ -27,7 +28,7 @@ _AT_REST = ('', 'idle', 'frozen')
 _REBUILDING = ('recover', 'resync', 'reshape')
 _RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
 _WORD = 40
-_REPAIR, _RESYNC = 'echo repair > /sys/block/{}/md/sync_action', 'mdadm --readwrite /dev/{0}; mdadm --wait /dev/{0}'
+_REPAIR, _RESYNC = 'mdadm --action=repair /dev/{}', 'mdadm --readwrite /dev/{0}; mdadm --wait /dev/{0}'
 # File of an array -> its content if all members have their data, why they may not, and the command that repairs it.
 _DOUBTS = (
     ('journal_mode', r'(.*\[write-through\].*)?', 'its journal (write-back) has data that no member has yet',
@@ -68,9 +69,9 @@ def array(name: str, devices: Devices) -> Group | None:
                  doubts=_doubts(_DOUBTS, md, name))
 
 
-def _doubts(table: Sequence[tuple[str, str, str, str]], folder: str, array: str) -> tuple[str, ...]:
+def _doubts(table: Sequence[tuple[str, str, str, str]], folder: str, array: str) -> tuple[Coded, ...]:
     """Return why data may be missing, each with the command that removes the doubt."""
-    return tuple(f'{why}; run: {command.format(array)}' for file, form, why, command in table
+    return tuple(doubt(why, command.format(array)) for file, form, why, command in table
                  if not re.fullmatch(form, text_of(f'{folder}/{file}'), re.DOTALL))
 
 
@@ -136,8 +137,8 @@ PROFILES = {'raid0': 'raid0', 'single': 'single', 'dup': 'dup', 'raid5': 'btrfs-
             'raid10': 'btrfs-raid10', 'raid6': 'btrfs-raid6', 'raid1c3': 'raid1c3', 'raid1c4': 'raid1c4'}
 _SPACES = ('data', 'metadata', 'system', 'mixed')
 _ERRORS = re.compile('_errs 0*[1-9]')
-_DOUBT = ('btrfs has counted errors of its devices; run: btrfs scrub start -B {0}, and if it corrects all of them: '
-          'btrfs device stats -z {0}')
+_DOUBT = 'btrfs has counted errors of its devices'
+_REMEDY = 'btrfs scrub start -B {0} && btrfs device stats -z {0}'
 _FILE_SYSTEMS = 256
 
 
@@ -166,7 +167,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
         each.startswith('write_errs ') for each in counters))
     used = tuple(dict.fromkeys(use for each in names for use in devices.used.get(each, ())))
     name = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME] or (used[0] if used else uuid)
-    doubts = (_DOUBT.format(argument(used[0] if used else '', 'MOUNTPOINT')),) if any(
+    doubts = (doubt(_DOUBT, _REMEDY.format(argument(used[0] if used else '', 'MOUNTPOINT'))),) if any(
         map(_ERRORS.search, counters)) else ()
     # A device that was pulled out is already counted as a member.
     missing = max(gone - sum(member.state == 'missing' for member in members), 0)

@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
-from ..model import Group, Member
+from ..model import Group, Member, doubt
 from ..reading import system as linux
 from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -227,7 +227,7 @@ COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
 _LINE = re.compile('(.+): [0-9]+ [0-9]+ raid(?: (.*))?')
 _RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20})'
                    ' (idle|frozen|init|resync|recover|check|repair|reshape) ([0-9]+)(?: [0-9]+(?: [AaD-])?)?')
-_DOUBT = 'its members differ from each other (mismatch count of dm-raid); run: lvchange --syncaction repair {}'
+_DOUBT, _REMEDY = 'its members differ from each other (mismatch count of dm-raid)', 'lvchange --syncaction repair {}'
 # The level of each type. The layout of raid10 is only in `dmsetup table`: whatever it is, one member may fail.
 _LEVELS = {'raid0': 'raid0', 'raid0_meta': 'raid0', 'raid1': 'raid1', 'raid4': 'raid4',
            **dict.fromkeys((f'raid5_{layout}' for layout in ('n', 'la', 'ra', 'ls', 'rs')), 'raid5'),
@@ -287,7 +287,7 @@ def with_status(group: Group, status: Status) -> Group:
                     for place, character in enumerate(status.health))
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
                           progress=status.progress, unknown='',
-                          doubts=(_DOUBT.format(argument(group.name, 'VOLUME')),) * status.has_mismatches)
+                          doubts=(doubt(_DOUBT, _REMEDY.format(argument(group.name, 'VOLUME'))),) * status.has_mismatches)
 
 
 def _member(member: Member, state: str) -> Member:

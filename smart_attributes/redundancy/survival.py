@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+from ..errors import Coded
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -115,21 +116,21 @@ class Stack:
                     self._inside(each, found)
         return found
 
-    def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, str]]:
+    def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
         """Yield why the data on these disks may not be on other members, with the group, from them up to *group*."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
             for member in each.members if is_redundant(each) else ():
                 if not self.is_on(member, disks):
-                    yield from ((each, f'{member.name} {doubt}') for doubt in member.doubts)
+                    yield from ((each, _of_member(member, doubt)) for doubt in member.doubts)
                     yield from self._doubts_below(member)
 
-    def _doubts_below(self, member: Member) -> Iterator[tuple[Group, str]]:
+    def _doubts_below(self, member: Member) -> Iterator[tuple[Group, Coded]]:
         """Yield the doubts about the groups below a member, and about their members."""
         inside = set().union(*(self._inside(each, set()) for each in member.on))
         for group in (self.groups[each] for each in sorted(inside)):
             yield from ((group, doubt) for doubt in group.doubts)
-            yield from ((group, f'{each.name} {doubt}') for each in group.members for doubt in each.doubts)
+            yield from ((group, _of_member(each, doubt)) for each in group.members for doubt in each.doubts)
 
     def is_on(self, member: Member, disks: AbstractSet[str]) -> bool:
         """Return whether any of these disks is below a member."""
@@ -177,6 +178,10 @@ class Stack:
             return None
         members = self._members(group, lost, frozenset((group.id,)))
         return min(_left(stripe, group, members) for stripe in found)
+
+
+def _of_member(member: Member, doubt: Coded) -> Coded:
+    return Coded('', f'{member.name} {doubt}', why=f'{member.name} {doubt.fields["why"]}', remedy=doubt.fields['remedy'])
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:

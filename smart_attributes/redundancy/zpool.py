@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
-from ..model import Group, Member
+from ..model import Group, Member, doubt
 from ..reading import system as linux
 from ..reading.system import LINUX
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -48,10 +48,10 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool      # zpool shows for at least one device of the pool that it lacks data
     disks_of: DisksOf
-    doubt: str = ''      # why all of its devices may lack data, with the remedy
+    doubts: tuple[Coded, ...] = ()   # why all of its devices may lack data
 
 
-_REMEDY = '; run: zpool scrub {0}, and if it repairs everything: zpool clear {0}'
+_REMEDY = 'zpool scrub -w {0} && zpool clear {0}'
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
@@ -112,7 +112,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *pool.others) for leaf in _leaves(vdev))
     name, remedy = clean(pool.name, LONGEST_GIVEN_NAME), _REMEDY.format(argument(pool.name, 'POOL'))
     view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of,
-                 pool.doubt and pool.doubt + remedy)
+                 (doubt(pool.doubt, remedy),) * bool(pool.doubt))
     members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
                       (_id(f'zfs {name}', vdev),)) for place, vdev in enumerate(vdevs)]
     spares = [_member(vdev, None, disks_of)._replace(state='spare') for vdev in pool.spares if vdev.state == 'AVAIL']
@@ -123,10 +123,10 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     for vdev in vdevs:
         for group in _groups_of_vdev(vdev, f'zfs {name}', view):
             yield _doubted(group._replace(level='', unknown=unknown) if unknown else group, bad,
-                           'has errors, so it may lack data' + remedy)
+                           doubt('has errors, so it may lack data', remedy))
 
 
-def _doubted(group: Group, bad: Collection[str], why: str) -> Group:
+def _doubted(group: Group, bad: Collection[str], why: Coded) -> Group:
     """Return a group with a doubt about each device that works but has errors. bad: their names."""
     return group._replace(members=tuple(member._replace(doubts=(why,)) if member.name in bad else member
                                         for member in group.members))
@@ -183,7 +183,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level,
                 len(members), members=members, activity=_ACTIVITIES[scan.function] if scan else '',
                 progress=scan.progress if scan else None, unknown=unknown,
-                doubts=(view.doubt,) * bool(view.doubt))
+                doubts=view.doubts)
     for child in vdev.children:
         if child.children:
             yield from _groups_of_vdev(child, own, view)

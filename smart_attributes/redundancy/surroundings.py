@@ -1,0 +1,105 @@
+"""Read what the commands of a plan need to know of a machine: lasting names, partitions, unused disks, how it boots.
+
+All of it is in /sys and the udev database, which every user may read; what cannot be read is left out.
+Sources: systemd, sd-device (/run/udev/data); UEFI 2.10, 5.3.3 (partition types); GNU GRUB manual, BIOS installation.
+"""
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+
+from ..constants import LONGEST_GIVEN_NAME
+from ..model import Group
+from ..reading.system import LINUX, names_in, text_of
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import argument
+from .block_devices import listed, number_of, title, volumes
+
+if TYPE_CHECKING:
+    from ..reading.system import System
+    from .block_devices import Devices
+
+EFI, BIOS = 'efi', 'bios'
+_TYPES = {'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': EFI, '0xef': EFI, '21686148-6449-6e6f-744e-656564454649': BIOS}
+_LINK = re.compile('^S:(disk/by-id/.+)$', re.MULTILINE)
+_VALUE = re.compile('^E:(ID_FS_TYPE|ID_PART_TABLE_TYPE|ID_PART_ENTRY_TYPE)=(.*)$', re.MULTILINE)
+_LAST = ('disk/by-id/wwn-', 'disk/by-id/nvme-eui.', 'disk/by-id/lvm-', 'disk/by-id/dm-')   # names without the model
+_NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd|md|dm-)[0-9]')
+_SECTOR = 512   # bytes, whatever the sectors of the disk are
+_DELETE = ('device/delete', 'device/device/remove')
+
+
+class Part(NamedTuple):
+    """A partition of a disk."""
+
+    disk: str
+    number: int
+    role: str = ''      # EFI, BIOS (a BIOS boot partition), or ''
+
+
+class Around(NamedTuple):
+    """A machine as the commands of a plan see it. Keys are names of the kernel."""
+
+    paths: Mapping[str, str] = {}              # disk, partition, volume -> path that stays the same
+    kernel: Mapping[str, str] = {}             # title of a volume -> its name of the kernel
+    parts: Mapping[str, Part] = {}             # by partition
+    sizes: Mapping[str, int] = {}              # disk -> bytes
+    deletes: Mapping[str, str] = {}            # disk -> file that detaches it from the system
+    unused: tuple[str, ...] = ()               # disks on which nothing is known, the smallest first
+    missing: Mapping[str, tuple[str, ...]] = {}  # group of btrfs -> numbers of its missing devices
+    has_efi: bool = False                      # the machine was started by UEFI
+    has_led_tool: bool = False
+
+    def path(self, name: str) -> str:
+        """Return the path of a disk, a partition, or a volume by its title, as a word of a command."""
+        return argument(self.paths.get(self.kernel.get(name, name)) or f'/dev/{name}', 'DEVICE')
+
+
+def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
+    """Return what a plan for these groups needs to know."""
+    groups, devices = tuple(groups), listed(system)
+    every = volumes([name for name in devices.names if name.startswith('dm-')], system)
+    notes = {name: _notes(name, devices) for name in (*devices.names, *devices.parts)}
+    paths = {name: _path(name, text) for name, text in notes.items()}
+    paths.update({name: f'/dev/mapper/{volume.name}' for name, volume in every.items() if volume.name})
+    parts = {name: Part(disk, number_of(text_of(f'{system.sys}/block/{disk}/{name}/partition')) or 0,
+                        _TYPES.get(dict(_VALUE.findall(notes[name])).get('ID_PART_ENTRY_TYPE', ''), ''))
+             for name, disk in devices.parts.items()}
+    sizes = {name: _SECTOR * int(text) for name in devices.names
+             for text in [text_of(f'{system.sys}/block/{name}/size')] if re.fullmatch('[0-9]{1,15}', text)}
+    used = {each for group in groups for member in group.members for each in member.on}
+    unused = [name for name in devices.names if name not in used and sizes.get(name) and not _NO_DISK.match(name)
+              and not _VALUE.search(notes[name]) and not _holders(name, devices)]
+    return Around(paths, {title(volume): name for name, volume in every.items() if title(volume)}, parts, sizes,
+                  {name: path for name in devices.names for path in _delete(name, system)},
+                  tuple(sorted(unused, key=lambda name: (sizes[name], name))),
+                  {group.id: _missing(group, system) for group in groups if group.kind == 'btrfs'},
+                  os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK))
+
+
+def _notes(name: str, devices: Devices) -> str:
+    """Return the entry of a device in the udev database; '' without one."""
+    folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
+    number = text_of(f'{devices.system.sys}/block/{folder}/dev')
+    return text_of(f'{devices.system.udev}/b{number}') if number else ''
+
+
+def _path(name: str, notes: str) -> str:
+    """Return the path of a device that is made from its own data, preferring one with the model."""
+    links = sorted(_LINK.findall(notes), key=lambda link: (link.startswith(_LAST), link))
+    return f'/dev/{links[0][:LONGEST_GIVEN_NAME]}' if links and not name.startswith('md') else f'/dev/{name}'
+
+
+def _holders(name: str, devices: Devices) -> bool:
+    """Return whether anything is built on a disk, or it has partitions."""
+    return name in devices.parts.values() or bool(names_in(f'{devices.system.sys}/block/{name}/holders'))
+
+
+def _delete(name: str, system: System) -> list[str]:
+    return [path for path in (f'{system.sys}/block/{name}/{file}' for file in _DELETE) if os.path.exists(path)][:1]
+
+
+def _missing(group: Group, system: System) -> tuple[str, ...]:
+    folder = f'{system.sys}/fs/{group.id.replace(" ", "/")}/devinfo'
+    return tuple(each for each in names_in(folder) if each.isdecimal() and text_of(f'{folder}/{each}/missing') == '1')

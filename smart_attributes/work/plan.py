@@ -1,0 +1,339 @@
+"""The plan of a machine: for each drive to replace, and each group that lacks a member, the steps with their commands.
+
+plan.json holds all words and commands; the documents are made from it, too. Whether a drive may be replaced, and in
+which order, is decided in redundancy.replacement and work_list. A plan is printed and never carried out. Pure.
+"""
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from .. import files
+from ..constants import LARGEST_SMALL_FILE
+from ..model import Group, Item, Member
+from ..redundancy.replacement import BUSY, Drive, Step
+from ..redundancy.sentences import named
+from ..redundancy.surroundings import BIOS, EFI, Around, Part
+from ..redundancy.survival import IN_SYNC, Stack, is_redundant
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import argument, clean, sentence
+from . import actions
+
+if TYPE_CHECKING:
+    from ..redundancy.replacement import Machine
+    from ..typed import Json
+
+_DATA = json.loads(files.content(f'{files.PROGRAM}/work/plan.json', LARGEST_SMALL_FILE))
+PARTS: Mapping[str, Sequence[str]] = _DATA['parts']      # code of a reason -> the parts of its task
+TITLES: Mapping[str, str] = _DATA['titles']
+STEPS: Mapping[str, Json] = _DATA['steps']
+GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
+OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
+MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
+LONGEST = 500                               # characters of a sentence
+NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
+
+
+class PlanStep(NamedTuple):
+    """One step: what must be true, what to type, how long to wait, and how to see that it worked."""
+
+    code: str
+    what: str
+    need: str = ''              # what must be true before, in words
+    see: str = ''               # command whose exit status is 0 if it is true; '': none
+    run: tuple[str, ...] = ()   # commands
+    until: str = ''             # command that returns when the wait is over; '': nothing to wait for
+    check: str = ''             # command whose exit status is 0 if the step has worked; '': none
+
+
+class Task(NamedTuple):
+    """The steps for one drive or one group. A later task is valid only if `triage --plan` still prints it."""
+
+    code: str               # of the reason: a key of PARTS
+    title: str
+    drive: str              # its name in all outputs; '' for a group
+    group: str              # id of the group that decides; '' if none does
+    steps: tuple[PlanStep, ...]
+
+
+class _Place(NamedTuple):
+    """A member of a group that is replaced, and what replaces it."""
+
+    group: Group
+    member: Member
+    kernel: str                      # name of its device in /sys: "sda1"
+    part: Part | None                # None: it is no partition
+    spare: str = ''                  # a spare that the group has; '': a new disk is needed
+    layers: tuple[Group, ...] = ()   # between the disk and the group, the lowest first
+
+
+class _About(NamedTuple):
+    """What a task is about."""
+
+    drive: Drive | None
+    group: Group | None
+    places: Sequence[_Place]
+    words: Json                      # values of the placeholders in plan.json
+    disk: str = ''                   # whose size and partitions a new disk needs
+
+
+def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task, ...]:
+    """Return the tasks of a machine in the order of its work list, then the groups that only lack a member."""
+    maker = _Maker(machine, around)
+    steps = {step.drive.name: step for step in machine.steps}
+    tasks = (task for item in items for task in maker.of_item(item, steps.get(item.drive)))
+    found: dict[tuple[str, str], Task] = {}
+    for task in (*tasks, *maker.degraded()):   # the other drives of a group wait for its first task
+        found.setdefault((task.group, '') if task.code in OF_GROUP else (task.group, task.drive), task)
+    return tuple(found.values())
+
+
+def document(tasks: Iterable[Task]) -> list[Json]:
+    """Return the tasks as objects of the JSON document."""
+    return [{**task._asdict(), 'steps': [{**step._asdict(), 'run': list(step.run)} for step in task.steps]}
+            for task in tasks]
+
+
+class _Maker:
+    """What all tasks of a machine have in common."""
+
+    def __init__(self, machine: Machine, around: Around) -> None:
+        self._around, self._steps = around, machine.steps
+        self._stack = Stack(each.group for each in machine.groups)
+        self._bad = frozenset(disk for step in machine.steps for disk in step.drive.disks
+                              if step.drive.is_failing or step.drive.is_to_replace)
+
+    def of_item(self, item: Item, step: Step | None) -> Iterator[Task]:
+        """Yield the task for a drive, if it has one now."""
+        words = {'drive': clean(item.drive), 'where': f' ({clean(item.place.bay)})' if item.place.bay else '',
+                 'light': f'echo 1 > {argument(item.place.light, "FILE")}' if item.place.light else '',
+                 'why': sentence(step.why if step else '', LONGEST)}
+        if step is None:
+            if item.action in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY):
+                yield _task('use-unknown', _About(Drive(item.drive, frozenset()), None, (), words),
+                            [_step('find-behind', words)])
+            return
+        code, group = step.why.code, self._stack.groups.get(str(step.why.fields.get('group', '')))
+        places = self._places(step.drive)
+        lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
+        if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would take the new member
+            code, group = 'degraded', lacking
+        yield from self._of_code(code, step.drive, group, places, words)
+
+    def degraded(self) -> Iterator[Task]:
+        """Yield a task for each group that has its data but lacks a member."""
+        for group in self._stack.groups.values():
+            if is_redundant(group) and _lacks(group) and group.activity not in BUSY and self._stack.survives(
+                    group, frozenset()):
+                yield from self._of_code('degraded', None, group, (), {'drive': ''})
+
+    def _of_code(self, code: str, drive: Drive | None, group: Group | None, places: Sequence[_Place],
+                 words: Json) -> Iterator[Task]:
+        disk = next((each for each in sorted(drive.disks if drive else ()) if each in self._around.sizes), '')
+        words = {**words, **self._of_disk(disk), **(self._of_group(group) if group else {})}
+        if group and 'restore' in PARTS.get(code, ()):
+            places = self._beside(group)
+            disk = next((self._disk(place.kernel) for place in places), '')
+        about = _About(drive, group, places, words, disk)
+        steps = [each for part in PARTS.get(code, ()) for each in _PART[part](self, about)]
+        if steps:
+            yield _task(code, about, steps)
+
+    # --- the members that are replaced ------------------------------------------------------------------------
+
+    def _places(self, drive: Drive) -> list[_Place]:
+        """Return the members to replace: for all that is used on a drive, the lowest that can be replaced in use."""
+        found: dict[object, _Place] = {}
+        for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
+            chain = self._stack.between(drive.disks, group)
+            holder = next((each for each in chain if is_redundant(each) or each.kind in MOVABLE), chain[0])
+            for member in holder.members:
+                if self._stack.is_on(member, drive.disks):
+                    key = ('lvm', holder.name.partition('/')[0]) if holder.kind == 'lvm' else (holder.id, member.name)
+                    found.setdefault(key, self._place(holder, member, drive.disks)._replace(
+                        layers=tuple(chain[:chain.index(holder)])))
+        return list(found.values())
+
+    def _place(self, group: Group, member: Member, disks: frozenset[str]) -> _Place:
+        """Return a member with the device that is below it. LVM's images have several names."""
+        names = [self._around.kernel.get(name, name) for name in member.name.split(', ')]
+        kernel = next((name for name in names if {name, self._disk(name)} & disks), names[0])
+        spare = next((each.name for each in group.members if each.state == 'spare' and not getattr(each, 'role', '')
+                      and not any(self._stack.disks(below) & self._bad for below in each.on)), '')
+        return _Place(group, member, kernel, self._around.parts.get(kernel), spare * ('spare' in GROUPS.get(
+            group.kind, ())))
+
+    def _disk(self, name: str) -> str:
+        return self._around.parts[name].disk if name in self._around.parts else name
+
+    def _beside(self, group: Group) -> list[_Place]:
+        """Return a healthy member of a group that lacks one: the new member becomes like it."""
+        good = [each for each in group.members if each.state == IN_SYNC]
+        good.sort(key=lambda each: any(self._stack.disks(below) & self._bad for below in each.on))
+        return [self._place(group, each, frozenset())._replace(spare='') for each in good[:1]]
+
+    def _new(self, place: _Place) -> str:
+        """Return the device that becomes the new member, as a word of a command."""
+        if place.spare:
+            return self._around.path(place.spare)
+        crypt = next((each for each in reversed(place.layers) if each.kind == 'luks'), None)
+        return f'/dev/mapper/{argument(crypt.name, "NAME")}-new' if crypt else _new_device(place.part)
+
+    # --- the parts of a task ------------------------------------------------------------------------------------
+
+    def _prepare(self, about: _About) -> Iterator[PlanStep]:
+        """Yield the steps for a new disk with the partitions of the old one, or of one beside the missing one."""
+        if all(place.spare for place in about.places) and about.places:
+            return
+        around, disk = self._around, about.disk
+        size, count = around.sizes.get(disk, 0), sum(part.disk == disk for part in around.parts.values())
+        unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
+        yield _step('new-disk', {**about.words, 'size': size, 'unused': (
+            f'; {unused} looks unused ({around.path(unused)})' if unused else '')})
+        if count:
+            yield _step('partitions', {**about.words, 'source': around.path(disk), 'source_name': disk, 'count': count})
+        for place in about.places:
+            for group in place.layers:
+                yield from self._operation('layer', group, place, about)
+
+    def _members(self, about: _About) -> Iterator[PlanStep]:
+        for place in about.places:
+            state = 'replace' if place.member.state == IN_SYNC else 'drop'
+            name = getattr(place.member, 'role', '') or (
+                state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
+            yield from self._operation(name, place.group, place, about)
+
+    def _restore(self, about: _About) -> Iterator[PlanStep]:
+        for place in about.places:
+            yield from self._operation('restore', place.group, place, about)
+
+    def _copy(self, about: _About) -> Iterator[PlanStep]:
+        if about.group:
+            kind = '' if any(use.startswith('/') for use in about.group.used_as) else about.group.kind
+            yield _step('copy-place', about.words)
+            yield from self._operation('copy', about.group._replace(kind=kind), None, about)
+
+    def _copy_dying(self, about: _About) -> Iterator[PlanStep]:
+        if about.group and any(step.drive.is_failing and self._stack.survives(about.group, step.drive.disks) is False
+                               for step in self._steps):
+            yield from self._copy(about)
+
+    def _rescue(self, about: _About) -> Iterator[PlanStep]:
+        yield _step('copy-place', about.words)
+        for member in about.group.members if about.group else ():
+            if about.group and member.on:
+                place = self._place(about.group, member, frozenset())
+                yield from self._operation('rescue', about.group, place, about)
+
+    def _ask(self, about: _About) -> Iterator[PlanStep]:
+        yield from self._operation('ask', about.group, None, about) if about.group else ()
+
+    def _wait(self, about: _About) -> Iterator[PlanStep]:
+        yield from self._operation('wait', about.group, None, about) if about.group else ()
+
+    def _remedy(self, about: _About) -> Iterator[PlanStep]:
+        disks = about.drive.disks if about.drive else frozenset()
+        for doubt in dict.fromkeys(doubt for group in self._stack.of(disks)
+                                   for _, doubt in self._stack.doubts(disks, group)):
+            yield _step('remedy', {**about.words, **doubt.fields})
+
+    def _boot(self, about: _About) -> Iterator[PlanStep]:
+        """Yield the steps after which the machine starts from the new disk, if it does from the old one."""
+        disks = about.drive.disks if about.drive else ()
+        parts = {name: part for name, part in self._around.parts.items() if part.disk in disks}
+        for name, part in parts.items():
+            if part.role == EFI:
+                words = {**about.words, 'part': self._around.path(name), 'new': _new_device(part),
+                         'number': part.number}
+                is_moved = any(place.kernel == name for place in about.places)
+                yield from [_step('efi', words)] * (not is_moved) + [_step('boot-entry', words)] * self._around.has_efi
+        is_system = any({'/', '/boot'} & set(group.used_as) for group in self._stack.of(frozenset(disks)))
+        if any(part.role == BIOS for part in parts.values()) or (is_system and parts and not self._around.has_efi):
+            yield _step('boot-loader', about.words)
+
+    def _pull(self, about: _About) -> Iterator[PlanStep]:
+        """Yield the removal of the old disk; if spares were used, the new disk becomes the next spare."""
+        if about.words['light']:
+            yield _step('light', about.words)
+        yield _step('pull', about.words)
+        if about.places and all(place.spare for place in about.places):
+            fresh = about._replace(places=[place._replace(spare='') for place in about.places])
+            yield from self._prepare(fresh)
+            for place in fresh.places:
+                yield from self._operation('spare', place.group, place, fresh)
+
+    def _look(self, about: _About) -> Iterator[PlanStep]:
+        yield _step('look', about.words)
+
+    def _find(self, about: _About) -> Iterator[PlanStep]:
+        yield _step('find' if about.words['disk'] else 'find-behind', about.words)
+
+    # --- words ------------------------------------------------------------------------------------------------
+
+    def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
+        """Yield the steps of an operation on a group, with the words of the group and its member."""
+        kind = GROUPS.get(group.kind, {})
+        entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
+        words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
+        for entry in entries:
+            if entry.get('spare', bool(place and place.spare)) == bool(place and place.spare):
+                yield _step(entry['code'], words, entry if 'what' in entry else None)
+
+    def _of_disk(self, disk: str) -> Json:
+        around = self._around
+        is_disk = disk in around.sizes
+        light = {'light': f'ledctl locate={around.path(disk)}'} if around.has_led_tool and is_disk else {}
+        return {'disk': around.path(disk) if is_disk else '', **light,
+                'delete': f'echo 1 > {around.deletes[disk]}' if disk in around.deletes else '',
+                'mounted': f'lsblk --noheadings --output MOUNTPOINT {around.path(disk)}' if is_disk else 'true'}
+
+    def _of_group(self, group: Group) -> Json:
+        around = self._around
+        vg, _, lv = group.name.partition('/')
+        lost = next((each.name for each in group.members if each.state in ('missing', 'faulty') and each.name), '')
+        pool = group.id.partition(' ')[2].partition('/')[0]   # of "zfs tank/mirror-0"
+        points = [argument(use, 'MOUNTPOINT') for use in group.used_as if use.startswith('/')]
+        return {'name': named(group), 'id': argument(group.id, 'ARRAY'), 'array': around.path(group.id),
+                'title': argument(group.name, 'NAME'), 'mount': points[0] if points else 'MOUNTPOINT',
+                'vg': argument(vg, 'GROUP'), 'lv': argument(lv, 'VOLUME'),
+                'profile': group.level.replace('btrfs-', ''), 'pool': argument(pool, 'POOL'),
+                'lost': argument(lost, 'DEVICE'), 'devid': next(iter(around.missing.get(group.id, ())), 'DEVID'),
+                'unmount': '; '.join(f'umount {point}' for point in points)}
+
+    def _of_place(self, place: _Place) -> Json:
+        path = self._around.path(place.kernel)
+        return {'member': path, 'pv': path, 'kernel': argument(place.kernel, 'DEVICE'),
+                'device': argument(place.member.name, 'DEVICE'), 'new': self._new(place)}
+
+
+_PART = {'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Maker._restore, 'copy': _Maker._copy,
+         'copy-dying': _Maker._copy_dying, 'rescue': _Maker._rescue, 'ask': _Maker._ask, 'wait': _Maker._wait,
+         'remedy': _Maker._remedy, 'boot': _Maker._boot, 'pull': _Maker._pull, 'look': _Maker._look,
+         'find': _Maker._find}
+
+
+def _lacks(group: Group) -> bool:
+    """Return whether a group lacks a member and no spare takes its place."""
+    lost = group.missing or any(each.slot is not None and each.state in ('missing', 'faulty') for each in group.members)
+    return bool(lost) and not any(each.state in ('rebuilding', 'spare') for each in group.members)
+
+
+def _new_device(part: Part | None) -> str:
+    return f'{NEW}-part{part.number}' if part else NEW
+
+
+def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
+    """Return a task, which ends with a look at what comes next."""
+    is_over = steps[-1].run[-1:] == tuple(STEPS['again']['run'])
+    more = () if is_over or code == 'use-unknown' else (_step('again', about.words),)
+    return Task(code, sentence(TITLES[code].format_map(about.words), LONGEST), about.drive.name if about.drive else '',
+                about.group.id if about.group else '', (*steps, *more))
+
+
+def _step(code: str, words: Json, entry: Json | None = None) -> PlanStep:
+    """Return a step with its words filled in. entry: of plan.json; None: that of STEPS."""
+    entry = STEPS[code] if entry is None else entry
+    text = {key: entry.get(key, '').format_map(words) for key in ('what', 'need', 'see', 'until', 'check')}
+    run = tuple(each for command in entry.get('run', ()) for each in [command.format_map(words)] if each)
+    return PlanStep(code, sentence(text['what'], LONGEST), sentence(text['need'], LONGEST), text['see'], run,
+                    text['until'], text['check'])
