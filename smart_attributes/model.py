@@ -275,13 +275,6 @@ class Member(NamedTuple):
     doubts: tuple[Coded, ...] = ()
 
 
-def doubt(why: str, remedy: str) -> Coded:
-    """Return a reason to doubt a copy. why: a clause. remedy: the command that removes the doubt."""
-    # Sentences have no ">", so a command with it stands only in the plan.
-    told = 'triage --plan has the command' if '>' in remedy else f'run: {remedy}'
-    return Coded('', f'{why}; {told}', why=why, remedy=remedy)
-
-
 class Group(NamedTuple):
     """Data on one or more members, and how many of these it needs: an array, a volume, a file system, a partition.
 

@@ -22,7 +22,8 @@ from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
 from smart_attributes.redundancy.replacement import OF_CODE, Risk
-from smart_attributes.work import actions, work_list
+from smart_attributes.redundancy.surroundings import Around
+from smart_attributes.work import actions, plan, work_list
 
 NOW = time.time()
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
@@ -47,8 +48,9 @@ def made(**facts: Any) -> dict[str, Any]:
     found = replacement.machine(GROUPS, work_list.drives(verdicts, NOW))
     told = replacement.with_replacements(verdicts, found)
     document = json_document.document(told, (), False, NOW)
-    work = json_document.work_list(work_list.in_order(told, found, NOW))
-    of_groups = {**replacement.document(found, verdicts), 'work': work}
+    items = work_list.in_order(told, found, NOW)
+    of_groups = {**replacement.document(found, verdicts), 'work': json_document.work_list(items),
+                 'plan': plan.document(plan.plan(found, items, Around()))}
     return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
 
 
@@ -295,7 +297,7 @@ def test_of_many_groups_twelve_are_in_the_table(tmp_path):
 
 # --- from Icinga ------------------------------------------------------------------------------------
 
-CLAUSE = 'last good copy of md0 (raid1, sdb faulty): replace sdb first, do not pull sda'
+CLAUSE = 'last good copy of md0 (raid1, sdb faulty): replace sdb first, do not pull it'
 FINDING = 'pending 16, critical above 8'
 BAD = Line(State.CRITICAL, 'sda', 'ACME X1', f'{FINDING}; [last-good-copy] {CLAUSE}', 'EXAMPLE1', '1.0')
 

@@ -293,9 +293,9 @@ def test_the_first_step_says(groups, failing, said):
 
 
 @pytest.mark.parametrize(('states', 'failing', 'said'), [
-    ({'sdb': 'faulty'}, False, 'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull sda'),
+    ({'sdb': 'faulty'}, False, 'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull it'),
     ({'sdb': 'faulty'}, True, 'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace sdb, '
-                              'do not pull sda')])
+                              'do not pull it')])
 def test_the_last_good_copy_says(states, failing, said):
     found = order(Stack([RAID1._replace(members=group('', '', 'sda', 'sdb', states=states).members)]),
                   [Drive('sda', frozenset(('sda',)), failing, failing)])
@@ -507,14 +507,14 @@ def test_each_sentence_names_its_group_as_a_field():
     last = RAID1._replace(members=group('', '', 'sda', 'sdb', 'sdc', states={'sdb': 'faulty', 'sdc': 'spare'}).members)
 
     assert {said.code: (said, said.fields) for said in (
-        sentences.last_copy(last, 'sda', False), sentences.last_copy(RAID1._replace(missing=1), 'sda', True),
+        sentences.last_copy(last, False), sentences.last_copy(RAID1._replace(missing=1), True),
         sentences.other_first(RAID1, 'sda', False), sentences.other_first(RAID1, 'sda', True),
         sentences.at_risk(RAID1, 'sda'), sentences.unchecked(RAID1, list('abcd')),
         sentences.may_be_replaced(RAID1), sentences.doubtful(RAID1, 'sdb has errors'), sentences.not_used(last),
         sentences.incomplete(last),
         sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']), sentences.unknown(RAID1._replace(unknown=LONG)))} == {
         'last-good-copy': ('last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add a new '
-                           'member, do not pull sda', {'group': 'md0'}),
+                           'member, do not pull it', {'group': 'md0'}),
         'other-drive-first': ('md0 (raid1, /srv) has another member to replace: replace sda first',
                               {'group': 'md0', 'first': 'sda'}),
         'second-failing-member': ('second failing member of md0 (raid1, /srv): replace sda first',

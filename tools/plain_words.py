@@ -99,7 +99,7 @@ def of_data(name: str) -> Iterator[Sentence]:
     def walk(value: object) -> Iterator[str]:
         if isinstance(value, dict):
             for key, inner in value.items():
-                yield from [inner] if key in {'why', 'meaning', 'remedy', 'comment', 'action', 'what'} and isinstance(
+                yield from [inner] if key in {'why', 'meaning', 'remedy', 'comment', 'action', 'what', 'need'} and isinstance(
                     inner, str) else walk(inner)
         elif isinstance(value, list):
             for inner in value:
@@ -158,7 +158,7 @@ def sentences(files: Sequence[str]) -> Iterator[Sentence]:
             continue
         if name.endswith('.md') or name in {'README', 'CHANGELOG'}:
             yield from of_document(name)
-        elif re.fullmatch(r'attributes\.json|smart_attributes/\w+\.json|thresholds/[^/]*\.json', name):
+        elif re.fullmatch(r'attributes\.json|smart_attributes/(?:\w+/)?\w+\.json|thresholds/[^/]*\.json', name):
             yield from of_data(name)
         elif re.match(r'smart_attributes/.*\.py$', name):
             yield from of_python(name)

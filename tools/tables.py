@@ -20,10 +20,14 @@ from smart_attributes.model import State
 from smart_attributes.output import codes
 from smart_attributes.output import metrics as face
 from smart_attributes.reading import device_types, smartctl_calls
+from smart_attributes.redundancy import sentences
+from smart_attributes.work import plan
 
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
+KINDS_OF_PLAN = {'md': 'md arrays', 'imsm': 'md arrays in a container (imsm, ddf)', 'swap': 'Swap space',
+                 'hardware': 'Volumes of a RAID controller', '': 'Single disks and partitions'}
 
 
 def data(name: str) -> dict[str, Any]:
@@ -146,6 +150,25 @@ def examined() -> list[str]:
     return [_row_of(name, each.state, named(each.meaning), named(each.remedy)) for name, each in codes.DOCTOR.items()]
 
 
+def steps() -> list[str]:
+    """One section for each kind of group: what its operations do, and their commands."""
+    lines, words = [], data('smart_attributes/work/plan.json')['operations']
+    for kind, operations in plan.GROUPS.items():
+        lines += ['', f'### {KINDS_OF_PLAN.get(kind) or sentences.KINDS[kind]}']
+        for operation, entries in operations.items():
+            lines += ['', f'**{words[operation]}**', '']
+            for entry in ({**plan.STEPS.get(each["code"], {}), **each} for each in entries):
+                condition = f' (only if {_capitals(entry["need"])})' if 'need' in entry else ''
+                commands = [entry.get('see', ''), *entry.get('run', ()), entry.get('until', ''), entry.get('check', '')]
+                lines += [f'1. {_capitals(entry["what"])}{condition}:', '   ```sh',
+                          *(f'   {_capitals(each)}' for each in commands if each), '   ```']
+    return lines
+
+
+def _capitals(text: str) -> str:
+    return re.sub(r'\{(\w+)\}', lambda name: '$NEW' if name[1] == 'new' else name[1].upper(), text)
+
+
 def refusals() -> list[str]:
     """One row for each reason why a certificate is refused."""
     return [_row_of(each.code, *(words.format(name='NODENAME', ca='--ca') for words in (each.cause, each.remedy)))
@@ -179,6 +202,7 @@ TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
     'doc/how-to/icinga.md': {'variables': icinga.rows},
     'doc/how-to/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/reference/output.md': {'codes': reported, 'doctor': examined},
+    'doc/how-to/replace-a-drive.md': {'steps': steps},
     'doc/how-to/raid.md': {'controllers': controllers, 'refused': refused},
     'doc/reference/harmful-drives.md': {'logs': logs},
     'doc/how-to/metrics.md': {'metrics': metrics},

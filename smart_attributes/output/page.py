@@ -77,7 +77,8 @@ def page(document: Json, title: str, now: float) -> str:
     return ''.join(rendered(Content(
         json.dumps(_seen({**packed(data), 'made': round(now)}), separators=(',', ':')), _counts(document),
         {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
-        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), Groups(*_seen(groups(document))), _seen(document.get('plan', [])),
+        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), Groups(*_seen(groups(document))),
+        _seen(document.get('plan', [])),
         _seen(_lately(document.get('lately')))), title, now))
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from ..constants import YEAR
 from ..knowledge import severity
 from ..model import Item, Judgement, Lately, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import amount
+from ..wording import amount, listed
 from ..words import clean, coded, sentence
 from ..work import actions
 from ..work.dates import date, day
@@ -41,6 +42,7 @@ NARROWEST = 40        # columns needed for a drive's name; with fewer, states wo
 WIDEST = 10_000       # columns that rich can fill in reasonable time
 _SIZE = 80, 24        # size of a terminal that does not report it
 BAR = 8                   # characters
+NAMED = 12                # drives of one row of the work list
 BEGUN = 16                # fewest characters of a finding worth showing if the rest does not fit
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
@@ -309,8 +311,9 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     """
     width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
     lines = ['work list:'] if shown else []
-    for each in shown:
+    for each, others in _alike(shown):
         place = f' ({clean(each.place.bay, limit=PLACE)})' if each.place.bay else ''
+        place += f', {listed(others, NAMED)}' if others else ''
         more = each.step.why if each.step else each.unknown
         reason = sentence(more, WHAT) if more == each.why else each.reason   # the groups are the only reason
         folded = _folded(f'{each.drive}{place}: {each.to_do}: {reason}', width, '  ')
@@ -324,7 +327,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
 def plan(tasks: Sequence[Task]) -> list[str]:
     """Return a plan. Commands are never folded: each is pasted as one line."""
     width = console(WIDEST).width
-    lines = ['plan: carry out the first task, then print the plan again: it may have changed']
+    lines = _folded('plan: carry out the first task, then print the plan again: it may have changed', width)
     for number, task in enumerate(tasks, 1):
         lines += _folded(f'{number}. {task.title}', width)
         for place, step in enumerate(task.steps, 1):
@@ -334,6 +337,14 @@ def plan(tasks: Sequence[Task]) -> list[str]:
                 ('see', [step.see]), ('run', step.run), ('wait', [step.until]), ('check', [step.check]))
                 for command in commands if command]
     return lines if tasks else ['plan: nothing to do']
+
+
+def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
+    """Yield each item with the names of the healthy drives that follow it for the same reason."""
+    def key(each: Item) -> object:
+        return (each.to_do, each.step.why) if each.step and each.state is State.OK else each.drive
+    for _, (first, *others) in groupby(items, key):
+        yield first, [each.drive for each in others]
 
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded
-from ..model import Group, Member, doubt
+from ..model import Group, Member
 from ..reading.system import names_in, text_of
 from ..typed import TYPE_CHECKING
 from ..words import argument, clean
 from .block_devices import number_of
+from .survival import doubt
 
 if TYPE_CHECKING:
     from .block_devices import Devices

@@ -16,11 +16,12 @@ from collections.abc import Set as AbstractSet
 
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
-from ..model import Group, Member, doubt
+from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument
+from .survival import doubt
 
 if TYPE_CHECKING:
     from ..reading.system import System
@@ -227,7 +228,7 @@ COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
 _LINE = re.compile('(.+): [0-9]+ [0-9]+ raid(?: (.*))?')
 _RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20})'
                    ' (idle|frozen|init|resync|recover|check|repair|reshape) ([0-9]+)(?: [0-9]+(?: [AaD-])?)?')
-_DOUBT, _REMEDY = 'its members differ from each other (mismatch count of dm-raid)', 'lvchange --syncaction repair {}'
+_DOUBT = 'its members differ from each other (mismatch count of dm-raid)'
 # The level of each type. The layout of raid10 is only in `dmsetup table`: whatever it is, one member may fail.
 _LEVELS = {'raid0': 'raid0', 'raid0_meta': 'raid0', 'raid1': 'raid1', 'raid4': 'raid4',
            **dict.fromkeys((f'raid5_{layout}' for layout in ('n', 'la', 'ra', 'ls', 'rs')), 'raid5'),
@@ -285,9 +286,9 @@ def with_status(group: Group, status: Status) -> Group:
         return group._replace(level='', unknown=unknown, activity=status.activity, progress=status.progress)
     members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
                     for place, character in enumerate(status.health))
+    found = doubt(_DOUBT, f'lvchange --syncaction repair {argument(group.name, "VOLUME")}')
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
-                          progress=status.progress, unknown='',
-                          doubts=(doubt(_DOUBT, _REMEDY.format(argument(group.name, 'VOLUME'))),) * status.has_mismatches)
+                          progress=status.progress, unknown='', doubts=(found,) * status.has_mismatches)
 
 
 def _member(member: Member, state: str) -> Member:

@@ -124,6 +124,8 @@ class _Machine(NamedTuple):
         if self.stack.survives(group, frozenset()) is False:
             return LAST, sentences.incomplete(group)
         survives = self.stack.survives(group, drive.disks)
+        if survives is None and group.kind == 'ceph':
+            return COPY, sentences.leave_cluster(group)
         if survives is None:
             return COPY, sentences.unknown(next((each for each in chain if stripes(each) is None), group))
         if survives:
@@ -149,7 +151,7 @@ class _Machine(NamedTuple):
         weak = self._weakest(chain, frozenset())
         if weak.activity in BUSY:
             return WAIT, sentences.busy(weak)
-        return LAST, sentences.last_copy(weak, drive.name, self._dying(weak) is not None)
+        return LAST, sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive that a group needs for its data; None if its needed drives are in order."""
@@ -275,6 +277,7 @@ OF_CODE: Mapping[str, tuple[str, Risk]] = {
     'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
     'redundancy-doubtful': (UNKNOWN, Risk.UNSURE), 'members-not-checked': (UNKNOWN, Risk.UNSURE),
     'redundancy-unknown': (COPY, Risk.UNSURE), 'use-unknown': (COPY, Risk.UNKNOWN),
+    'leave-cluster': (COPY, Risk.UNKNOWN),
     'last-good-copy': (LAST, Risk.LAST), 'group-incomplete': (LAST, Risk.BEYOND),
     'group-rebuilding': (WAIT, Risk.LAST), 'copy-other-first': (WAIT, Risk.BEYOND),
     'second-failing-member': (WAIT, Risk.DEGRADED),

@@ -55,12 +55,12 @@ def busy(group: Group) -> Coded:
                                      f'({group.activity}{done}): wait', group=group.id)
 
 
-def last_copy(group: Group, drive: str, is_dying: bool) -> Coded:
+def last_copy(group: Group, is_dying: bool) -> Coded:
     """Return that a group has no other copy of the data on a drive. is_dying: a drive that it needs is failing."""
     bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
     todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
-    return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull {drive}',
+    return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull it',
                  group=group.id)
 
 
@@ -134,6 +134,12 @@ def unknown(group: Group) -> Coded:
     """Return that the redundancy of a group is not known, and why."""
     why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
     return Coded('redundancy-unknown', f'redundancy of {named(group)} not known{why}; copy the data first',
+                 group=group.id)
+
+
+def leave_cluster(group: Group) -> Coded:
+    """Return that a cluster has to move its data off a drive first."""
+    return Coded('leave-cluster', f'{named(group)} belongs to a cluster, which moves its data to other drives first',
                  group=group.id)
 
 

@@ -26,6 +26,7 @@ _LINK = re.compile('^S:(disk/by-id/.+)$', re.MULTILINE)
 _VALUE = re.compile('^E:(ID_FS_TYPE|ID_PART_TABLE_TYPE|ID_PART_ENTRY_TYPE)=(.*)$', re.MULTILINE)
 _LAST = ('disk/by-id/wwn-', 'disk/by-id/nvme-eui.', 'disk/by-id/lvm-', 'disk/by-id/dm-')   # names without the model
 _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd|md|dm-)[0-9]')
+_CONTAINER = re.compile('external:/([A-Za-z0-9_]+)/.*')
 _SECTOR = 512   # bytes, whatever the sectors of the disk are
 _DELETE = ('device/delete', 'device/device/remove')
 
@@ -48,6 +49,7 @@ class Around(NamedTuple):
     deletes: Mapping[str, str] = {}            # disk -> file that detaches it from the system
     unused: tuple[str, ...] = ()               # disks on which nothing is known, the smallest first
     missing: Mapping[str, tuple[str, ...]] = {}  # group of btrfs -> numbers of its missing devices
+    containers: Mapping[str, str] = {}         # array in a container (imsm, ddf) -> the container
     has_efi: bool = False                      # the machine was started by UEFI
     has_led_tool: bool = False
 
@@ -75,6 +77,8 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
                   {name: path for name in devices.names for path in _delete(name, system)},
                   tuple(sorted(unused, key=lambda name: (sizes[name], name))),
                   {group.id: _missing(group, system) for group in groups if group.kind == 'btrfs'},
+                  {group.id: found[1] for group in groups for found in [_CONTAINER.fullmatch(text_of(
+                      f'{system.sys}/block/{group.id}/md/metadata_version'))] if found},
                   os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK))
 
 

@@ -27,6 +27,13 @@ TOLERANCE: Mapping[str, int] = {
 BY_SLOT = 'raid10'   # of md: the slot determines which members hold copies of each other
 
 
+def doubt(why: str, remedy: str) -> Coded:
+    """Return a reason to doubt a copy. why: a clause. remedy: the command that removes the doubt."""
+    # Sentences have no ">", so only the plan shows a command with it.
+    told = 'triage --plan has the command' if '>' in remedy else f'run: {remedy}'
+    return Coded('', f'{why}; {told}', why=why, remedy=remedy)
+
+
 class Stripe(NamedTuple):
     """Slots of which some may be lost at the same time."""
 
@@ -181,7 +188,7 @@ class Stack:
 
 
 def _of_member(member: Member, doubt: Coded) -> Coded:
-    return Coded('', f'{member.name} {doubt}', why=f'{member.name} {doubt.fields["why"]}', remedy=doubt.fields['remedy'])
+    return Coded('', f'{member.name} {doubt}', **{**doubt.fields, 'why': f'{member.name} {doubt.fields["why"]}'})
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:

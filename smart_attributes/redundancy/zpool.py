@@ -10,12 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
-from ..model import Group, Member, doubt
+from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument, clean
 from . import zpool_status
+from .survival import doubt
 from .zpool_status import Pool, Scan, Vdev
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ from ..constants import DAY, LARGEST_SMALL_FILE
 from ..model import State
 from ..typed import NamedTuple
 
-REPLACE, COPY, KEEP, WAIT, REJOIN, SEARCH, REPAIR, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH, NOTHING = (
-    'replace', 'copy', 'keep', 'wait', 'rejoin', 'search', 'repair', 'read', 'order-copy', 'order', 'cable', 'firmware',
-    'cooling', 'watch', 'nothing')
-REPLACING = (REPLACE, COPY, KEEP, WAIT, REJOIN)
+REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR = (
+    'replace', 'copy', 'drain', 'keep', 'wait', 'rejoin', 'search', 'repair')
+READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH, NOTHING = (
+    'read', 'order-copy', 'order', 'cable', 'firmware', 'cooling', 'watch', 'nothing')
+REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
 ELSEWHERE = frozenset((CABLE, FIRMWARE, COOLING))   # of a drive that is not failing itself
 FAILING = 'failing'   # kind of an action: the drive itself is failing
 
@@ -41,7 +42,7 @@ def action(code: str, kind: str = '') -> Action:
 
 def needs_spare(code: str, state: State) -> bool:
     """Return whether a new drive is needed now. state: of the drive, which may only stay because of others."""
-    return code in (REPLACE, COPY, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
+    return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
 
 
 def urgency(code: str) -> int:

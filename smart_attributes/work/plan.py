@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE
+from ..constants import LARGEST_SMALL_FILE, LONGEST_TEXT
 from ..model import Group, Item, Member
 from ..redundancy.replacement import BUSY, Drive, Step
 from ..redundancy.sentences import named
@@ -30,7 +30,6 @@ STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
-LONGEST = 500                               # characters of a sentence
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
 
 
@@ -62,13 +61,13 @@ class _Place(NamedTuple):
     group: Group
     member: Member
     kernel: str                      # name of its device in /sys: "sda1"
-    part: Part | None                # None: it is no partition
+    part: Part | None                # None: not a partition
     spare: str = ''                  # a spare that the group has; '': a new disk is needed
     layers: tuple[Group, ...] = ()   # between the disk and the group, the lowest first
 
 
 class _About(NamedTuple):
-    """What a task is about."""
+    """The subject of a task."""
 
     drive: Drive | None
     group: Group | None
@@ -82,10 +81,12 @@ def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task,
     maker = _Maker(machine, around)
     steps = {step.drive.name: step for step in machine.steps}
     tasks = (task for item in items for task in maker.of_item(item, steps.get(item.drive)))
-    found: dict[tuple[str, str], Task] = {}
-    for task in (*tasks, *maker.degraded()):   # the other drives of a group wait for its first task
-        found.setdefault((task.group, '') if task.code in OF_GROUP else (task.group, task.drive), task)
-    return tuple(found.values())
+    found: list[Task] = []
+    for task in (*tasks, *maker.degraded()):
+        # A group has one task at a time, whichever drive leads to it.
+        if task.code not in OF_GROUP or not any(each.group == task.group for each in found):
+            found.append(task)
+    return tuple(found)
 
 
 def document(tasks: Iterable[Task]) -> list[Json]:
@@ -95,7 +96,7 @@ def document(tasks: Iterable[Task]) -> list[Json]:
 
 
 class _Maker:
-    """What all tasks of a machine have in common."""
+    """Makes the tasks of one machine."""
 
     def __init__(self, machine: Machine, around: Around) -> None:
         self._around, self._steps = around, machine.steps
@@ -107,9 +108,10 @@ class _Maker:
         """Yield the task for a drive, if it has one now."""
         words = {'drive': clean(item.drive), 'where': f' ({clean(item.place.bay)})' if item.place.bay else '',
                  'light': f'echo 1 > {argument(item.place.light, "FILE")}' if item.place.light else '',
-                 'why': sentence(step.why if step else '', LONGEST)}
+                 'why': sentence(step.why if step else '', LONGEST_TEXT)}
+        is_replaced = item.action in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY)
         if step is None:
-            if item.action in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY):
+            if is_replaced:
                 yield _task('use-unknown', _About(Drive(item.drive, frozenset()), None, (), words),
                             [_step('find-behind', words)])
             return
@@ -118,7 +120,8 @@ class _Maker:
         lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
         if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would take the new member
             code, group = 'degraded', lacking
-        yield from self._of_code(code, step.drive, group, places, words)
+        if is_replaced or code in OF_GROUP:   # a cable or a firmware may be at fault
+            yield from self._of_code(code, step.drive, group, places, words)
 
     def degraded(self) -> Iterator[Task]:
         """Yield a task for each group that has its data but lacks a member."""
@@ -134,8 +137,9 @@ class _Maker:
         if group and 'restore' in PARTS.get(code, ()):
             places = self._beside(group)
             disk = next((self._disk(place.kernel) for place in places), '')
-        about = _About(drive, group, places, words, disk)
-        steps = [each for part in PARTS.get(code, ()) for each in _PART[part](self, about)]
+        about = _About(drive, group, places, {**words, **self._of_new(disk)}, disk)
+        parts = PARTS.get(f'{code} {group.kind if group else ""}') or PARTS.get(code, ())
+        steps = [each for part in parts for each in _PART[part](self, about)]
         if steps:
             yield _task(code, about, steps)
 
@@ -183,13 +187,11 @@ class _Maker:
 
     def _prepare(self, about: _About) -> Iterator[PlanStep]:
         """Yield the steps for a new disk with the partitions of the old one, or of one beside the missing one."""
-        if all(place.spare for place in about.places) and about.places:
+        if about.places and not any(map(_needs_disk, about.places)):
             return
         around, disk = self._around, about.disk
-        size, count = around.sizes.get(disk, 0), sum(part.disk == disk for part in around.parts.values())
-        unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
-        yield _step('new-disk', {**about.words, 'size': size, 'unused': (
-            f'; {unused} looks unused ({around.path(unused)})' if unused else '')})
+        count = sum(part.disk == disk for part in around.parts.values())
+        yield _step('new-disk', about.words)
         if count:
             yield _step('partitions', {**about.words, 'source': around.path(disk), 'source_name': disk, 'count': count})
         for place in about.places:
@@ -272,11 +274,12 @@ class _Maker:
 
     def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
         """Yield the steps of an operation on a group, with the words of the group and its member."""
-        kind = GROUPS.get(group.kind, {})
+        kind = GROUPS.get('imsm' if group.id in self._around.containers else group.kind, {})
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
-            if entry.get('spare', bool(place and place.spare)) == bool(place and place.spare):
+            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group)}
+            if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)
 
     def _of_disk(self, disk: str) -> Json:
@@ -287,6 +290,12 @@ class _Maker:
                 'delete': f'echo 1 > {around.deletes[disk]}' if disk in around.deletes else '',
                 'mounted': f'lsblk --noheadings --output MOUNTPOINT {around.path(disk)}' if is_disk else 'true'}
 
+    def _of_new(self, disk: str) -> Json:
+        """Return the words about the disk that replaces one, and the smallest unused disk that could."""
+        around, size = self._around, self._around.sizes.get(disk, 0)
+        unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
+        return {'size': size, 'unused': f'; {unused} looks unused ({around.path(unused)})' if unused else ''}
+
     def _of_group(self, group: Group) -> Json:
         around = self._around
         vg, _, lv = group.name.partition('/')
@@ -294,7 +303,8 @@ class _Maker:
         pool = group.id.partition(' ')[2].partition('/')[0]   # of "zfs tank/mirror-0"
         points = [argument(use, 'MOUNTPOINT') for use in group.used_as if use.startswith('/')]
         return {'name': named(group), 'id': argument(group.id, 'ARRAY'), 'array': around.path(group.id),
-                'title': argument(group.name, 'NAME'), 'mount': points[0] if points else 'MOUNTPOINT',
+                'title': argument(group.name, 'NAME'), 'container': around.path(around.containers.get(group.id, '')),
+                'mount': points[0] if points else 'MOUNTPOINT',
                 'vg': argument(vg, 'GROUP'), 'lv': argument(lv, 'VOLUME'),
                 'profile': group.level.replace('btrfs-', ''), 'pool': argument(pool, 'POOL'),
                 'lost': argument(lost, 'DEVICE'), 'devid': next(iter(around.missing.get(group.id, ())), 'DEVID'),
@@ -314,8 +324,15 @@ _PART = {'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Mak
 
 def _lacks(group: Group) -> bool:
     """Return whether a group lacks a member and no spare takes its place."""
-    lost = group.missing or any(each.slot is not None and each.state in ('missing', 'faulty') for each in group.members)
-    return bool(lost) and not any(each.state in ('rebuilding', 'spare') for each in group.members)
+    filled = {each.slot for each in group.members if each.state in (IN_SYNC, 'rebuilding') and each.slot is not None}
+    is_lost = any(each.state in ('missing', 'faulty') for each in group.members) and len(filled) < group.slots
+    return bool(group.missing or is_lost) and not any(each.state in ('rebuilding', 'spare') for each in group.members)
+
+
+def _needs_disk(place: _Place) -> bool:
+    """Return whether a new disk is needed to replace a member: not if a spare is there, or the group is complete."""
+    is_unused = place.group.kind == 'md' and place.member.state != IN_SYNC and not _lacks(place.group)
+    return not (place.spare or is_unused or place.group.kind == 'hardware')
 
 
 def _new_device(part: Part | None) -> str:
@@ -326,8 +343,9 @@ def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
     """Return a task, which ends with a look at what comes next."""
     is_over = steps[-1].run[-1:] == tuple(STEPS['again']['run'])
     more = () if is_over or code == 'use-unknown' else (_step('again', about.words),)
-    return Task(code, sentence(TITLES[code].format_map(about.words), LONGEST), about.drive.name if about.drive else '',
-                about.group.id if about.group else '', (*steps, *more))
+    title = TITLES.get(f'{code} {steps[0].code}') or TITLES[code]
+    return Task(code, sentence(title.format_map(about.words), LONGEST_TEXT),
+                about.drive.name if about.drive else '', about.group.id if about.group else '', (*steps, *more))
 
 
 def _step(code: str, words: Json, entry: Json | None = None) -> PlanStep:
@@ -335,5 +353,5 @@ def _step(code: str, words: Json, entry: Json | None = None) -> PlanStep:
     entry = STEPS[code] if entry is None else entry
     text = {key: entry.get(key, '').format_map(words) for key in ('what', 'need', 'see', 'until', 'check')}
     run = tuple(each for command in entry.get('run', ()) for each in [command.format_map(words)] if each)
-    return PlanStep(code, sentence(text['what'], LONGEST), sentence(text['need'], LONGEST), text['see'], run,
+    return PlanStep(code, sentence(text['what'], LONGEST_TEXT), sentence(text['need'], LONGEST_TEXT), text['see'], run,
                     text['until'], text['check'])

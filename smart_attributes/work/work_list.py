@@ -139,6 +139,8 @@ def _action(alarm: Alarm, risk: MeasuredRisk | None) -> str:
 
 def in_its_groups(code: str, label: str, reason: str) -> str:
     """Return the action for a drive after a look at the groups on it. label, reason: of its replacement, as codes."""
+    if reason == 'leave-cluster':   # it copies the data itself
+        return {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}.get(code, code)
     if code == actions.REPLACE:
         return OF_LABEL[label]
     if code in (actions.NOTHING, actions.WATCH):   # a healthy member of an array that is rebuilt has label WAIT, too
