@@ -118,7 +118,8 @@ class Draw:
                            f'lvcreate -q -y -l 80%FREE -n top vg-{name}']
             self.ext4(f'/dev/vg-{name}/top', name, data)
         else:
-            self.lines += [f'{PASSWORD}cryptsetup {LUKS} {device} -', f'{PASSWORD}cryptsetup open {device} crypt-{name}']
+            self.lines += [f'{PASSWORD}cryptsetup {LUKS} {device} -',
+                           f'{PASSWORD}cryptsetup open {device} crypt-{name}']
             self.ext4(f'/dev/mapper/crypt-{name}', name, data)
 
     # --- kinds of machines -----------------------------------------------------------------------------
@@ -140,6 +141,13 @@ class Draw:
             self.lines += ['echo write-back >/sys/block/md0/md/journal_mode'] * is_back
         self.words += ['spare'] * ('spare' in options)
         self.top('/dev/md0', 'md0', self.redundant('md0', level, members))
+
+    def mirror(self) -> None:
+        """Draw the simplest machine."""
+        self.words.append('md raid1 of 2')
+        members = self.take(2)
+        self.md('md0', 1, members)
+        self.sets.append(self.redundant('md0', 1, members)._replace(name='md0', path='/dev/md0'))
 
     def redundant(self, name: str, level: int, members: Sequence[str]) -> Data:
         lost = {1: len(members) - 1, 5: 1, 6: 2, 10: 1}[level]
@@ -167,7 +175,8 @@ class Draw:
         self.words.append(f'btrfs raid1 of {count}')
         members = self.take(count, is_large=True)
         devices = ' '.join(f'/dev/{each}' for each in members)
-        self.lines += [f'mkfs.btrfs -q -f -d raid1 -m raid1 {devices}', 'udevadm settle', 'btrfs device scan >/dev/null']
+        self.lines += [f'mkfs.btrfs -q -f -d raid1 -m raid1 {devices}', 'udevadm settle',
+                       'btrfs device scan >/dev/null']
         self.mount(f'/dev/{members[0]}', Data('btrfs', '/srv/btrfs', True, '/srv/btrfs', 'btrfs', 'raid1',
                                               tuple(members), 1, BTRFS_HEALTHY))
 
@@ -216,8 +225,8 @@ def drawn(chance: random.Random, small: Sequence[str], large: Sequence[str], kin
     """Return a machine. kind: of KINDS; '': any."""
     draw = Draw(chance, small, large)
     getattr(draw, kind or chance.choices(list(KINDS), list(KINDS.values()))[0])()
-    if draw.likely(0.2):
+    if kind != 'mirror' and draw.likely(0.2):
         draw.single()
-    idle = draw.take(1, is_large='btrfs' in draw.words[0]) if draw.likely(0.35) else []
+    idle = draw.take(1, is_large='btrfs' in draw.words[0]) if kind != 'mirror' and draw.likely(0.35) else []
     draw.words += ['an unused disk'] * len(idle)
     return Plan(', '.join(draw.words), '\n'.join(draw.lines), tuple(draw.used), tuple(draw.sets), tuple(idle))

@@ -130,7 +130,8 @@ class Bed:
         self.numbers: dict[str, int] = {}
         self.used: set[int] = set()   # disks that are not empty
         self.shell('udevadm settle; echo 20000 >/proc/sys/dev/raid/speed_limit_max; '
-                   'sed -i "s/# *monitoring = 1/monitoring = 0/" /etc/lvm/lvm.conf')
+                   'sed -i "s/# *monitoring = 1/monitoring = 0/; s/# *polling_interval = 15/polling_interval = 1/" '
+                   '/etc/lvm/lvm.conf')
         self.names()
         copies = self.path(len(SIZES) - 1)
         self.shell(f'mkfs.ext4 -q -F -O ^has_journal {copies}; mkdir -p /copy; mount -o discard {copies} /copy')
@@ -151,7 +152,7 @@ class Bed:
         begin = time.monotonic()
         answer = self.line.asks({'do': what, **words}, limit)
         if 'BED_TIMES' in os.environ:
-            print(f'{time.monotonic() - begin:7.2f} {what} {str(words)[:110]!r}', file=sys.stderr)
+            print(f'{time.monotonic() - begin:7.2f} {what} {str(words)[:90]!r}', file=sys.stderr)
         assert not isinstance(answer, dict) or 'failed' not in answer, f'{what} {words}: {answer}'
         return answer
 
@@ -291,6 +292,8 @@ class World:
 
     def says(self, line: str) -> None:
         self.log.append(line)
+        if 'BED_TIMES' in os.environ:
+            print(line, file=sys.stderr)
 
     def makes(self) -> None:
         """Make the machine, fill it and let it ail."""
@@ -300,6 +303,9 @@ class World:
         absent = len(self.books.sums) - len(self.books.through())
         assert not absent, f'{absent} blocks cannot be read at the start'
         self.says(self.drawn.what)
+
+    def ails(self) -> None:
+        """Let things go wrong, before the admin asks for the first time."""
         Ailments(self).strike()
         self.readable = self.now()
 
@@ -400,6 +406,7 @@ class Ailments:
 
     def __init__(self, world: World) -> None:
         self.world, self.chance, self.bed = world, world.chance, world.bed
+        self.areas: dict[str, tuple[int, int]] = {}
 
     def strike(self) -> None:
         """Choose what is wrong."""
@@ -415,7 +422,7 @@ class Ailments:
                 self.ail(data, chance.choice(possible))
             if chance.random() < 0.35:
                 self.misses(data)
-        world.says(f'  to replace: ' + ', '.join(f'{world.name(each)} ({why})' for each, why in world.ailing.items()))
+        world.says('  to replace: ' + ', '.join(f'{world.name(each)} ({why})' for each, why in world.ailing.items()))
 
     def misses(self, data: Data) -> None:
         """Let a member be dead, or gone, before anybody looks; in a group that tolerates it."""
@@ -437,29 +444,56 @@ class Ailments:
 
     def ail(self, data: Data, how: str) -> None:
         """Let the copies on one member differ, with what the layer knows of that."""
-        world, chance = self.world, self.chance
+        chance = self.chance
         if how == 'resync' and (data.is_folder or data.level == 'raid0'):
             how = 'spoiled'
         member = chance.choice(data.members)
-        number = self.bed.numbers[disk_of(member)]
         self.bed.shell('sync')
-        places = sorted(place for each in world.books.on(number).values() for place in each)
+        # Before a crash, data was written and parity was not. Data itself differs only where a disk returns nonsense.
+        has_parity = data.kind == 'md' and data.level in ('raid5', 'raid6')
+        is_parity = how == 'resync' or (has_parity and chance.random() < 0.5)
+        places = self.parity(data, member) if is_parity else self.places(member)
         places = chance.sample(places, len(places) // 3)
-        if not places:
+        if not places and how != 'resync':
             return
-        script = {('spoiled', 'md'): f'echo check >/sys/block/{data.array}/md/sync_action; mdadm --wait /dev/md0; true',
+        self.spoil(data, member, places, how, is_parity)
+
+    def spoil(self, data: Data, member: str, places: list[int], how: str, is_parity: bool = False) -> None:
+        """Overwrite these places of a member, and let the layer know of it."""
+        script = {('spoiled', 'md'): f'mdadm --action=check /dev/{data.array}; mdadm --wait /dev/{data.array}; true',
                   ('spoiled', 'lvm'): f'lvchange --syncaction check {data.array}; sleep 1; while lvs --noheadings -o '
                                       f'raid_sync_action {data.array} | grep -q check; do sleep 0.5; done',
-                  ('resync', 'md'): self._resync(data),
-                  ('spoiled', 'btrfs'): 'true'}.get((how, data.kind), '')
+                  ('resync', 'md'): self._resync(data)}.get((how, data.kind), 'true')
         if how == 'bad blocks':
-            start = int(self.bed.shell(f'cat /sys/class/block/{member}/start 2>/dev/null || echo 0'))
-            script = '\n'.join(f'echo {place // 512 - start} 8 >/sys/block/{data.array}/md/dev-{member}/bad_blocks'
+            start = self.area(member)[0]
+            script = '\n'.join(f'echo {(place - start) // 512} 8 >/sys/block/{data.array}/md/dev-{member}/bad_blocks'
                                for place in places)
         self.bed.asks('spoil', disk=disk_of(member), places=places)
         answer = self.bed.runs(script)
-        world.books.through()
-        world.says(f'  {how}: {len(places)} blocks of {data.array} on {member} {answer["text"].strip()[-200:]}')
+        self.world.books.through()
+        self.world.says(f'  {how}: {len(places)} blocks{" (parity)" * is_parity} of {data.array} on {member} '
+                        f'{answer["text"].strip()[-200:]}')
+
+    def places(self, member: str) -> list[int]:
+        """Return the places of known blocks on a member, counted from the start of its disk."""
+        start, size = self.area(member)
+        return sorted(place for each in self.world.books.on(self.bed.numbers[disk_of(member)]).values()
+                      for place in each if start <= place < start + size)
+
+    def parity(self, data: Data, member: str) -> list[int]:
+        """Return places on a member beside known blocks on the others, where it has none itself."""
+        start, own = self.area(member)[0], set(self.places(member))
+        beside = {place - self.area(other)[0] + start for other in data.members if other != member
+                  for place in self.places(other)}
+        return sorted(beside - own)
+
+    def area(self, member: str) -> tuple[int, int]:
+        """Return where a member begins on its disk, and its size, in bytes."""
+        if member not in self.areas:
+            start, size = self.bed.shell(f'cd /sys/class/block/{member}; cat start 2>/dev/null || echo 0; '
+                                         'cat size').split()
+            self.areas[member] = int(start) * 512, int(size) * 512
+        return self.areas[member]
 
     def _resync(self, data: Data) -> str:
         """Return what leaves a resync pending, as after a crash."""
@@ -579,9 +613,9 @@ class Admin:
         """Return the blocks that must stay if this disk dies: copies elsewhere, and those of groups in full order."""
         world = self.world
         kept = world.books.raw(world.living - {number})
+        is_doubtful = any(line.startswith(('  spoiled', '  bad', '  resync')) for line in world.log)
         for key, (data, places) in world.books.sets.items():
-            if data.tolerates and self.holds(data.healthy) and not any(line.startswith(('  spoiled', '  bad', '  resync'))
-                                                                     for line in world.log):
+            if data.tolerates and not is_doubtful and self.holds(data.healthy):
                 kept |= {(key, each) for each in range(len(places))}
         return kept
 
@@ -597,6 +631,23 @@ class Admin:
             self.world.dies(self.chance.choice(victims))
 
 
+def crossed(bed: Bed) -> Record:
+    """Let the admin work on a mirror of which the first half differs, and the second half is to be replaced."""
+    bed.cleans()
+    world = World(bed, 'crossed', 'mirror')
+    try:
+        world.makes()
+        data, = world.drawn.sets
+        ailments = Ailments(world)
+        ailments.spoil(data, data.members[0], ailments.places(data.members[0])[::2], 'spoiled')
+        world.ailing = {bed.numbers[data.members[1]]: 'critical'}
+        world.readable = world.now()
+    except (AssertionError, OSError) as error:
+        return Record(0, world.drawn.what, f'{error}'[-1500:], log=tuple(world.log))
+    Admin(world, 0).works()
+    return Record(0, world.drawn.what, '', tuple(world.lost), len(world.taken), restored(world), log=tuple(world.log))
+
+
 def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
     """Make a machine, let the admin work on it, and return what became of it."""
     begin = time.monotonic()
@@ -604,6 +655,7 @@ def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
     world = World(bed, f'{seed} {number}', kind)
     try:
         world.makes()
+        world.ails()
     except (AssertionError, OSError) as error:
         return Record(number, world.drawn.what, f'{error}'[-1500:], log=tuple(world.log))
     to_replace = {each for each in world.ailing if each in world.connected}
