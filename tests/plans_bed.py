@@ -50,18 +50,22 @@ HEALTH = Source('health')
 CLEAN = """
 cd /
 left() { ls /sys/block | grep -E '^(md|dm)' | tr '\\n' ' '; }
-umount -R /srv/* 2>/dev/null
-swapoff -a
-for round in 1 2 3 4 5; do
-    [ "$(left)" ] || break
-    for name in /dev/mapper/crypt-*; do [ -e $name ] && cryptsetup close ${name##*/}; done
-    vgchange -q -an --force 2>/dev/null
-    for array in /sys/block/md*; do [ -e $array ] && timeout 20 mdadm --quiet --stop /dev/${array##*/}; done
-    [ $round -lt 3 ] || dmsetup remove_all --force 2>/dev/null
-done
+undo() {
+    umount -R /srv/* 2>/dev/null
+    swapoff -a
+    for round in 1 2 3 4 5; do
+        [ "$(left)" ] || break
+        for name in /dev/mapper/crypt-*; do [ -e $name ] && cryptsetup close ${name##*/}; done
+        vgchange -q -an --force 2>/dev/null
+        for array in /sys/block/md*; do [ -e $array ] && timeout 20 mdadm --quiet --stop /dev/${array##*/}; done
+        [ $round -lt 3 ] || dmsetup remove_all --force 2>/dev/null
+    done
+}
+undo
 for state in /sys/block/sd*/device/state; do echo running >$state; done
 echo '- - -' | tee /sys/class/scsi_host/host*/scan >/dev/null
 udevadm settle
+undo   # what udev has made of disks that are back
 btrfs device scan --forget
 rm -rf /srv/* /run/bed/* /copy/*
 echo "left: $(left)"
