@@ -77,20 +77,24 @@ def filled(server: Server) -> Server:
     return server
 
 
+def loop(disks: str, command: str) -> str:
+    return f'for disk in {disks}; do {command}; done'
+
+
 @needs_root
 def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server):
     """SSDs, a kernel that waits longer and one step of speed are nothing; bridges and controllers are not asked."""
     *found, summary = filled(server).examined()
 
-    assert [(each.subject[5:], each.code, each.message.replace('member of md0: ', ''), each.command)
+    assert [(each.subject[5:], each.code, each.message.replace('1 member of md0: ', ''), each.command)
             for each in found] == [
         ('sdb', 'error-recovery-too-long', f'its error recovery control is off, and the kernel waits 30 s{DROPS}',
-         'smartctl -l scterc,70,70 /dev/sdb'),
+         loop('sdb', 'smartctl -l scterc,70,70 /dev/$disk')),
         ('sdb', 'link-slow', 'its SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
         ('sdc', 'kernel-timeout-too-short', f'it has no error recovery control, and the kernel waits 30 s{DROPS}',
-         'echo 180 > /sys/block/sdc/device/timeout'),
+         loop('sdc', 'echo 180 > /sys/block/$disk/device/timeout')),
         ('sdd', 'error-recovery-too-long', f'it retries a bad sector for up to 60 s, and the kernel waits 30 s{DROPS}',
-         'smartctl -l scterc,70,70 /dev/sdd'),
+         loop('sdd', 'smartctl -l scterc,70,70 /dev/$disk')),
         ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits for it is not known', '')]
     assert (summary.code, summary.message) == (
         'raid-examined', '10 members of redundant arrays examined; not asked for error recovery control: sdg (USB), '
@@ -152,7 +156,7 @@ def test_a_sleeping_and_a_hanging_drive_hide_nothing(server):
 
     assert time.monotonic() - before < SOON
     assert found['/dev/sda'].state == 'problem'
-    assert found['/dev/sdb'].message.startswith('member of md0: it is in standby, so it was not asked')
+    assert found['/dev/sdb'].message.startswith('1 member of md0: it is in standby, so it was not asked')
     assert not any(command.startswith('ata b0') for command in server.machine.commands(server.root / 'drives/sdb'))
     assert found['/dev/sdc'].message.endswith('it did not report error recovery control: no answer within 3 s')
     assert [found[f'/dev/sd{name}'].code for name in 'bcd'] == ['member-in-standby', *['member-silent'] * 2]
@@ -185,18 +189,6 @@ def test_a_machine_without_arrays_asks_no_drive(server):
     assert not (server.root / 'calls').exists()
 
 
-@needs_root
-@pytest.mark.parametrize('now, words', [
-    (('16.0 GT/s PCIe', '4'), []), (('8.0 GT/s PCIe', '4'), []),
-    (('8.0 GT/s PCIe', '2'),
-     ['its PCIe link runs at 8 GT/s x2, drive and slot support 16 GT/s x4'])])
-def test_an_nvme_member_with_a_slow_link_is_named(server, now, words):
-    sys_tree.nvme(server.root, 0, now=now)
-    sys_tree.array(server.root, 'md0', 'nvme0n1', level='raid1')
-
-    assert [each.message.partition(': ')[2] for each in server.examined()[:-1]] == words
-
-
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_another_user_is_sent_to_root(server, monkeypatch):
     sys_tree.disk(server.root, 'sda')
@@ -222,8 +214,8 @@ def test_a_smartctl_that_others_can_change_is_not_run(server):
 
 # --- members --------------------------------------------------------------------------------------
 
-def group(name, level, *on, unknown=''):
-    return Group(name, name.upper(), 'md', level, members=tuple(Member(each, 'in_sync', on=(each,)) for each in on),
+def group(name, level, *on, unknown='', kind='md'):
+    return Group(name, name.upper(), kind, level, members=tuple(Member(each, 'in_sync', on=(each,)) for each in on),
                  unknown=unknown)
 
 
@@ -231,9 +223,9 @@ def test_members_are_the_disks_below_a_redundant_group_at_any_depth():
     """LVM RAID counts, whose level only dmsetup knows; a cycle ends."""
     found = [group('md0', 'raid5', 'sda', 'dm-0'), group('dm-0', 'single', 'sdb', 'md1'), group('md1', 'raid0', 'md0'),
              group('dm-1', '', 'sdc', unknown=NO_STATUS), group('dm-2', '', 'sdd', unknown='who knows'),
-             group('sde1', 'single', 'sde')]
+             group('sde1', 'single', 'sde'), group('zfs tank', '', 'sdf', kind='zfs', unknown='not asked')]
 
-    assert raid.redundant(found) == {'sda': 'MD0', 'sdb': 'MD0', 'sdc': 'DM-1'}
+    assert raid.redundant(found) == {'sda': 'MD0', 'sdb': 'MD0', 'sdc': 'DM-1', 'sdf': 'ZFS TANK'}
 
 
 @pytest.mark.parametrize('level, is_redundant', [
@@ -243,6 +235,30 @@ def test_members_are_the_disks_below_a_redundant_group_at_any_depth():
     ('dup', False), ('', False)])
 def test_levels_that_survive_a_failure_are_redundant(level, is_redundant):
     assert bool(raid.redundant([group('x', level, 'sda')])) is is_redundant
+
+
+def test_one_paragraph_has_all_members_of_a_fact():
+    """42 paragraphs for two facts on 21 members were too many to read."""
+    short = 'kernel-timeout-too-short', (('limit', 'it has none'), ('seconds', 30))
+    found = raid.joined([*(('md0', f'sd{letter}', short) for letter in 'abc'), ('md1', 'sdd', short),
+                         ('md1', 'sdd', ('member-shingled', ()))])
+
+    assert [each.message.partition(':')[0] for each in found] == ['4 members of md0, md1 (sda, sdb, sdc, sdd)',
+                                                                  '1 member of md1']
+    assert found[0].command == loop('sda sdb sdc sdd', 'echo 180 > /sys/block/$disk/device/timeout')
+
+
+@pytest.mark.parametrize('family, zoned, is_shingled', [
+    ('Western Digital Red (SMR)', 'none', True), ('Western Digital Red', 'none', False), ('', 'host-aware', True),
+    ('', 'host-managed', True), ('', '', False)])
+def test_a_shingled_member_is_named(tmp_path, family, zoned, is_shingled):
+    sys_tree.write(tmp_path / 'sys/block/sda/queue', {'zoned': zoned})
+    document = json.dumps({**limits(read=ON, write=ON), 'model_family': family}).encode()
+    answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=document)
+
+    found = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer, str(tmp_path))
+
+    assert [code for code, _ in found] == ['member-shingled'] * is_shingled
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -274,18 +290,18 @@ def test_a_drive_that_did_not_answer_is_not_one_without_error_recovery_control(d
 def test_output_that_is_no_report_is_unknown(output):
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=output)
 
-    [found] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer)
+    [(code, fields)] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
 
-    assert found.code == 'member-silent' and found.command == 'smartctl /dev/sda'
+    assert code == 'member-silent' and dict(fields)['call'] == 'smartctl /dev/sda'
 
 
 def test_messages_of_drives_are_cleaned():
     said = {'smartctl': {'exit_status': 2, 'messages': [{'string': 'no\x1b[31m\ndrive'}]}}
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=2, stdout=json.dumps(said).encode())
 
-    [found] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer)
+    [(_, fields)] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
 
-    assert found.message.endswith(': no drive')
+    assert dict(fields)['reason'] == 'no drive'
 
 
 @pytest.mark.parametrize('known, timeout, warns', [
@@ -293,22 +309,3 @@ def test_messages_of_drives_are_cleaned():
     ((True, None), 180, False), ((False, None), 30, True), ((False, None), 180, False)])
 def test_the_kernel_must_wait_longer_than_the_drive(known, timeout, warns):
     assert bool([*raid._retries(Disk('sda', 'sda', 'ATA', timeout=timeout), raid.Recovery(*known))]) is warns
-
-
-X4, GEN4 = '4', '16.0 GT/s PCIe'
-
-
-@pytest.mark.parametrize('drive, now, port, is_slow', [
-    ((GEN4, X4), (GEN4, X4), (GEN4, X4), False), ((GEN4, X4), ('5.0 GT/s PCIe', X4), (GEN4, X4), True),
-    ((GEN4, X4), (GEN4, '1'), (GEN4, '16'), True), ((GEN4, X4), ('8.0 GT/s PCIe', '2'), (GEN4, X4), True),
-    ((GEN4, X4), ('8.0 GT/s PCIe', X4), (GEN4, X4), False), ((GEN4, X4), ('5.0 GT/s', X4), ('5 GT/s', X4), False),
-    ((GEN4, X4), ('5.0 GT/s', X4), ('', ''), True), (('', ''), ('2.5 GT/s', '1'), (GEN4, X4), False),
-    ((GEN4, X4), ('Unknown', '0'), (GEN4, X4), False), ((GEN4, '0'), (GEN4, '1'), (GEN4, X4), False),
-    ((GEN4, X4), (GEN4, '63'), (GEN4, X4), False)],
-    ids=['full', 'speed', 'width', 'both', 'one-step', 'slow-slot', 'no-port', 'no-max', 'unknown', 'zero', 'odd'])
-def test_a_link_is_slow_two_steps_below_what_both_ends_support(drive, now, port, is_slow):
-    told = {f'{kind}_link_{what}': text for kind, values in (('max', drive), ('current', now))
-            for what, text in zip(('speed', 'width'), values)}
-    slot = {f'max_link_{what}': text for what, text in zip(('speed', 'width'), port)}
-
-    assert bool(raid.pcie_words(told, slot)) is is_slow

@@ -33,6 +33,7 @@ BAD, SILENT, WORN = ([member(), member('sdb1', drive=state)] for state in ('CRIT
 
 @pytest.mark.parametrize('given, wanted', [
     (group(-1), Risk.BEYOND), (group(-1, 'single', TWO[:1]), Risk.BEYOND), (group(0), Risk.LAST),
+    (group(-1, 'single', TWO[:1], used_as=['swap']), Risk.PLAIN), (group(-1, used_as=['swap']), Risk.BEYOND),
     (group(0, 'raid1', TWO[:1], missing=1), Risk.LAST), (group(0, 'raid1', TWO[:1]), Risk.PLAIN),
     (group(0, 'single', TWO[:1]), Risk.PLAIN), (group(0, 'raid0'), Risk.PLAIN), (group(0, 'single', WORN), Risk.PLAIN),
     (group(1), Risk.REDUNDANT), (group(1, members=SPARE), Risk.REDUNDANT), (group(1, members=WORN), Risk.REDUNDANT),

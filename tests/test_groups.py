@@ -6,11 +6,13 @@ import os
 import pytest
 from block_tree import Machine, errors
 
-from smart_attributes.model import Device, Member
+from smart_attributes.model import Device, Identity, Member, State, Verdict
 from smart_attributes.reading.system import System, disks_of, text_of
 from smart_attributes.redundancy.arrays import _progress
 from smart_attributes.redundancy.block_devices import volume_name
-from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, groups
+from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, examined, groups
+from smart_attributes.redundancy.replacement import Drive
+from smart_attributes.redundancy.survival import Stack
 
 UUID = '6e1961f1-5918-4ecc-a22f-948897b409f7'
 LV = 'LVM-' + 'a' * 64
@@ -193,7 +195,7 @@ def test_a_container_and_a_stopped_array_hold_no_data(machine):
     ('vg0-home--old', LV, ('vg0/home-old', 'lvm', 'single', '')),
     ('a---b', LV, ('a-/b', 'lvm', 'single', '')),
     ('luks-1', 'CRYPT-LUKS2-0123-luks-1', ('luks-1', 'luks', 'single', '')),
-    ('mpatha', 'mpath-3600508', ('mpatha', 'multipath', '', 'its members are paths to a drive or volume')),
+    ('mpatha', 'mpath-3600508', ('mpatha', 'multipath', 'single', '')),
     ('mpatha-part1', 'part1-mpath-3600508', ('mpatha-part1', 'partition', 'single', '')),
     ('isw_x', 'DMRAID-isw_x', ('isw_x', 'dm', '', 'its target is not in /sys')),
     ('x', '', ('x', 'dm', '', 'its target is not in /sys')), ('', '', ('dm-0', 'dm', '', 'its target is not in /sys')),
@@ -532,6 +534,46 @@ def test_the_partitions_of_a_path_to_a_drive_are_not_in_use(machine):
     machine.dm('dm-0', 'mpatha', 'mpath-x', 'sda')
 
     assert list(found(machine)) == ['dm-0']
+
+
+@pytest.mark.parametrize('wwids, expected', [
+    (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d4'), 0), (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d5'), 1),
+    (('t10.ATA X', 't10.ATA X'), 1), (('', ''), 1)], ids=['two-paths', 'two-actuators', 'no-wwn', 'none'])
+def test_two_paths_to_a_disk_are_one_disk(machine, wwids, expected):
+    """A mirror of a disk with itself tolerates nothing. The actuators of a disk are separate logical units."""
+    machine.disks('sda', 'sdb')
+    for name, text in zip(('sda', 'sdb'), wwids):
+        machine.files(machine.folder(name), {'device/wwid': text})
+    machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
+    stack = Stack(groups(system=machine.system))
+
+    assert stack.tolerates(stack.groups['md0'], frozenset()) == expected
+
+
+def test_a_mirror_of_multipath_volumes_counts_disks(machine):
+    """sda and sdb lead to one disk, sdc and sdd to the other; a path is offline."""
+    machine.disks('sda', 'sdb', 'sdc', 'sdd')
+    machine.dm('dm-0', 'mpatha', 'mpath-a', 'sda', 'sdb')
+    machine.dm('dm-1', 'mpathb', 'mpath-b', 'sdc', 'sdd')
+    machine.files(machine.folder('sdb'), {'device/state': 'offline'})
+    machine.md('md0', 'raid1', {'dm-0': 'in_sync', 'dm-1': 'in_sync'})
+    groups = found(machine)
+    stack = Stack(groups.values())
+
+    assert groups['dm-0'].members == (Member('sda, sdb', 'in_sync', 0, ('sda',), 'sdb offline'),)
+    assert stack.disks('md0') == {'sda', 'sdc'}
+    assert stack.survives(groups['md0'], {'sda'}) and not stack.survives(groups['md0'], {'sda', 'sdc'})
+
+
+def test_a_drive_that_was_read_through_its_second_path_is_in_the_group(machine):
+    machine.disks('sda', 'sdb')
+    machine.dm('dm-0', 'mpatha', 'mpath-a', 'sda', 'sdb')
+    machine.mounted('/dev/mapper/mpatha', '/srv', number=machine.numbers['dm-0'])
+    drive = Verdict(Device('/dev/sdb', name='sdb'), Identity('SCSI', 'ACME'), State.OK)
+    seen = examined((drive,), lambda placed: [Drive('sdb', frozenset(placed[0].place.disks))], system=machine.system)
+
+    assert seen.verdicts[0].place.disks == ('sdb', 'sda')
+    assert [each.group.id for each in seen.verdicts[0].depends] == ['dm-0']
 
 
 @pytest.mark.parametrize('name', ['loop0', 'zram0', 'sr0', 'zd0'])

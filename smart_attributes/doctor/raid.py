@@ -1,14 +1,13 @@
-"""Examine members of redundant arrays for what breaks a rebuild: endless retries of bad sectors, and slow links.
+"""Examine members of redundant arrays for what breaks a rebuild: endless retries, shingled disks, slow links.
 
 Only `doctor --raid` runs this, as root and by hand: asking for error recovery control writes SMART log E0h.
 """
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..command_line.options import Options
 from ..errors import DriveError, SmartError
@@ -22,15 +21,18 @@ from ..redundancy.block_devices import NO_STATUS
 from ..redundancy.dependence import groups
 from ..redundancy.survival import BY_SLOT, TOLERANCE
 from ..typed import Json
-from ..wording import plural
+from ..wording import listed, plural
 from ..words import clean
 from .coverage import allowed
 
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 RETRY = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
+NAMED = 24     # disks of a paragraph
 FEW_STEPS = 2    # 8 % of healthy disks run one step below their maximum
-_PCIE = (2.5, 5.0, 8.0, 16.0, 32.0, 64.0)   # GT/s
-_SPEED, _WIDTH = 'link_speed', 'link_width'
+_SHINGLED = '(SMR)'   # in the family of smartctl's database; host-aware and host-managed disks say so in /sys
+
+
+Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the values in its sentences
 
 
 class Recovery(NamedTuple):
@@ -58,15 +60,25 @@ def examine(options: Options, deadline: float) -> list[Finding]:
         return [said('raid-not-asked', str(error))]
     left = {disk.name: reason for disk in members for reason in [why_not(disk, disk in wanted)] if reason}
     answers = _asked([disk for disk in members if disk.bus != 'NVMe' and disk.name not in left], how, deadline)
-    findings = [_of_array(finding, clean(arrays[disk.name])) for disk in members
-                for finding in (*(_answered(disk, answers[disk.name]) if disk.name in answers else ()),
-                                *_pcie(disk, root))]
-    return [*findings, summary(len(members), left, bool(findings))]
+    findings = [(clean(arrays[disk.name]), disk.name, fact) for disk in members if disk.name in answers
+                for fact in _answered(disk, answers[disk.name], root)]
+    return [*joined(findings), summary(len(members), left, bool(findings))]
 
 
-def _of_array(finding: Finding, array: str) -> Finding:
-    """Return the finding for a drive, with the array that the drive is in."""
-    return finding._replace(message=f'member of {array}: {finding.message}', fields={**finding.fields, 'array': array})
+def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
+    """Return one finding for each fact, with all members that it is true for. findings: array, disk, fact."""
+    same: dict[Fact, list[tuple[str, str]]] = {}
+    for array, disk, fact in findings:
+        same.setdefault(fact, []).append((array, disk))
+    made = []
+    for (code, fields), members in same.items():
+        arrays, disks = (list(dict.fromkeys(names)) for names in zip(*members))
+        one = found(code, f'/dev/{disks[0]}' if len(disks) == 1 else 'RAID', disks=' '.join(disks), **dict(fields))
+        named = listed(disks, NAMED) if len(disks) > 1 else ''
+        made.append(one._replace(message=f'{plural(len(disks), "member")} of {listed(arrays, NAMED)}'
+                                         f'{f" ({named})" if named else ""}: {one.message}',
+                                 fields={**one.fields, 'array': arrays[0]}))
+    return made
 
 
 def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, Answer]:
@@ -91,8 +103,9 @@ def redundant(groups: Sequence[Group]) -> dict[str, str]:
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether copies exist while all members work. LVM RAID counts, although /sys does not have its level."""
-    return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS
+    """Return whether copies exist while all members work. LVM RAID and ZFS count, whose level is not in /sys."""
+    return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
+        group.kind == 'zfs' and not group.level)
 
 
 def _below(group: Group, by_id: Mapping[str, Group], seen: set[str]) -> Iterator[str]:
@@ -117,21 +130,27 @@ def why_not(disk: Disk, is_allowed: bool) -> str:
     return '' if disk.bus == 'ATA' and is_allowed else 'excluded' if disk.bus == 'ATA' else disk.bus
 
 
-def _answered(disk: Disk, answer: Answer) -> Iterator[Finding]:
-    """Yield the findings for the answer of one SATA drive."""
+def _answered(disk: Disk, answer: Answer, root: str) -> Iterator[Fact]:
+    """Yield the facts in the answer of one SATA drive."""
     document = _document(answer)
     known = recovery(document)
     if known is None:
-        yield _unknown(disk, answer, document)
+        yield _unknown(answer, document)
         return
     # Most SATA SSDs have no error recovery control, and need none: it ends the minutes in which a disk repositions its
     # head and reads again. Source: smartmontools FAQ and Linux RAID wiki, which name hard disks only.
     if known.seconds is not None or document.get('rotation_rate') != 0:
         yield from _retries(disk, known)
+    zoned = file_text(os.path.join(root, f'sys/block/{disk.name}/queue/zoned'))
+    if _SHINGLED in text_of(document, 'model_family') or zoned not in ('', 'none'):
+        yield _fact('member-shingled')
     current, most = (_gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max'))
     if current and most and most >= current * 2 ** FEW_STEPS:
-        yield found('link-slow', f'/dev/{disk.name}',
-                    link=f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s')
+        yield _fact('link-slow', link=f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s')
+
+
+def _fact(code: str, **fields: Any) -> Fact:
+    return code, tuple(fields.items())
 
 
 def _document(answer: Answer) -> Json:
@@ -154,67 +173,31 @@ def recovery(document: Json) -> Recovery | None:
     return Recovery(True, max(limit or 0 for limit in limits) / 10 if all(limits) else None)
 
 
-def _unknown(disk: Disk, answer: Answer, document: Json) -> Finding:
+def _unknown(answer: Answer, document: Json) -> Fact:
     messages = [clean(text_of(each, 'string'), 200) for each in objects_of(object_of(document, 'smartctl'), 'messages')]
     if any('exit(2)' in each for each in messages):  # "Device is in STANDBY mode, exit(2)"
-        return found('member-in-standby', f'/dev/{disk.name}')
+        return _fact('member-in-standby')
     why = answer.reason or '; '.join(messages) or 'smartctl printed no JSON'
-    return found('member-silent', f'/dev/{disk.name}', reason=why, call=' '.join(answer.command))
+    return _fact('member-silent', reason=why, call=' '.join(answer.command))
 
 
-def _retries(disk: Disk, known: Recovery) -> Iterator[Finding]:
-    """Yield a finding if the kernel gives up before the drive does. The commands are for a person to run."""
+def _retries(disk: Disk, known: Recovery) -> Iterator[Fact]:
+    """Yield a fact if the kernel gives up before the drive does. The commands are for a person to run."""
     wait = disk.timeout
     if wait is None:
-        yield found('kernel-timeout-unknown', f'/dev/{disk.name}')
+        yield _fact('kernel-timeout-unknown')
     elif wait < RETRY if known.seconds is None else wait <= known.seconds:
         limit = ('it has no error recovery control' if not known.is_supported else
                  'its error recovery control is off' if known.seconds is None else
                  f'it retries a bad sector for up to {known.seconds:g} s')
         code = 'error-recovery-too-long' if known.is_supported else 'kernel-timeout-too-short'
-        yield found(code, f'/dev/{disk.name}', limit=limit, seconds=wait, disk=disk.name)
+        yield _fact(code, limit=limit, seconds=wait)
 
 
 def _gigabits(speed: Json) -> float:
     """Return a SATA speed in Gb/s; 0 if absent."""
     units, bits = (fraction_of(speed, key) or 0 for key in ('units_per_second', 'bits_per_unit'))
     return units * bits / 1e9
-
-
-def _pcie(disk: Disk, root: str) -> Iterator[Finding]:
-    """Yield a finding if an NVMe drive uses a quarter or less of what it and its slot are capable of."""
-    place = os.path.realpath(os.path.join(root, 'sys/class/nvme', disk.drive, 'device'))
-    texts = [{key: file_text(f'{folder}/{key}') for key in (f'max_{_SPEED}', f'max_{_WIDTH}', f'current_{_SPEED}',
-                                                            f'current_{_WIDTH}')}
-             for folder in (place, os.path.dirname(place))] if disk.bus == 'NVMe' else []
-    words = pcie_words(*texts) if texts else ''
-    if words:
-        yield found('link-slow', f'/dev/{disk.name}', link=words)
-
-
-def pcie_words(drive: Mapping[str, str], port: Mapping[str, str]) -> str:
-    """Return how far a PCIe link is below what both of its ends support; '' if fewer than FEW_STEPS, or unknown.
-
-    drive, port: file name -> content in sysfs, such as max_link_speed -> "16.0 GT/s PCIe"; '' if absent.
-    """
-    current = _link(drive, 'current')
-    ends = [each for each in (_link(drive, 'max'), _link(port, 'max')) if each]
-    if not (current and _link(drive, 'max')):
-        return ''
-    most = tuple(min(values) for values in zip(*ends))
-    if most[0] - current[0] + most[1] - current[1] < FEW_STEPS:
-        return ''
-    return 'PCIe link runs at {} x{}, drive and slot support {} x{}'.format(
-        *(value for speed, width in (current, most) for value in (f'{_PCIE[speed]:g} GT/s', 2 ** width)))
-
-
-def _link(folder: Mapping[str, str], prefix: str) -> tuple[int, int] | None:
-    """Return speed and width of a link, each as a number of doublings; None if unknown."""
-    speed = re.match(r'([0-9]{1,3}(?:\.[0-9])?) GT/s', folder[f'{prefix}_{_SPEED}'])
-    width = re.fullmatch('[0-9]{1,2}', folder[f'{prefix}_{_WIDTH}'])
-    if not (speed and width and float(speed[1]) in _PCIE and int(width[0])):
-        return None
-    return _PCIE.index(float(speed[1])), int(width[0]).bit_length() - 1
 
 
 def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
@@ -39,11 +39,12 @@ class Devices(NamedTuple):
     inside: Mapping[str, tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it lies on
     used: Mapping[str, tuple[str, ...]] = {}    # device -> mount points, "swap"; "zfs tank" for a pool
     titles: Mapping[str, str] = {}              # volume -> what people call it: "vg0/home"
+    same: Mapping[str, str] = {}                # path to a disk with several paths -> the first of these
 
     def below(self, name: str) -> tuple[str, ...]:
         """Return the disks and groups that a member lies on, or () if the device is gone."""
         found = (each if each in self.names else self.parts.get(each, '') for each in self.inside.get(name, (name,)))
-        return tuple(dict.fromkeys(each for each in found if each))
+        return tuple(dict.fromkeys(self.same.get(each, each) for each in found if each))
 
     def member(self, name: str, state: str = 'in_sync', slot: int | None = None) -> Member:
         """Return a member of a group, in state missing if its device is gone."""
@@ -57,7 +58,23 @@ def listed(system: System) -> Devices:
     # A volume of the device mapper has no partitions: these are volumes, too.
     parts = {part: name for name in names if not name.startswith('dm-')
              for part in names_in(f'{system.sys}/block/{name}') if part.startswith(name) and _is_part(part[len(name):])}
-    return Devices(system, frozenset(names), parts)
+    return Devices(system, frozenset(names), parts, same=dict(_paths(names, system)))
+
+
+def _paths(names: Iterable[str], system: System) -> Iterator[tuple[str, str]]:
+    """Yield each further path to a disk with the first one: by the WWN of the logical unit, or by a multipath volume.
+
+    The actuators of one disk are logical units of their own, and may fail alone.
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        text = text_of(f'{system.sys}/block/{name}/device/wwid') if name.startswith('sd') else ''
+        wwn = text if re.fullmatch('naa[.][356][0-9a-f]{15,31}', text) else ''
+        if wwn and first.setdefault(wwn, name) != name:
+            yield name, first[wwn]
+        if text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-') if name.startswith('dm-') else False:
+            one, *others = sorted(names_in(f'{system.sys}/block/{name}/slaves')) or ['']
+            yield from ((other, one) for other in others)
 
 
 # --- mounts and swap --------------------------------------------------------------------------------------
@@ -124,7 +141,7 @@ CEPH = 'only the Ceph cluster knows its redundancy'
 _TARGET = 'its target is not in /sys'
 # Start of the UUID -> kind, level, and why the level is not known. The UUID is set by the program that made the volume.
 KINDS = (('LVM-', 'lvm', 'single', ''), ('CRYPT-', 'luks', 'single', ''), ('part[0-9]+-', 'partition', 'single', ''),
-         ('mpath-', 'multipath', '', 'its members are paths to a drive or volume'), ('', 'dm', '', _TARGET))
+         ('mpath-', 'multipath', 'single', ''), ('', 'dm', '', _TARGET))
 _INNER = re.compile('_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)')
 _IMAGE = re.compile('_(?:[rm]image|rmeta)_([0-9]{1,4})$')  # of a mirror; its metadata fails with it
 
@@ -188,7 +205,9 @@ def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
     if kind == 'lvm' and called.startswith('ceph-'):
         kind, level, unknown = 'ceph', '', CEPH
     images = _images(volume, every)
-    if images:
+    if kind == 'multipath':
+        members = [_one_disk(volume.slaves, devices)]
+    elif images:
         level, unknown = '', NO_STATUS
         members = [_image(number, images[number], devices) for number in sorted(images)]
     else:
@@ -214,6 +233,15 @@ def _image(number: int, parts: list[str], devices: Devices) -> Member:
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
     return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
                   tuple(dict.fromkeys(disk for piece in pieces for disk in piece.on)))
+
+
+def _one_disk(paths: tuple[str, ...], devices: Devices) -> Member:
+    """Return the only member of a multipath volume: the disk that all of its paths lead to."""
+    found = [devices.member(path) for path in paths]
+    dead = [path for path in paths if text_of(f'{devices.system.sys}/block/{path}/device/state') == 'offline']
+    on = tuple(dict.fromkeys(disk for path in found for disk in path.on))
+    return Member(', '.join(paths)[:LONGEST_GIVEN_NAME], 'in_sync' if on else 'missing', 0, on,
+                  f'{", ".join(dead)} offline'[:LONGEST_GIVEN_NAME] if dead else '')
 
 
 def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:

@@ -62,12 +62,14 @@ def examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool 
 
 def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool, asked: Sequence[str],
               system: System) -> Examined:
-    placed = [verdict._replace(place=verdict.place._replace(disks=disks(verdict.device, system)))
-              for verdict in verdicts]
+    devices = listed(system)
+    placed = [verdict._replace(place=verdict.place._replace(disks=tuple(dict.fromkeys(
+        each for name in disks(verdict.device, system) for each in (name, devices.same.get(name, name))))))
+        for verdict in verdicts]
     wanted = [name for verdict in placed if verdict.state for name in verdict.place.disks] if only_alerting else None
     if not any(verdict.place.disks for verdict in placed) or wanted == []:
         return Examined(verdicts)
-    known, notes = groups(wanted, system), []
+    known, notes = tuple(_around(_ordered(_found(devices)), wanted)), []
     for name in asked:
         program = import_module(f'.{PROGRAMS[name]}', __package__)
         known, more = program.completed(known, program.ask, system)

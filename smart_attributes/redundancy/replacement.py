@@ -298,6 +298,8 @@ def grades(found: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk,
 def risk(group: Json) -> Risk:
     """Return the risk of a group. group: its object in the JSON document."""
     tolerates = group['tolerates']
+    if list(group['used_as']) == ['swap'] and not _is_redundant(group):
+        return Risk.PLAIN   # it holds no data
     if tolerates is None:
         return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
     if tolerates < 0:

@@ -184,7 +184,15 @@ class Stack:
         if found is None:
             return None
         members = self._members(group, lost, frozenset((group.id,)))
-        return min(_left(stripe, group, members) for stripe in found)
+        left = min(_left(stripe, group, members) for stripe in found)
+        return left if left < 1 else left // max(self._together(group, lost, members), 1)
+
+    def _together(self, group: Group, lost: AbstractSet[str], members: Sequence[bool | None]) -> int:
+        """Return how many members fail with one disk: more than one if they lie on the same, as on two paths to it."""
+        every = [disk for member in group.members for disk in set().union(*map(self.disks, member.on))]
+        shared = {disk for disk in every if every.count(disk) > 1} if len(set(every)) < len(every) else ()
+        return max((sum(before is not after for before, after in zip(members, self._members(
+            group, {*lost, disk}, frozenset((group.id,))))) for disk in shared), default=1)
 
 
 def _of_member(member: Member, doubt: Coded) -> Coded:
