@@ -99,8 +99,8 @@ def of_data(name: str) -> Iterator[Sentence]:
     def walk(value: object) -> Iterator[str]:
         if isinstance(value, dict):
             for key, inner in value.items():
-                yield from [inner] if key in {'why', 'meaning', 'remedy', 'comment', 'action', 'what', 'need'} and isinstance(
-                    inner, str) else walk(inner)
+                is_sentence = key in {'why', 'meaning', 'remedy', 'comment', 'action', 'what', 'need'}
+                yield from [inner] if is_sentence and isinstance(inner, str) else walk(inner)
         elif isinstance(value, list):
             for inner in value:
                 yield from walk(inner)
