@@ -171,7 +171,8 @@ PLANS = [
     pytest.param(ceph, 'sda', '', {'leave-cluster': [
         'ceph-find', 'ceph-out', 'ceph-destroy', 'new-disk', 'ceph-create', 'pull', 'again']}, id='ceph'),
     pytest.param(rebuilding, '', 'sda sdb', {'group-rebuilding': ['md-wait', 'again']}, id='rebuilding'),
-    pytest.param(doubtful, 'sda', 'sdb', {'redundancy-doubtful': ['remedy', 'again']}, id='in-doubt'),
+    pytest.param(doubtful, 'sda', 'sdb', {'redundancy-doubtful': [
+        'copy-place', 'copy-half', 'copy-half', 'remedy', 'md-compare', 'again']}, id='in-doubt'),
     pytest.param(mirror, 'sda', '', {'members-not-checked': ['look']}, id='not-checked'),
     pytest.param(raid6_without_a_member, '', 'sda sdb sdc', {
         'degraded': [*START, 'md-add', 'again']}, id='a-group-that-lacks-a-member-only'),

@@ -30,6 +30,7 @@ STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
+MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
 
 
@@ -235,9 +236,21 @@ class _Maker:
 
     def _remedy(self, about: _About) -> Iterator[PlanStep]:
         disks = about.drive.disks if about.drive else frozenset()
-        for doubt in dict.fromkeys(doubt for group in self._stack.of(disks)
-                                   for _, doubt in self._stack.doubts(disks, group)):
-            yield _step('remedy', {**about.words, **doubt.fields})
+        found = dict.fromkeys((each.id, doubt) for group in self._stack.of(disks)
+                              for each, doubt in self._stack.doubts(disks, group))
+        for name in dict.fromkeys(name for name, _ in found):
+            yield from self._halves(self._stack.groups[name], about)
+        for name, doubt in found:
+            yield from self._operation('remedy', self._stack.groups[name], None, about._replace(
+                words={**about.words, **doubt.fields}))
+
+    def _halves(self, group: Group, about: _About) -> Iterator[PlanStep]:
+        """Yield copies of all members of a mirror that may differ: a repair keeps the first one of each block."""
+        if group.doubts and group.level in MIRRORS and 'halves' in GROUPS.get(group.kind, ()):
+            yield _step('copy-place', {**about.words, **self._of_group(group)})
+            for member in group.members:
+                if member.state == IN_SYNC:
+                    yield from self._operation('halves', group, self._place(group, member, frozenset()), about)
 
     def _boot(self, about: _About) -> Iterator[PlanStep]:
         """Yield the steps after which the machine starts from the new disk, if it does from the old one."""
@@ -313,7 +326,7 @@ class _Maker:
     def _of_place(self, place: _Place) -> Json:
         path = self._around.path(place.kernel)
         return {'member': path, 'pv': path, 'kernel': argument(place.kernel, 'DEVICE'),
-                'device': argument(place.member.name, 'DEVICE'), 'new': self._new(place)}
+                'device': argument(place.member.name, 'DEVICE'), 'new': self._new(place), 'slot': place.member.slot}
 
 
 _PART = {'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Maker._restore, 'copy': _Maker._copy,
