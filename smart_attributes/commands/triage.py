@@ -65,17 +65,18 @@ def _print_table(found: Survey, options: Options) -> Survey:
         items = in_order(found.verdicts, found.machine)
         for line in triage_table.work_list(items, plugin.count(found.verdicts)):
             print(line)
-        for line in triage_table.plan(_plan(found, items)) if options.own.plan else ():
+        for line in triage_table.plan(_plan(found, items, options.own.asked)) if options.own.plan else ():
             print(line)
     return found
 
 
-def _plan(found: Survey, items: Sequence[Item]) -> tuple[Task, ...]:
+def _plan(found: Survey, items: Sequence[Item], asked: Sequence[str]) -> tuple[Task, ...]:
     """Return the plan of this machine; none without its groups, as for recorded reports."""
     from ..redundancy.surroundings import surroundings
     from ..work.plan import plan
     groups = [each.group for each in found.machine.groups] if found.machine else []
-    return plan(found.machine, items, surroundings(groups)) if found.machine else ()
+    around = surroundings(groups)._replace(asked=''.join(f' --{name}' for name in asked))
+    return plan(found.machine, items, around) if found.machine else ()
 
 
 def _with_lately(found: Survey, options: Options, since: int) -> Survey:
@@ -107,7 +108,7 @@ def _document(found: Survey, options: Options) -> MutableJson:
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     of_groups = {**replacement.document(found.machine, found.verdicts)} if found.machine else {}
     items = in_order(found.verdicts, found.machine, now)
-    of_groups.update({'plan': document(_plan(found, items))} if found.machine else {})
+    of_groups.update({'plan': document(_plan(found, items, options.own.asked))} if found.machine else {})
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
                                      found.demands, found.remarks, found.lately),
             **of_groups, 'work': json_document.work_list(items), **of_this_host, 'made': int(now)}

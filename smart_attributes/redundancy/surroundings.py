@@ -52,6 +52,7 @@ class Around(NamedTuple):
     containers: Mapping[str, str] = {}         # array in a container (imsm, ddf) -> the container
     has_efi: bool = False                      # the machine was started by UEFI
     has_led_tool: bool = False
+    asked: str = ''                            # options of triage for the programs that were asked: " --zpool"
 
     def path(self, name: str) -> str:
         """Return the path of a disk, a partition, or a volume by its title, as a word of a command."""

@@ -107,7 +107,8 @@ class _Maker:
 
     def of_item(self, item: Item, step: Step | None) -> Iterator[Task]:
         """Yield the task for a drive, if it has one now."""
-        words = {'drive': clean(item.drive), 'where': f' ({clean(item.place.bay)})' if item.place.bay else '',
+        words = {'drive': clean(item.drive), 'asked': self._around.asked,
+                 'where': f' ({clean(item.place.bay)})' if item.place.bay else '',
                  'light': f'echo 1 > {argument(item.place.light, "FILE")}' if item.place.light else '',
                  'why': sentence(step.why if step else '', LONGEST_TEXT)}
         is_replaced = item.action in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY)
@@ -129,7 +130,7 @@ class _Maker:
         for group in self._stack.groups.values():
             if is_redundant(group) and _lacks(group) and group.activity not in BUSY and self._stack.survives(
                     group, frozenset()):
-                yield from self._of_code('degraded', None, group, (), {'drive': ''})
+                yield from self._of_code('degraded', None, group, (), {'drive': '', 'asked': self._around.asked})
 
     def _of_code(self, code: str, drive: Drive | None, group: Group | None, places: Sequence[_Place],
                  words: Json) -> Iterator[Task]:
@@ -354,8 +355,8 @@ def _new_device(part: Part | None) -> str:
 
 def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
     """Return a task, which ends with a look at what comes next."""
-    is_over = steps[-1].run[-1:] == tuple(STEPS['again']['run'])
-    more = () if is_over or code == 'use-unknown' else (_step('again', about.words),)
+    again = _step('again', about.words)
+    more = () if steps[-1].run == again.run or code == 'use-unknown' else (again,)
     title = TITLES.get(f'{code} {steps[0].code}') or TITLES[code]
     return Task(code, sentence(title.format_map(about.words), LONGEST_TEXT),
                 about.drive.name if about.drive else '', about.group.id if about.group else '', (*steps, *more))
