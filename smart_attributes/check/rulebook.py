@@ -225,8 +225,7 @@ def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[st
             raise UsageError(f'"{clean(name)}" is not a metric; {data_errors.nearest_metric(name, units)}')
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
-    warning, critical = dict(options.judging.warning), dict(options.judging.critical)
-    for name in {**warning, **critical}:
+    for name in {**(warning := dict(options.judging.warning)), **(critical := dict(options.judging.critical))}:
         why = ranges.contradiction(warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name])
         if why:
             raise UsageError(f'{name}: {why}')

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 
 from ..errors import DriveError, NotAReport
-from ..model import AttributeRow, ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
+from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..typed import Json
 from . import completeness, content
 from .content import byte_of, integer_at, integer_of, list_of, object_of, objects_of, offset_of, text_of, word_of
@@ -62,7 +62,10 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
     identity = _identity(data)
-    farm = _farm(data, identity)
+    farm = None
+    if content.FARM_LOG in data:
+        from . import farm as farm_log  # no check asks for this log together with the others
+        farm = farm_log.beside(farm_log.of_json(data), identity.serial)
     identity = identity._replace(spins=farm is not None or content.has_spindle(attributes))
     return Report(
         identity=identity, smart_status=passed, smart_status_text=words, attributes=attributes,
@@ -72,13 +75,6 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
         messages=_complaints(smartctl), farm=farm,
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int))
-
-
-def _farm(data: Json, identity: Identity) -> Farm | None:
-    if content.FARM_LOG not in data:
-        return None
-    from . import farm  # no check asks for this log together with the others
-    return farm.beside(farm.of_json(data), identity.serial)
 
 
 def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:
