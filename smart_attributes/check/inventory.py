@@ -4,15 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import alarm
-from ..errors import (
-    Coded,
-    ControllerElsewhere,
-    DriveAbsent,
-    DriveAsleep,
-    DriveError,
-    DriveIsNoDrive,
-    DriveNotReached,
-)
+from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..reading.identity import distinct, note

@@ -116,8 +116,7 @@ def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], ru
     A reading without a number, which states why it is unknown, is returned only if endurance_time_left has a limit.
     """
     is_asked = _has_levels(limits[TIME_LEFT]) and TIME_LEFT not in rules.ignored_metrics
-    is_judged = (is_asked
-                 or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
+    is_judged = (is_asked or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
     used = by_metric[ENDURANCE].number or 0 if is_judged and ENDURANCE in by_metric else 0
     if not is_asked and used < LEAST_USED:
         return []  # then there is no forecast

@@ -6,15 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..constants import HIGHEST_DEFECT_HOUR
-from ..knowledge import (
-    data_errors,
-    decode,
-    drive_database,
-    drive_logs,
-    formatting,
-    pattern_prefixes,
-    regular_expressions,
-)
+from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting, regular_expressions
+from ..knowledge.pattern_prefixes import ESCAPES_AND_SETS, has_top_level_bar
 from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile, quoted
@@ -160,9 +153,9 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     literals = regular_expressions.shape(pattern).literals
     if pattern != pattern.strip() or '  ' in pattern:
         yield 'has leading, trailing or double blanks, which are removed from each model; remove them'
-    if pattern_prefixes.has_top_level_bar(pattern):
+    if has_top_level_bar(pattern):
         yield 'joins whole patterns with a bar, which slows down every check; write one pattern for each'
-    elif re.search('[A-Za-z0-9 _-][*]', pattern_prefixes.ESCAPES_AND_SETS.sub('.', pattern)):
+    elif re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (f'can match with {literals} literal characters; write at least {LITERALS}, or add "first" or '

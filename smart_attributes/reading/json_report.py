@@ -254,7 +254,7 @@ def _nvme(data: Json) -> dict[str, int]:
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """Return the SCSI log pages, and the pending defects from other_text, the text beside the JSON."""
     values: dict[str, float | None] = {}
-    for key, _, paths in content.SCSI_NUMBERS:
+    for key, paths in content.SCSI_NUMBERS.items():
         numbers = (integer_at(data, path) for path in paths)
         values[key] = next((number for number in numbers if number is not None), None)
     # smartctl 7.0 to 7.2 prints this number beside its JSON.

@@ -201,8 +201,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
                          'sudo may take ALL, names in capitals, groups and numbers for other users')
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     if not set(request.types) <= set(requestable):
-        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule always allows all other '
-                         f'types')
+        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule always allows all other types')
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(f'a rule needs the absolute path of smartctl, with letters, digits and _ . + - only, such as '
                          f'-p {SMARTCTL}')

@@ -224,7 +224,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
     # pySMART does not know these, or searches for other text ("non-medium error count").
-    for key, labels, _ in content.SCSI_NUMBERS:
+    for key, labels in _TEXT['scsi_labels'].items():
         numbers = (leading(fields.get(label, '')) for label in labels)
         values.setdefault(key, next((number for number in numbers if number is not None), None))
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
