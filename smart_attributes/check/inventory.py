@@ -93,9 +93,8 @@ def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
 def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
     """Return the reads that count, under their final names.
 
-    candidates: the reads that the options select, in the order of *asked*.
-    asked: the devices that the run addresses. is_scan: smartctl --scan found these devices.
-    label: the identifier used in drive names, see --label.
+    candidates: the reads that the options select, in the order of *asked*. asked: the devices that the run addresses.
+    is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see --label.
     """
     drives = distinct(candidates)
     twins = [Coded('same-drive', f'{drive.read.device.name}: {note(drive)}') for drive in drives if drive.others]

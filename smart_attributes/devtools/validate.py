@@ -181,7 +181,10 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     drives, of_samples = sources.read_samples(all_files, samples_path)
     models, of_models = sources.measured(models_path) if models_path else ([], [])
     evidence, of_evidence = sources.evidence_of(all_files[0])
-    context = sources.context_of(all_files, evidence)
+    first, *local = all_files
+    context = Context(SpecDatabase(first.data, [(source.name, source.data) for source in local]),
+                      SpecDatabase(first.data), all_files,
+                      {key for source in all_files for key in source.data.get('documents', ())}, evidence)
     claims = drive_rules.claims_of([*drives, *models], context.database)
     faults = [sentence for source in validated for sentence in entry_rules.file_problems(source, context)]
     faults += [*of_samples, *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]

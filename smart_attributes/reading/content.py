@@ -375,8 +375,7 @@ EXIT_STATUS_BITS = (
 def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
-    Bit 2 (0x04) is only a note if the data is complete, because smartctl always
-    sets it behind some RAID controllers.
+    Bit 2 (0x04) is only a note if the data is complete, because smartctl always sets it behind some RAID controllers.
     """
     if not status:
         return ()

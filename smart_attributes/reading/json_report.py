@@ -21,9 +21,8 @@ _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newe
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: that of the process, if known; a report also contains it.
-    error_text: the standard error, including messages from sudo.
-    Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
+    exit_status: that of the process, if known; a report also contains it. error_text: the standard error, including
+    messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
     start = content.json_start(text)
@@ -40,8 +39,7 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
 def from_json(data: Json, exit_status: int | None = None, other_text: str = '') -> Report:
     """Return the Report of one parsed JSON document.
 
-    other_text: text printed in addition to the JSON.
-    Raises DriveError (or a subclass) if the drive cannot be judged.
+    other_text: text printed in addition to the JSON. Raises DriveError (or a subclass) if the drive cannot be judged.
     """
     report = _report(data, exit_status, other_text)
     arguments = completeness.arguments_of(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
