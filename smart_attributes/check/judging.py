@@ -281,9 +281,9 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], m
     if known is None:
         return bound.otherwise or ''
     lowest, highest = metric.valid if metric else (None, None)
-    if metric and metric.worse == 'low':
-        return ranges.below(min(number for number in (bound.beside(known), highest) if number is not None))
-    return ranges.above(max(number for number in (bound.beside(known), lowest) if number is not None))
+    is_floor = metric is not None and metric.worse == 'low'
+    best, furthest = (highest, min) if is_floor else (lowest, max)
+    return ranges.beyond(furthest(number for number in (bound.beside(known), best) if number is not None), is_floor)
 
 
 def _hours(by_metric: Mapping[str, Reading]) -> float | None:

@@ -134,15 +134,13 @@ def judge_of(options: Options, site: Site) -> Judge:
     for file in (*attributes, *limits):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
+    given = [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)]
     return Judge(
-        database,
-        thresholds.Thresholds(default,
-                              [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)],
-                              thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
+        database, thresholds.Thresholds(
+            default, given, thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
-                      asked.asleep,
-                      time.time(), asked.selftest_max_age, asked.vendor_logs is not None, risk_of), old,
-                 tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
+                      asked.asleep, time.time(), asked.selftest_max_age, asked.vendor_logs is not None, risk_of),
+        old, tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
 
 
 def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:

@@ -195,8 +195,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     return Validation(list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary)
 
 
-def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive],
-                    faults: Collection[str]) -> list[str]:
+def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive], faults: Collection[str]) -> list[str]:
     """Return a sentence for each drive that would match the wrong entry if additions were part of the shipped file.
 
     There, additions have no precedence over other entries. faults: mistakes already found, which are left out.
