@@ -41,9 +41,8 @@ def repair() -> str:
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
     """Return the bytes of a regular file. Raises OSError: NotRegular, or EFBIG above *most* bytes.
 
-    fault: returns, for the path and the opened file, why its content must not be shown, or ''.
-    Some regular files below /proc would block until an event: EAGAIN.
-    A file within the single-file program is read from there.
+    fault: returns, for the path and the opened file, why its content must not be shown, or ''. Some regular files
+    below /proc would block until an event: EAGAIN. A file within the single-file program is read from there.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)

@@ -15,6 +15,7 @@ PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the
 NAME = 'check-smart-attributes'
 HISTORY = 'history'                          # the folder below it that holds the history
 RUN = f'{constants.RUN}/{NAME}'              # owned by root, for locks; like processes, it does not survive a reboot
+_HOME = '~/.local/state'
 _MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
 _LET_HIM = 'let only the monitoring user write there, or use another directory with --state-dir'
 
@@ -66,19 +67,13 @@ def location(given: str = '') -> str:
     """
     if given or os.path.isdir(PACKAGE):
         return given or PACKAGE
-    return _of_environment() or _of_home()
+    return _of_environment(_HOME)
 
 
-def _of_environment() -> str:
-    return _below(os.environ.get('XDG_STATE_HOME', ''))
-
-
-def _of_home() -> str:
-    return _below(os.path.join(os.path.expanduser('~'), '.local', 'state'))
-
-
-def _below(home: str) -> str:
-    return os.path.join(home, NAME) if home.startswith('/') else ''
+def _of_environment(home: str = '') -> str:
+    """Return this user's own directory, below XDG_STATE_HOME or else below *home*; '' if none is absolute."""
+    homes = os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser(home)
+    return next((os.path.join(each, NAME) for each in homes if each.startswith('/')), '')
 
 
 def ready(given: str = '') -> StateDirectory:
@@ -147,7 +142,7 @@ def _places_of_locks(given: str) -> list[str]:
     if os.geteuid() == trust.ROOT:
         places = [_of_environment(), RUN, given]
     else:
-        places = [PACKAGE if os.path.isdir(PACKAGE) else '', _of_environment() or _of_home(), given]
+        places = [PACKAGE if os.path.isdir(PACKAGE) else '', _of_environment(_HOME), given]
     return [place for place in places if place]
 
 

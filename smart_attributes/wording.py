@@ -40,15 +40,11 @@ def amount(number: float | None, unit: str) -> str:
     if unit == 's':
         return f'{plain(round(number / HOUR, 1))} h' if number >= HOUR else f'{plain(number)} s'
     if unit == 'B':
-        return _size(number)
+        power = 0
+        while number >= 999.5 and power < len(_SIZES) - 1:
+            number, power = number / 1000, power + 1
+        return f'{number:.3g} {_SIZES[power]}'
     return f'{plain(number)} {unit}'.rstrip()
-
-
-def _size(number: float) -> str:
-    power = 0
-    while number >= 999.5 and power < len(_SIZES) - 1:
-        number, power = number / 1000, power + 1
-    return f'{number:.3g} {_SIZES[power]}'
 
 
 def quantity(reading: Reading) -> str:

@@ -35,7 +35,7 @@ def test_a_number_at_the_end_of_a_range_with_a_start_is_not_above_it():
     (-2e6, '-2000000')])
 def test_a_limit_of_the_drive_becomes_a_range_without_exponent(number, text):
     """Daemons read plain numbers; above alerts beyond the number, below under it."""
-    assert (ranges.above(number), ranges.below(number)) == (text, f'{text}:')
+    assert (ranges.beyond(number, False), ranges.beyond(number, True)) == (text, f'{text}:')
 
 
 def test_a_refusal_quotes_the_range_shortly_and_shows_the_four_forms():

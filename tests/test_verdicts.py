@@ -17,7 +17,7 @@ from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.history.past import Past, observations
 from smart_attributes.history.series import History, Point
 from smart_attributes.knowledge.thresholds import Thresholds
-from smart_attributes.model import Device, Identity, Read, State, Verdict
+from smart_attributes.model import Device, Read, State, Verdict
 from smart_attributes.reading import json_report, processes
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -47,25 +47,34 @@ def past_of(known: Verdict, by: float) -> Past:
                  for each in observations(judgement.reading for judgement in known.judgements)}, START)
 
 
-def test_a_verdict_is_formed_once_of_the_same(judge):
+@pytest.fixture
+def formed_of(monkeypatch) -> list[Past | None]:
+    """Return the past of each verdict that is formed."""
+    pasts, form = [], verdicts.verdict
+    monkeypatch.setattr(verdicts, 'verdict', lambda *given: (pasts.append(given[2]), form(*given))[1])
+    return pasts
+
+
+def test_a_verdict_is_formed_once_of_the_same(judge, formed_of):
     """The first time while others think, the second time when all have answered."""
     formed = verdicts.Verdicts(judge, Options(), processes.Runner())
 
     assert formed.on(read(), None) is formed.on(read(), None)
-    assert formed.formed[OF_A_DISK].reasons == (verdicts.FIRST,)
+    assert formed_of == [None]
 
 
-@pytest.mark.parametrize('past_before, past_now, reason', [
-    (None, None, ''), (Past({}, START), Past({}, START), ''), (None, Past({}, START), verdicts.OTHER_PAST),
-    (Past({}, START), None, verdicts.OTHER_PAST), (Past({}, START), Past({}, START + HOUR), verdicts.OTHER_PAST)])
-def test_a_verdict_holds_unless_the_past_is_another(past_before, past_now, reason):
-    formed = verdicts.Formed(Verdict(OF_A_DISK, Identity(), State.OK), past_before, (verdicts.FIRST,))
+@pytest.mark.parametrize('before, now, is_formed_again', [
+    (None, None, False), (Past({}, START), Past({}, START), False), (None, Past({}, START), True),
+    (Past({}, START), None, True), (Past({}, START), Past({}, START + HOUR), True)])
+def test_a_verdict_holds_unless_the_past_is_another(judge, formed_of, before, now, is_formed_again):
+    formed = verdicts.Verdicts(judge, Options(), processes.Runner())
+    formed.on(read(), before)
+    formed.on(read(), now)
 
-    assert verdicts.reason(formed, past_now) == reason
-    assert verdicts.reason(None, past_now) == verdicts.FIRST
+    assert formed_of == [before, now][:1 + is_formed_again]
 
 
-def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge):
+def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge, formed_of):
     """What was expected of a drive's past is a guess until all have answered."""
     formed = verdicts.Verdicts(judge, Options(), processes.Runner())
     early = formed.on(read(), None)
@@ -73,7 +82,7 @@ def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge)
 
     late = formed.on(read(), past_of(early, 14))
 
-    assert formed.formed[OF_A_DISK].reasons == (verdicts.FIRST, verdicts.OTHER_PAST)
+    assert formed_of == [None, past_of(early, 14)]
     assert late.state is State.WARNING and any('grew by 14' in each.growth for each in late.judgements)
     assert formed.on(read(), None).state is State.OK
 

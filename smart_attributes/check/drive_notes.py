@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..constants import HOUR, LONGEST_STATEMENT
 from ..errors import Coded
@@ -64,8 +64,7 @@ def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past 
     messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
     return [*(Coded(code, each) for code, texts in sentences for each in texts), *_of_hours(report, found),
             *exit_status_notes(report.exit_status), *messages, *report.gaps,
-            *(Coded('values-missing', each) for each in _lost_wear(report, spec)),
-            *_of_farm(report), *_set_back(found, report.identity, past)]
+            *(Coded('values-missing', each) for each in _lost_wear(report, spec)), *_late(report, found, past)]
 
 
 def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
@@ -76,19 +75,14 @@ def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
     return clock_notes(report, found)
 
 
-def _of_farm(report: Report) -> list[Coded]:
-    if report.farm is None:
-        return []
-    from ..knowledge.log_ages import farm_notes
-    return list(farm_notes(report.farm))
-
-
-def _set_back(found: Sequence[Reading], identity: Identity, past: Past | None) -> list[Coded]:
-    """Return a note on each counter that was lower than at an earlier check in the last 30 days."""
-    if past is None:
-        return []
-    from ..history.past import fall_note, falls
-    return [fall_note(fall) for fall in falls(past, found, identity.firmware)]
+def _late(report: Report, found: Sequence[Reading], past: Past | None) -> Iterator[Coded]:
+    """Yield the notes on the FARM log, and on each counter that was lower than at a check in the last 30 days."""
+    if report.farm is not None:
+        from ..knowledge.log_ages import farm_notes
+        yield from farm_notes(report.farm)
+    if past is not None:
+        from ..history.past import fall_note, falls
+        yield from map(fall_note, falls(past, found, report.identity.firmware))
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
@@ -110,7 +104,8 @@ def _differences(found: Sequence[Reading]) -> list[str]:
     for reading in found:
         if reading.unit == '%' and reading.number is not None and reading.source.log != drive_logs.SMARTCTL:
             by_metric.setdefault(reading.metric, []).append(reading)
-    return [f'{metric}: {_sources(same)}; the worse value is used' for metric, same in by_metric.items()
+    return [f'{metric}: {", ".join(f"{amount(r.number, r.unit)} from {r.source}" for r in same)}; the worse value is '
+            'used' for metric, same in by_metric.items()
             if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
 
 
@@ -131,10 +126,6 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
         return []
     return [f'host_written {amount(known["host_written"], "B")} exceeds the '
             f'{amount(known["rated_written"], "B")} that the warranty covers']
-
-
-def _sources(same: Sequence[Reading]) -> str:
-    return ', '.join(f'{amount(reading.number, reading.unit)} from {reading.source}' for reading in same)
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 
 from .. import state_directory
 from ..constants import DAY
@@ -72,13 +73,11 @@ class FurtherLogs:
 
     def joined(self, reads: Sequence[Read]) -> tuple[Read, ...]:
         """Return the reads with the logs of their drives."""
-        return tuple(map(self._with_logs, reads))
-
-    def _with_logs(self, read: Read) -> Read:
-        for kind in self._kinds:
+        found = list(reads)
+        for place, kind in product(range(len(found)), self._kinds):
             with suppress(Exception):  # this drive is judged without that log
-                read = kind.joined(read, self._answers)
-        return read
+                found[place] = kind.joined(found[place], self._answers)
+        return tuple(found)
 
 
 def of_run(judge: Judge, options: Options, runner: Runner, is_for_a_person: bool) -> FurtherLogs:

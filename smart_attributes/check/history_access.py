@@ -139,8 +139,7 @@ class Remembered:
             return None
         from ..history.past import Past
         record = recalled.match.record
-        return Past(recalled.histories, self.store.now, self.store.is_own,
-                    record.identity.firmware if record else '')
+        return Past(recalled.histories, self.store.now, self.store.is_own, record.identity.firmware if record else '')
 
     @property
     def is_written(self) -> bool:

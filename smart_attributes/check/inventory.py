@@ -4,15 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import alarm
-from ..errors import (
-    Coded,
-    ControllerElsewhere,
-    DriveAbsent,
-    DriveAsleep,
-    DriveError,
-    DriveIsNoDrive,
-    DriveNotReached,
-)
+from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..reading.identity import distinct, note
@@ -55,7 +47,10 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
     if options.which.names:
         from . import named_drives
         kept = named_drives.selected(kept, options, history)
-    drives = counted(looked_at_again(kept), asked, is_scan, options.naming.label)
+    if not all(isinstance(read.outcome, Report) for read in kept):
+        from ..reading import diagnostics
+        kept = diagnostics.with_better_reasons(kept)
+    drives = counted(kept, asked, is_scan, options.naming.label)
     return drives._replace(faults=(*faults, *drives.faults), whereabouts=history.recall(
         drives.reads, drives.candidates, addressed(asked, stage.reads), is_scan))
 
@@ -98,24 +93,16 @@ def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
 def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
     """Return the reads that count, under their final names.
 
-    candidates: the reads that the options select, in the order of *asked*.
-    asked: the devices that the run addresses. is_scan: smartctl --scan found these devices.
-    label: the identifier used in drive names, see --label.
+    candidates: the reads that the options select, in the order of *asked*. asked: the devices that the run addresses.
+    is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see --label.
     """
-    drives, twins = without_twins(candidates)
-    occupied, empty = without_empty(drives, is_scan)
+    drives = distinct(candidates)
+    twins = [Coded('same-drive', f'{drive.read.device.name}: {note(drive)}') for drive in drives if drive.others]
+    occupied, empty = without_empty([drive.read for drive in drives], is_scan)
     answered, unseen = without_unseen(occupied, sum(device.optional for device in asked))
     return Inventory(reads=tuple(labelled(answered, label)), candidates=tuple(candidates),
                      is_bare=is_bare(candidates, asked),
                      notes=(*twins, *empty, *reached_otherwise(answered, asked)), faults=unseen)
-
-
-def looked_at_again(reads: Sequence[Read]) -> list[Read]:
-    """Return the reads; those that failed get a more specific reason if diagnostics of this machine find one."""
-    if all(isinstance(read.outcome, Report) for read in reads):
-        return list(reads)
-    from ..reading import diagnostics
-    return diagnostics.with_better_reasons(reads)
 
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
@@ -126,27 +113,16 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Co
             for read in reads if read.device.name in known and read.device.type != known[read.device.name].type]
 
 
-def without_twins(reads: Sequence[Read]) -> tuple[list[Read], list[Coded]]:
-    """Return one read per drive, and a note for each drive that was read at several addresses."""
-    drives = distinct(reads)
-    return [drive.read for drive in drives], [
-        Coded('same-drive', f'{drive.read.device.name}: {note(drive)}') for drive in drives if drive.others]
-
-
 def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], list[Coded]]:
     """Return the reads without empty slots of a range and without scanned devices that are not drives.
 
     The second value is a note for each read that was left out.
     """
-    nothing = [read for read in reads if _is_nothing(read, is_scan)]
+    nothing = [read for read in reads if (isinstance(read.outcome, DriveAbsent) and read.device.optional)
+               or (isinstance(read.outcome, DriveIsNoDrive) and is_scan)]
     nothing += [] if is_scan else _volumes_of_watched_drives(reads)
     notes = [Coded('nothing-there', f'{read.device.name} {read.outcome}; left out') for read in nothing]
     return [read for read in reads if read not in nothing], notes
-
-
-def _is_nothing(read: Read, is_scan: bool) -> bool:
-    return (isinstance(read.outcome, DriveAbsent) and read.device.optional) or (
-        isinstance(read.outcome, DriveIsNoDrive) and is_scan)
 
 
 def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:

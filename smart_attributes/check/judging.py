@@ -15,7 +15,6 @@ from . import drive_notes
 from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 
 if TYPE_CHECKING:
-    from ..history.growth import GrowthAlert
     from ..history.past import Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
     from ..model import Risk
@@ -69,7 +68,9 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     verdict = Verdict(device, identity, worst(each.state for each in judgements), ordered,
                       (*spec.notes, *drive_notes.notes(report, found, spec, past),
                        *thresholds.over(device, identity, family), *silent), entry=spec.family)
-    return _with_risk(verdict, thresholds, rules)
+    if rules.risk and verdict.state is not State.OK:
+        verdict = verdict._replace(risk=rules.risk(ordered, verdict.state, identity.kind, thresholds.groups(family)))
+    return verdict
 
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
@@ -80,13 +81,6 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
     from . import vendor_readings
     log = vendor_readings.vendor_log(report, spec.log, database, past)
     return spec._replace(notes=(*spec.notes, *log.notes)), log.readings
-
-
-def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return a verdict with how many drives with such findings failed, if it alerts and that was counted."""
-    risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
-            if rules.risk and verdict.state is not State.OK else None)
-    return verdict._replace(risk=risk)
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:
@@ -122,8 +116,7 @@ def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], ru
     A reading without a number, which states why it is unknown, is returned only if endurance_time_left has a limit.
     """
     is_asked = _has_levels(limits[TIME_LEFT]) and TIME_LEFT not in rules.ignored_metrics
-    is_judged = (is_asked
-                 or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
+    is_judged = (is_asked or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
     used = by_metric[ENDURANCE].number or 0 if is_judged and ENDURANCE in by_metric else 0
     if not is_asked and used < LEAST_USED:
         return []  # then there is no forecast
@@ -141,7 +134,7 @@ def _has_levels(limit: Limit) -> bool:
 def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
                      past: Past | None = None, accepted: Acknowledgement | None = None) -> Judgement:
     """Return the judgement on one reading; it considers the reading's age, its history and its acknowledgement."""
-    is_floor = _is_floor(reading, metrics)
+    is_floor = reading.metric in metrics and metrics[reading.metric].worse == 'low'  # lower numbers are worse
     reading, limit = aged(reading, limit, past)
     level = _held(judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past)
     if accepted is None and (past is None or not limit.growth):
@@ -207,17 +200,9 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
         return reading, when_quiet(limit, reading)
     from ..history.past import quieted
     dated = quieted(past, reading)
-    if dates_alone(past, reading):
+    if not past.is_own and reading.quiet is None:  # an age that another user could have written suppresses no alert
         return dated._replace(quiet_is_doubted=True), limit
     return dated, when_quiet(limit, dated)
-
-
-def dates_alone(past: Past | None, reading: Reading) -> bool:
-    """Return whether a reading is dated only by history that another user could have written.
-
-    Such an age never suppresses an alert.
-    """
-    return past is not None and not past.is_own and reading.quiet is None
 
 
 def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | None,
@@ -250,7 +235,10 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
     reading = level.reading
     if reading.state is not None or not reading.judged or reading.number is None:
         return level
-    grown = _growth(reading, limit, past, is_floor, age)
+    grown = None
+    if past is not None and limit.growth:
+        from ..history.past import growth_alert
+        grown = growth_alert(past, reading, limit.growth, is_floor, age)
     override = level.state if is_own(limit) else None
     growth = grown.state if grown else State.OK
     state = prevailing(level.state, growth, is_silent(accepted, reading.number, is_floor), override=override)
@@ -266,22 +254,9 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
                           origin=limit.growth_origin if decides else level.origin)
 
 
-def _growth(reading: Reading, limit: Limit, past: Past | None, is_floor: bool,
-            age: float | None) -> GrowthAlert | None:
-    if past is None or not limit.growth:
-        return None
-    from ..history.past import growth_alert
-    return growth_alert(past, reading, limit.growth, is_floor, age)
-
-
 def is_own(limit: Limit) -> bool:
     """Return whether a limit sets the levels of this drive itself but not its growth."""
     return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
-
-
-def _is_floor(reading: Reading, metrics: Mapping[str, Metric]) -> bool:
-    """Return whether lower numbers of this metric are worse."""
-    return reading.metric in metrics and metrics[reading.metric].worse == 'low'
 
 
 def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
@@ -306,9 +281,9 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], m
     if known is None:
         return bound.otherwise or ''
     lowest, highest = metric.valid if metric else (None, None)
-    if metric and metric.worse == 'low':
-        return ranges.below(min(number for number in (bound.beside(known), highest) if number is not None))
-    return ranges.above(max(number for number in (bound.beside(known), lowest) if number is not None))
+    is_floor = metric is not None and metric.worse == 'low'
+    best, furthest = (highest, min) if is_floor else (lowest, max)
+    return ranges.beyond(furthest(number for number in (bound.beside(known), best) if number is not None), is_floor)
 
 
 def _hours(by_metric: Mapping[str, Reading]) -> float | None:

@@ -134,15 +134,13 @@ def judge_of(options: Options, site: Site) -> Judge:
     for file in (*attributes, *limits):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
+    given = [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)]
     return Judge(
-        database,
-        thresholds.Thresholds(default,
-                              [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)],
-                              thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
+        database, thresholds.Thresholds(
+            default, given, thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
-                      asked.asleep,
-                      time.time(), asked.selftest_max_age, asked.vendor_logs is not None, risk_of), old,
-                 tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
+                      asked.asleep, time.time(), asked.selftest_max_age, asked.vendor_logs is not None, risk_of),
+        old, tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
 
 
 def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
@@ -225,8 +223,7 @@ def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[st
             raise UsageError(f'"{clean(name)}" is not a metric; {data_errors.nearest_metric(name, units)}')
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
-    warning, critical = dict(options.judging.warning), dict(options.judging.critical)
-    for name in {**warning, **critical}:
+    for name in {**(warning := dict(options.judging.warning)), **(critical := dict(options.judging.critical))}:
         why = ranges.contradiction(warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name])
         if why:
             raise UsageError(f'{name}: {why}')

@@ -47,9 +47,8 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
            is_for_a_person: bool = False) -> Survey:
     """Return the verdicts that the options ask for. Raises SmartError if no verdict can be formed.
 
-    meanwhile: called once, while the drives are being read.
-    watch: called at each change with the number of drives that have answered and the names of the others.
-    is_for_a_person: ask disks for logs that a check does not read.
+    meanwhile: called once, while the drives are being read. watch: called at each change with the number of drives that
+    have answered and the names of the others. is_for_a_person: ask disks for logs that a check does not read.
     """
     if options.which.names:
         from . import named_drives

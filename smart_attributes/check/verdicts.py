@@ -1,7 +1,7 @@
 """The third stage of a run: each drive is judged once, as soon as it has answered, while others are still being read.
 
 The history of a drive is certain only when all have answered: two addresses may turn out to be one drive, or two drives
-may be indistinguishable. reason() determines when a verdict is formed again.
+may be indistinguishable. Then a verdict is formed again.
 """
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from .. import alarm
 from ..errors import DataError, DriveError, SmartError
 from ..model import Device, Read, Report, Verdict
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING
 from . import fence
 from .history_access import Remembered, remembered
 from .inventory import described
@@ -27,29 +27,6 @@ if TYPE_CHECKING:
     from .inventory import Inventory
 
 
-# Why a verdict is formed.
-FIRST = 'the drive has no verdict yet'
-OTHER_PAST = 'all drives have answered, and the history has other earlier readings of this drive than expected'
-
-
-class Formed(NamedTuple):
-    """A verdict, the earlier readings that it is based on, and the reason for each time it was formed."""
-
-    verdict: Verdict
-    past: Past | None
-    reasons: tuple[str, ...]
-
-
-def reason(formed: Formed | None, past: Past | None) -> str:
-    """Return the reason to form a verdict, or '' if the existing one is still valid.
-
-    past: the drive's earlier readings as known now.
-    """
-    if formed is None:
-        return FIRST
-    return OTHER_PAST if formed.past != past else ''
-
-
 class Verdicts(Listener):
     """The verdicts of a run. It listens to the answers of the drives, and asks them for further logs."""
 
@@ -60,7 +37,7 @@ class Verdicts(Listener):
         self._is_for_a_person = is_for_a_person
         self._logs: FurtherLogs | None = None
         self.history = Remembered()
-        self.formed: dict[Device, Formed] = {}
+        self.formed: dict[Device, tuple[Verdict, Past | None]] = {}  # each with the readings that it is based on
         self._late = ''               # why no more drives are judged
 
     # --- while drives are being read ----------------------------------------------------
@@ -145,16 +122,16 @@ class Verdicts(Listener):
     def on(self, read: Read, past: Past | None) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form one.
 
-        It is formed once, unless reason() gives a reason to repeat it. past: the earlier readings of the drive.
+        It is formed once, unless the history has other earlier readings of the drive in the end than was expected.
+        past: these readings.
         """
         formed = self.formed.get(read.device)
-        why = reason(formed, past)
-        if why and self._late:
+        if formed and formed[1] == past:
+            return formed[0]
+        if self._late:
             return _unreadable(read, DriveError(f'was read but not evaluated: {self._late}', 'not-judged'), self.judge)
-        if formed is None or why:
-            reasons = (*(formed.reasons if formed else ()), why)
-            formed = self.formed[read.device] = Formed(verdict(read, self.judge, past), past, reasons)
-        return formed.verdict
+        self.formed[read.device] = verdict(read, self.judge, past), past
+        return self.formed[read.device][0]
 
 
 def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
@@ -173,21 +150,17 @@ def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
 
 
 def _judged_alone(read: Read, judge: Judge, past: Past | None) -> Verdict:
+    """Return the verdict on one device, together with that of files of version 1.6, if any are given."""
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)
     from . import judging
     own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
-    return _beside_1_6(own, read.outcome, judge)
+    if judge.old is None:
+        return own
+    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
+    return judge.old.joined(own, read.outcome, judge.database,
+                            exceptions.ignored_attributes | judge.rules.ignored_attributes, judge.rules.ignored_metrics)
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
     return fence.unreadable(read.device, error, judge.rules.asleep, read.identity)
-
-
-def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
-    """Return a verdict together with that of files of version 1.6, if any are given."""
-    if judge.old is None:
-        return own
-    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
-    return judge.old.joined(own, report, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
-                            judge.rules.ignored_metrics)

@@ -101,8 +101,7 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
                    f'"expect"')
 
 
-def _contradictions(results: Readings, drive: SampleDrive,
-                    database: drive_database.SpecDatabase) -> Iterator[str]:
+def _contradictions(results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase) -> Iterator[str]:
     """Yield a sentence for each reading that is far from the drive's own statistic."""
     distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
     for metric, number in drive.stated.items():

@@ -6,15 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..constants import HIGHEST_DEFECT_HOUR
-from ..knowledge import (
-    data_errors,
-    decode,
-    drive_database,
-    drive_logs,
-    formatting,
-    pattern_prefixes,
-    regular_expressions,
-)
+from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting, regular_expressions
+from ..knowledge.pattern_prefixes import ESCAPES_AND_SETS, has_top_level_bar
 from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile, quoted
@@ -33,9 +26,7 @@ _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
     """Yield a sentence for each fault of the file as a whole, then of each of its parts."""
-    for rule in FILE_RULES:
-        for problem in rule(source, context):
-            yield f'{source.name}: {problem}'
+    yield from (f'{source.name}: {problem}' for rule in FILE_RULES for problem in rule(source, context))
     for entry in source.data['entries']:
         for entry_rule in ENTRY_RULES:
             for where, problem in entry_rule(entry, context):
@@ -45,8 +36,7 @@ def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
             for problem in reading_rule(spec, decode.parse(spec['from']), context.database.metrics[metric]):
                 yield f'{source.name}: {place}: {problem}'
     for advisory in source.data.get('advisories', ()):
-        for problem in _advisory_problems(advisory):
-            yield f'{source.name}: advisory {advisory["id"]}: {problem}'
+        yield from (f'{source.name}: advisory {advisory["id"]}: {problem}' for problem in _advisory_problems(advisory))
 
 
 def _form(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -99,16 +89,14 @@ def _sources_of(data: Json) -> Iterator[tuple[str, str]]:
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
     citations = [text for other in context.sources for _, text in _sources_of(other.data)]
-    for key in source.data.get('documents', {}):
-        if not any(_cites(citation, key) for citation in citations):
-            yield f'document {key}: nothing cites it; cite it or remove it'
+    yield from (f'document {key}: nothing cites it; cite it or remove it' for key in source.data.get('documents', {})
+                if not any(_cites(citation, key) for citation in citations))
     entries = [entry for other in context.sources for entry in other.data['entries']]
     used = {name for entry in entries for name in context.database.sets_of(entry)}
     read = {name for entry in entries for name in entry.get('logs', {}).values()}
     for kind, verb, named in (('set', 'uses', used), ('layout', 'reads', read)):
-        for name in source.data.get(f'{kind}s', {}):
-            if name not in named:
-                yield f'{kind} {name}: no entry {verb} it; use it or remove it'
+        yield from (f'{kind} {name}: no entry {verb} it; use it or remove it'
+                    for name in source.data.get(f'{kind}s', {}) if name not in named)
 
 
 def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -165,9 +153,9 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     literals = regular_expressions.shape(pattern).literals
     if pattern != pattern.strip() or '  ' in pattern:
         yield 'has leading, trailing or double blanks, which are removed from each model; remove them'
-    if pattern_prefixes.has_top_level_bar(pattern):
+    if has_top_level_bar(pattern):
         yield 'joins whole patterns with a bar, which slows down every check; write one pattern for each'
-    elif re.search('[A-Za-z0-9 _-][*]', pattern_prefixes.ESCAPES_AND_SETS.sub('.', pattern)):
+    elif re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (f'can match with {literals} literal characters; write at least {LITERALS}, or add "first" or '
@@ -237,9 +225,8 @@ def _traps(entry: Json, context: Context) -> Problems:
 def _contradictions(entry: Json, context: Context) -> Problems:
     """Yield the exclusions and exceptions of an entry that contradict its rows."""
     rows = context.database.rows_of('', entry)
-    for number in entry.get('ignore_thresholds', ()):
-        if number not in rows:
-            yield 'ignore_thresholds', f'the entry has no attribute {number}; describe it or remove it'
+    yield from (('ignore_thresholds', f'the entry has no attribute {number}; describe it or remove it')
+                for number in entry.get('ignore_thresholds', ()) if number not in rows)
     for number, row in rows.items() if 'no_endurance' in entry else ():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
             yield f'attribute {number}, endurance_used', 'the entry says no_endurance; remove one of them'

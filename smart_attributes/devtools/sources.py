@@ -111,14 +111,6 @@ def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[st
     return (f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, *names))
 
 
-def context_of(sources: Sequence[EntriesFile], evidence: Mapping[str, Json]) -> Context:
-    """Return the data that the rules may use."""
-    shipped, *local = sources
-    documents = {key for source in sources for key in source.data.get('documents', ())}
-    database = SpecDatabase(shipped.data, [(source.name, source.data) for source in local])
-    return Context(database, SpecDatabase(shipped.data), sources, documents, evidence)
-
-
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
     """Return *path*, or the path of the usual file or folder next to the database in a checkout; else None."""
     place = os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)

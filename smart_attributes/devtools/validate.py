@@ -181,7 +181,10 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     drives, of_samples = sources.read_samples(all_files, samples_path)
     models, of_models = sources.measured(models_path) if models_path else ([], [])
     evidence, of_evidence = sources.evidence_of(all_files[0])
-    context = sources.context_of(all_files, evidence)
+    first, *local = all_files
+    context = Context(SpecDatabase(first.data, [(source.name, source.data) for source in local]),
+                      SpecDatabase(first.data), all_files,
+                      {key for source in all_files for key in source.data.get('documents', ())}, evidence)
     claims = drive_rules.claims_of([*drives, *models], context.database)
     faults = [sentence for source in validated for sentence in entry_rules.file_problems(source, context)]
     faults += [*of_samples, *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
@@ -192,8 +195,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     return Validation(list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary)
 
 
-def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive],
-                    faults: Collection[str]) -> list[str]:
+def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive], faults: Collection[str]) -> list[str]:
     """Return a sentence for each drive that would match the wrong entry if additions were part of the shipped file.
 
     There, additions have no precedence over other entries. faults: mistakes already found, which are left out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from ..check import reads
@@ -60,17 +61,13 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
         for path in (os.path.join(folder, name) for name in names):
             spelt = f'/{os.path.relpath(path, system.ROOT)}'
             paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
-    spellings = {disk: [device for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ()))
-                        for device in _parsed(path)] for disk in found}
+    spellings: dict[Disk, list[Device]] = {disk: [] for disk in found}
+    for disk in found:
+        for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ())):
+            with suppress(UsageError):  # no check can use this name either
+                spellings[disk] += addresses.parse(path)
     planned = {plan.device for plan in reads.plan([each for some in spellings.values() for each in some], options)}
     return [disk for disk, devices in spellings.items() if planned.issuperset(devices)]
-
-
-def _parsed(path: str) -> list[Device]:
-    try:
-        return addresses.parse(path)
-    except UsageError:  # no check can use this name either
-        return []
 
 
 def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:

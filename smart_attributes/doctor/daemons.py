@@ -87,8 +87,9 @@ def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
 
     timeout: default time limit of a check, in seconds, if the configuration sets none.
     """
-    short = [_too_short(limit, limit.own or timeout) for limit in dict.fromkeys(daemons)
-             if (limit.own or timeout) >= limit.seconds]
+    short = [found('time-limit-too-short', daemon=limit.daemon, limit=limit.seconds, file=limit.file, seconds=own,
+                   setting=limit.setting, longer=max(USUAL, own + 5), fitting=fitting(limit.seconds))
+             for limit in dict.fromkeys(daemons) for own in [limit.own or timeout] if own >= limit.seconds]
     if short:
         return short
     if not daemons:
@@ -99,11 +100,6 @@ def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
         by_time.setdefault(limit.seconds, {})[limit.daemon] = None
     waiting = ', '.join(f'{", ".join(names)}: {seconds:g} s' for seconds, names in sorted(by_time.items()))
     return [found('time-limit-fits', limits=waiting, seconds=timeout)]
-
-
-def _too_short(limit: DaemonLimit, own: float) -> Finding:
-    return found('time-limit-too-short', daemon=limit.daemon, limit=limit.seconds, file=limit.file, seconds=own,
-                 setting=limit.setting, longer=max(USUAL, own + 5), fitting=fitting(limit.seconds))
 
 
 def fitting(seconds: float) -> float:

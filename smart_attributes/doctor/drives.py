@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from ..check import drive_tracking
@@ -34,7 +34,10 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     """
     pairs = list(zip(survey.verdicts, survey.reads))
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
-    lines = [_answering(*pair, hide_serial) for pair in well] if len(well) <= SHOWN else [_all(well)]
+    lines = [_answering(*pair, hide_serial) for pair in well]
+    if len(well) > SHOWN:
+        verdict, read = max(well, key=lambda pair: pair[1].seconds)
+        lines = [found('drives-answer', drives=len(well), address=verdict.device.address, seconds=read.seconds)]
     lines += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
               _silent(verdict, read, survey.whereabouts, hide_serial) for verdict, read in pairs
               if not isinstance(read.outcome, Report)]
@@ -53,11 +56,6 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     finding = found('drive-answers', verdict.device.address, drive=_who(verdict.identity, hide_serial),
                     seconds=read.seconds, state=verdict.state.name)
     return finding._replace(message=finding.message + more)
-
-
-def _all(well: Sequence[tuple[Verdict, Read]]) -> Finding:
-    verdict, read = max(well, key=lambda pair: pair[1].seconds)
-    return found('drives-answer', drives=len(well), address=verdict.device.address, seconds=read.seconds)
 
 
 def _who(identity: Identity, hide_serial: bool) -> str:
@@ -166,11 +164,9 @@ def ranges(addresses: Sequence[str]) -> list[str]:
             slots.setdefault((parts[1], parts[3]), []).append(int(parts[2]))
         else:
             others.append(address)
-    return others + [f'{head}{run}{tail}' for (head, tail), numbers in slots.items() for run in _runs(sorted(numbers))]
-
-
-def _runs(slots: Sequence[int]) -> Iterator[str]:
-    """Yield a range such as "0-7" for AT_LEAST or more consecutive slots, and every other slot by itself."""
-    for _, pairs in groupby(enumerate(slots), key=lambda pair: pair[1] - pair[0]):
-        run = [str(slot) for _, slot in pairs]
-        yield from [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run
+    for (head, tail), numbers in slots.items():
+        for _, pairs in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+            run = [str(slot) for _, slot in pairs]
+            run = [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run
+            others += [f'{head}{each}{tail}' for each in run]
+    return others

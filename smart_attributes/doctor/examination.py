@@ -6,6 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from .. import alarm
 from ..check import history_answers, reads, survey
@@ -49,9 +50,15 @@ class Examiner:
     def __init__(self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> None:
         how, name = options.how_read, options.own.user
         self._options, self._runner, self._printed, self._addresses = options, runner, printed, addresses
-        self._path = _plugin()   # become() changes the working directory
+        here = os.path.realpath(sys.argv[0])   # before become(), which changes the working directory
+        places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
+        self._path = next((place for place in places if os.path.realpath(place) == here), here)  # as a daemon calls it
         self._deadline = time.monotonic() + how.timeout - 2 * alarm.reserve(how.timeout)
-        self._sudoers = _sudoers_facts(options, runner) if name and not how.nosudo else SudoersFacts()
+        self._sudoers = SudoersFacts()
+        with suppress(SmartError):  # no sudo: reported by the sudo step
+            if name and not how.nosudo:
+                end = time.monotonic() + min(PATIENCE, how.timeout / 4)
+                self._sudoers = facts(name, how.smartctl, runner, end)
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = _checks(options, self._nrpe, self._unread_nrpe)
@@ -65,7 +72,7 @@ class Examiner:
 
     def examine(self) -> Examination:
         """Return the findings. An alarm that ends the examination early is itself reported as a finding."""
-        self._user = start.own_name()
+        self._user = start.name_of(os.geteuid())
         try:
             for step in self._steps():
                 self._take(step)
@@ -121,12 +128,10 @@ class Examiner:
 
     def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
         """Return the smartctl command lines that a check would run."""
-        try:
-            plans = reads.plan(devices, self._options)
-        except SmartError:
-            plans = []
-        lines = [smartctl_calls.split(planned.command)[1] for planned in plans]
-        return [*([smartctl_calls.SCAN] if self._is_scanning else []), *lines]
+        lines: list[Arguments] = [smartctl_calls.SCAN] if self._is_scanning else []
+        with suppress(SmartError):
+            lines += [smartctl_calls.split(planned.command)[1] for planned in reads.plan(devices, self._options)]
+        return lines
 
     def _state(self) -> Iterator[Finding]:
         yield history_state.history(self._options, self._user)
@@ -195,23 +200,8 @@ def _checks(options: Options, commands: Sequence[daemons.NrpeCommand], unread: s
             *coverage.of_icinga(daemons.icinga_host(socket.gethostname()))]
 
 
-def _sudoers_facts(options: Options, runner: processes.Runner) -> SudoersFacts:
-    how = options.how_read
-    try:
-        return facts(options.own.user, how.smartctl, runner, time.monotonic() + min(PATIENCE, how.timeout / 4))
-    except SmartError:  # no sudo: reported by the sudo step
-        return SudoersFacts()
-
-
 def _more(options: Options) -> list[str]:
     """Return the options of a check other than its drives and its time limit."""
     smartctl, config = options.how_read.smartctl, options.data.config
     return [*(['-p', smartctl] if smartctl != SMARTCTL else []), *(['--config', config] if config != CONFIG else []),
             *(['--state-dir', options.state_dir] if options.state_dir else [])]
-
-
-def _plugin() -> str:
-    """Return the path of this program, as a daemon calls it."""
-    here = os.path.realpath(sys.argv[0])
-    places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
-    return next((place for place in places if os.path.realpath(place) == here), here)

@@ -5,6 +5,7 @@ import os
 import shlex
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from .. import files, state_directory, trust
@@ -142,9 +143,7 @@ def _room(path: str) -> int:
 
 def full(path: str, room: int) -> Finding | None:
     """Return the finding for a disk with too little room for the history, in bytes; None if there is enough."""
-    if room >= ROOM:
-        return None
-    return found('history-disk-full', path=path, room=room)
+    return found('history-disk-full', path=path, room=room) if room < ROOM else None
 
 
 def usable(stored: HistoryFiles, now: float) -> Finding:
@@ -167,19 +166,14 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
     if is_persons:
         return found('history-examined-by-a-person', reason=reason, path=path or place)
     if error.is_open and os.path.isdir(path):  # its ACL may name users that the mode bits omit
-        return found('history-open-to-others', reason=reason, path=path,
-                     close='setfacl -b' if _has_list(path) else 'chmod go-w')
+        close = 'chmod go-w'
+        with suppress(OSError):
+            close = 'setfacl -b' if trust.access_list(path) else close
+        return found('history-open-to-others', reason=reason, path=path, close=close)
     if path not in ('', place):  # a folder above it is at fault
         return found('history-folder-unusable', reason=reason, path=path)._replace(remedy=error.remedy)
     aside = f'mv -n {place} {place}.old && ' if os.path.lexists(place) and not os.path.isdir(place) else ''
     return found('history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside)
-
-
-def _has_list(path: str) -> bool:
-    try:
-        return bool(trust.access_list(path))
-    except OSError:
-        return False
 
 
 # --- processes -------------------------------------------------------------------------

@@ -26,11 +26,6 @@ _NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # Python has no name for it on FreeBSD
 _SHOWN = 300   # characters of what the program printed
 
 
-def own_name() -> str:
-    """Return the name of this process's user, or the number of a user without a name."""
-    return name_of(os.geteuid())
-
-
 def name_of(number: int) -> str:
     """Return the name of the user with this number, or the number of a user without a name."""
     try:

@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from ..constants import LARGEST_SMALL_FILE, SMARTCTL
 from ..errors import UsageError
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
+from ..reading.failure_reasons import DATA
+from ..reading.system import names_in
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
 PATIENCE = 10.0       # seconds to wait for visudo and sudo, run by root
@@ -82,14 +85,7 @@ def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
 
 # Message of sudo or visudo -> the code of the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
-REASONS = (
-    (r'must have a tty', 'sudo-needs-terminal'),
-    (r'account validation failure|[Aa]ccount expired', 'account-expired'),
-    (r'no new privileges', 'no-new-privileges'),
-    (r'(/\S+) must be owned by uid 0 and have the setuid bit', 'sudo-setuid-missing'),
-    (r'(/\S+) is (?:world|group) writable', 'sudoers-mode-wrong'), (r'(/\S+): bad permissions', 'sudoers-mode-wrong'),
-    (r'(/\S+) is owned by [ug]id', 'sudoers-owner-wrong'), (r'(/\S+): wrong owner', 'sudoers-owner-wrong'),
-    (r'(/[^\s:]+):[^\n]*syntax error', 'sudoers-syntax-error'))
+REASONS: Sequence[tuple[str, str]] = DATA['sudo']
 _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
 
@@ -122,7 +118,10 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     is_valid = checked.status == 0 or all(line.endswith('parsed OK') for line in said.splitlines())
     entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
     against, widest = denial(entries, executable), widest_command(entries, executable)
-    names = [user, *(f'%{group}' for group in _groups(user))]
+    names = [user]
+    with suppress(KeyError):   # without a name: only the user
+        groups = [grp.getgrgid(number).gr_name for number in os.getgrouplist(user, pwd.getpwnam(user).pw_gid)]
+        names += [f'%{group}' for group in groups]
     rules = [path for path, text in texts.items() if path != SUDOERS and os.path.basename(executable) in text
              and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)]
     return SudoersFacts(said, is_valid, rules, not texts[SUDOERS] or bool(re.search(
@@ -141,19 +140,8 @@ def _as_sudo(match: re.Match[str]) -> str:
 
 def _texts() -> dict[str, str]:
     """Return the text of each sudoers file, in the order in which sudo reads them."""
-    try:
-        paths = [os.path.join(FOLDER, name) for name in sorted(os.listdir(FOLDER))]
-    except OSError:
-        paths = []
-    return {path: files.text(path, LARGEST_SMALL_FILE) for path in (SUDOERS, *paths)}
-
-
-def _groups(user: str) -> list[str]:
-    try:
-        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
-        return [grp.getgrgid(number).gr_name for number in numbers]
-    except KeyError:
-        return []
+    paths = [SUDOERS, *(os.path.join(FOLDER, name) for name in names_in(FOLDER))]
+    return {path: files.text(path, LARGEST_SMALL_FILE) for path in paths}
 
 
 # --- interpretation; pure -----------------------------------------------------------------

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ..constants import LONGEST_RAW, MOST_SECTORS_IN_ONE
@@ -161,7 +161,7 @@ def raw_bytes(row: AttributeRow) -> Bytes:
 
 _HEX = r'0[xX]([0-9a-fA-F]{1,16})'
 _LEADING = r'(-?\d+)(?: \(.*\))?'           # "28 (Min/Max 20/32)": only the number is certain
-_NOTHING = (None,) * RAW_BYTES
+_NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
 # Text other than digits, blanks and parentheses; the rendering; first byte and byte count of each number in it.
 _LAYOUTS: Sequence[tuple[str, str, Sequence[tuple[int, int]]]] = (
     ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),                                      # raw16(raw16)
@@ -189,7 +189,10 @@ def printed_bytes(raw: str) -> Bytes:
         # A pattern is compiled only if its marker text is present: most drives need one or two of these.
         match = re.fullmatch(pattern, raw) if (sign in signs if sign else not signs) else None
         if match:
-            return _placed(map(int, match.groups()), places)
+            content = [*_NOTHING]
+            for number, (first, count) in zip(map(int, match.groups()), places):
+                content[first:first + count] = _little(number, count)
+            return tuple(content)
     halves = re.fullmatch(_HALVES, raw) if '/' in signs else None
     if halves:
         return _half_bytes(int(halves[1]), int(halves[2]))
@@ -207,14 +210,6 @@ def _half_bytes(high: int, low: int) -> Bytes:
 
 def _little(number: int, count: int) -> tuple[int, ...]:
     return tuple((number >> (8 * position)) & 0xff for position in range(count))
-
-
-def _placed(numbers: Iterable[int], places: Sequence[tuple[int, int]]) -> Bytes:
-    """Return the bytes with each number stored at its place, given as (first byte, number of bytes)."""
-    content: list[int | None] = [None] * RAW_BYTES
-    for number, (first, count) in zip(numbers, places):
-        content[first:first + count] = _little(number, count)
-    return tuple(content)
 
 
 # --- the units in which drives count ------------------------------------------------

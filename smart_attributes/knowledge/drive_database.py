@@ -17,8 +17,6 @@ from .decode import LOGICAL_SECTORS
 from .pattern_prefixes import ByBeginning, matches_pattern
 
 if TYPE_CHECKING:
-    from typing import Any
-
     Interval = tuple[float | None, float | None]
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
@@ -152,7 +150,10 @@ class SpecDatabase:
             return NO_SPEC
         source, entry = winners[0]
         if len(winners) == 1:
-            return self._spec(source, entry)._replace(rated_written=_rated_written(entry, identity))
+            # What the vendor's warranty covers of exactly this model, and the document.
+            rated = next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
+                          if matches_pattern(pattern, identity.plain_model)), None)
+            return self._spec(source, entry)._replace(rated_written=rated)
         fallback = next((self._spec(name, entry) for name, entry in self.entries()
                          if entry.get('fallback') and matches(entry, '', identity, attributes)), NO_SPEC)
         return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
@@ -246,8 +247,10 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
-        return [_advisory(advisory) for advisory in self._sorted_advisories.matching(identity.plain_model)
-                if re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
+        return [Advisory(each['id'], each['effect'], each['action'], each.get('fixed_in', ''), each.get('hour'),
+                         State[each.get('state', 'warning').upper()], each['source'])
+                for each in self._sorted_advisories.matching(identity.plain_model)
+                if re.fullmatch(each.get('firmware', '.*'), identity.firmware)]
 
 
 def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> str:
@@ -272,13 +275,10 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
         return False
     if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
         return False
-    return all(any(holds(attributes, numbers) for numbers in alternatives(entry[guard]))
-               for guard, holds in GUARDS.items() if guard in entry)
-
-
-def alternatives(guard: Sequence[Any]) -> Sequence[Sequence[int]]:
-    """Return a guard as a list of alternatives, even if it is written as one plain list."""
-    return guard if isinstance(guard[0], (list, tuple)) else [guard]
+    # A guard is a list of alternatives, or a plain list of numbers.
+    return all(any(holds(attributes, numbers) for numbers in (
+        entry[guard] if isinstance(entry[guard][0], (list, tuple)) else [entry[guard]]))
+        for guard, holds in GUARDS.items() if guard in entry)
 
 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
@@ -287,12 +287,6 @@ def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
     # A family written for exactly these models outranks a guess, however many conditions the guess has;
     # and a local fallback outranks only the shipped one.
     return (rank > 0 and is_local, rank, sum(condition in entry for condition in CONDITIONS), is_local)
-
-
-def _rated_written(entry: Json, identity: Identity) -> tuple[float, str] | None:
-    """Return (bytes under the vendor's warranty, document) for exactly this model, or None if not given."""
-    return next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
-                 if matches_pattern(pattern, identity.plain_model)), None)
 
 
 def _metric(name: str, value: Json) -> Metric:
@@ -328,8 +322,3 @@ def span(text: str) -> tuple[int, int]:
     """Return the first and the last number of a text such as "11" or "0-10"."""
     first, _, last = text.partition('-')
     return int(first), int(last or first)
-
-
-def _advisory(data: Json) -> Advisory:
-    return Advisory(id=data['id'], effect=data['effect'], action=data['action'], fixed_in=data.get('fixed_in', ''),
-                    hour=data.get('hour'), state=State[data.get('state', 'warning').upper()], source=data['source'])

@@ -53,8 +53,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
     return (drive_logs.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
 
 
-def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric,
-           age: float | None) -> Iterable[Reading]:
+def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, age: float | None) -> Iterable[Reading]:
     """Yield the number of errors of some kinds that are in the log, and the age of the newest; nothing without any."""
     agos = [drive_logs.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
@@ -75,8 +74,7 @@ def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | 
                  if result.coverage == drive_logs.WHOLE and result.test.passed), None)
 
 
-def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float,
-              is_bound: bool) -> Reading:
+def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float, is_bound: bool) -> Reading:
     """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
 
     most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds. is_bound: it may have

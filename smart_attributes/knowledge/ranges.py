@@ -169,14 +169,9 @@ def _side(text: str, unit: str) -> tuple[str, float]:
     return ('low', limit.start) if limit.end == INFINITY else ('high', limit.end)
 
 
-def above(number: float) -> str:
-    """Return the range that alerts above *number*."""
-    return _plain(number)
-
-
-def below(number: float) -> str:
-    """Return the range that alerts below *number*."""
-    return f'{_plain(number)}:'
+def beyond(number: float, is_floor: bool) -> str:
+    """Return the range that alerts above *number*; below it with *is_floor*."""
+    return _plain(number) + ':' * is_floor
 
 
 def _plain(number: float) -> str:

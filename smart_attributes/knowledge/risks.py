@@ -59,7 +59,9 @@ class Risks:
         if kind not in NOUNS:
             return None
         strata = self._kinds[kind]
-        found = [(*strata.rows[key], each) for each in judgements if each.state is not State.OK and _is_counted(each)
+        # Findings that are a number that was compared with limits.
+        found = [(*strata.rows[key], each) for each in judgements if each.state is not State.OK
+                 and each.reading.state is None and each.reading.number is not None
                  for key in _keys(each, strata) if key in strata.rows]
         if not any(each.state is state for *_, each in found):
             return None
@@ -70,11 +72,6 @@ class Risks:
         whose = f'{NOUNS[kind]} of all vendors' if group == POOL else whose
         risk = Risk(decides.reading.metric, whose, soon, year, low, high, int(drives), int(failures))
         return risk._replace(said=_said(risk))
-
-
-def _is_counted(judgement: Judgement) -> bool:
-    """Return whether a finding is a number that was compared with limits."""
-    return judgement.reading.state is None and judgement.reading.number is not None
 
 
 def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:

@@ -34,8 +34,7 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
     try:
         import jsonschema
     except ImportError:
-        return [sentence(name, '',
-                         'something is wrong; to see what and where, install the Python package jsonschema')]
+        return [sentence(name, '', 'something is wrong; to see what and where, install the Python package jsonschema')]
     errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST_ERRORS)
     in_order = sorted(errors, key=lambda error: list(error.absolute_path))
     # jsonschema reports the same missing keys once for each key.

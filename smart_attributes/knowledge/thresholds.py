@@ -167,10 +167,11 @@ class Thresholds:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
         layers: list[Layer] = [[('command line', {**levels, 'why': 'set on the command line'})] if levels else []]
-        layers += [[(f'{name}: {_whose(override)}',
-                     _with_reason(override, _of_kind(override['metrics'][metric], kind, groups)))
+        # Fields have the reason of their override, which is not the reason of an acknowledgement.
+        layers += [[(f'{name}: {_whose(override)}', fields and {'why': override['why'], **fields})
                     for name, override in overrides
-                    if rank(override) == selector and metric in override.get('metrics', ())] for selector in SELECTORS]
+                    if rank(override) == selector and metric in override.get('metrics', ())
+                    for fields in [_of_kind(override['metrics'][metric], kind, groups)]] for selector in SELECTORS]
         layers += [[(name, _of_kind(data['metrics'][metric], kind, groups))] for name, data in self._files
                    if metric in data.get('metrics', ())]
         return layers
@@ -227,11 +228,6 @@ def _whose(override: Json) -> str:
     """Return the selector in words, such as "model ACME.*", without a serial number, which may have to be hidden."""
     selector = rank(override)
     return 'this serial number' if selector == 'serial' else f'{selector} {override["for"][selector]}'
-
-
-def _with_reason(override: Json, fields: Json) -> Json:
-    """Return fields with the reason of their override, but not with the reason of an acknowledgement."""
-    return {'why': override['why'], **fields} if fields else {}
 
 
 def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
     from typing import Any
@@ -184,30 +184,20 @@ NVME_KEYS = (
 (Identify Controller). Temperatures are degrees Celsius, a data unit is 512,000 bytes."""
 
 
-class ScsiNumber(NamedTuple):
-    """A number of a SCSI log page, and its places in what smartctl prints."""
-
-    key: str                       # of Report.scsi
-    labels: tuple[str, ...] = ()   # labels in the text, in lower case; empty: read by pySMART or by special code
-    paths: tuple[str, ...] = ()    # places in the JSON; some differ between versions
-
-
-# Temperatures are in degrees Celsius, defects in blocks, percentage_used may exceed 100. Source: SPC-5 and SBC-4.
-SCSI_NUMBERS = (
-    ScsiNumber('temperature', ('current drive temperature', 'current temperature'),
-               ('temperature.current', 'scsi_environmental_reports.temperature_1.current')),
-    ScsiNumber('drive_trip', ('drive trip temperature',), ('temperature.drive_trip', 'scsi_temperature.drive_trip')),
-    ScsiNumber('non_medium_errors', ('non-medium error count',)),
-    ScsiNumber('grown_defects', (), ('scsi_grown_defect_list',)),
-    ScsiNumber('pending_defects', ('pending defect count',), ('scsi_pending_defects.count',)),
-    ScsiNumber('percentage_used', (), ('scsi_percentage_used_endurance_indicator', 'endurance_used.current_percent')),
-    ScsiNumber('start_stop_cycles', (), ('scsi_start_stop_cycle_counter.accumulated_start_stop_cycles',)),
-    ScsiNumber('start_stop_cycles_rated', (),
-               ('scsi_start_stop_cycle_counter.specified_cycle_count_over_device_lifetime',)),
-    ScsiNumber('load_unload_cycles', (), ('scsi_start_stop_cycle_counter.accumulated_load_unload_cycles',)),
-    ScsiNumber('load_unload_cycles_rated', (),
-               ('scsi_start_stop_cycle_counter.specified_load_unload_count_over_device_lifetime',)),
-    ScsiNumber('power_on_hours', (), ('power_on_time.hours',)))
+_CYCLES = 'scsi_start_stop_cycle_counter.'
+# By the key of Report.scsi, the places in the JSON, of which some differ between versions. smartctl_messages.json has
+# the labels in the text. Temperatures are in degrees Celsius, defects in blocks, percentage_used may exceed 100.
+# Source: SPC-5 and SBC-4.
+SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
+    'temperature': ('temperature.current', 'scsi_environmental_reports.temperature_1.current'),
+    'drive_trip': ('temperature.drive_trip', 'scsi_temperature.drive_trip'),
+    'grown_defects': ('scsi_grown_defect_list',), 'pending_defects': ('scsi_pending_defects.count',),
+    'percentage_used': ('scsi_percentage_used_endurance_indicator', 'endurance_used.current_percent'),
+    'start_stop_cycles': (_CYCLES + 'accumulated_start_stop_cycles',),
+    'start_stop_cycles_rated': (_CYCLES + 'specified_cycle_count_over_device_lifetime',),
+    'load_unload_cycles': (_CYCLES + 'accumulated_load_unload_cycles',),
+    'load_unload_cycles_rated': (_CYCLES + 'specified_load_unload_count_over_device_lifetime',),
+    'power_on_hours': ('power_on_time.hours',)}
 
 # The states of a failed self-test, upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
 _FAILED_SELF_TESTS = {
@@ -385,8 +375,7 @@ EXIT_STATUS_BITS = (
 def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
-    Bit 2 (0x04) is only a note if the data is complete, because smartctl always
-    sets it behind some RAID controllers.
+    Bit 2 (0x04) is only a note if the data is complete, because smartctl always sets it behind some RAID controllers.
     """
     if not status:
         return ()

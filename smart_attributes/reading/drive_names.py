@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..errors import UsageError
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..wording import listed
 from ..words import clean
 from .addresses import FOLDER, quoted, slug
 
@@ -71,7 +72,7 @@ class Wanted:
         said = 'this name' if self._hide_serial else quoted(word)
         if len(found) > 1:
             raise UsageError(f'{said} is the name of {len(found)} drives; write the address of one: '
-                             + _listed([clean(address, limit=300) for address, _ in found]))
+                             + listed([clean(address, limit=300) for address, _ in found], _SHOWN))
         if not found:
             raise UsageError('; '.join((f'{said} names no drive that was found', *self._hints(word))))
         return found[0][1]
@@ -80,7 +81,7 @@ class Wanted:
         import difflib  # only for this message
         for near in difflib.get_close_matches(slug(word), self._spellings, 1):
             yield f'did you mean {clean(self._spellings[near])}?'
-        yield f'drives: {_listed(list(map(clean, self._names)))}' if self._names else 'no drive was found'
+        yield f'drives: {listed(list(map(clean, self._names)), _SHOWN)}' if self._names else 'no drive was found'
 
 
 def _rank(word: str, drive: Named) -> int | None:
@@ -90,8 +91,3 @@ def _rank(word: str, drive: Named) -> int | None:
         return 0
     plain = slug(word)
     return 1 if plain != slug('') and any(plain == slug(name) for name in names) else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f' and {len(names) - _SHOWN} more' if len(names) > _SHOWN else ''
-    return ', '.join(names[:_SHOWN]) + more

@@ -8,14 +8,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from .. import files
-from ..constants import (
-    LARGEST_SMALL_FILE,
-    LONGEST_EXAMINED,
-    LONGEST_SEARCHED_LINE,
-    MOST_FAILED_LINES,
-    MOST_SEARCHED_LINES,
-)
+from .. import constants, files
+from ..constants import LARGEST_SMALL_FILE, LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
 from ..typed import NamedTuple
 from ..words import clean
@@ -39,18 +33,13 @@ _SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.s
 def _causes() -> Iterator[tuple[str, str, str]]:
     for cause in (cause for part in DATA['messages'] for cause in part['causes']):
         if isinstance(cause, list):
-            pattern, code, words = cause
-            yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _sentence(words)
+            pattern, code, words = cause   # words: with other sentences, <sudoers> at the end or <record> before it
+            _, is_record, rest = words.partition('<record>')
+            yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _RECORD.format(
+                rest) if is_record else re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words)
         else:
             yield from (failure for each in CONTROLLERS.values() for failure in each.failures
                         if failure[1] == cause['of_controllers'])
-
-
-def _sentence(words: str) -> str:
-    """Return a sentence with the others that it names: <sudoers> at its end, or <record> at its beginning."""
-    if words.startswith('<record>'):
-        return _RECORD.format(words[len('<record>'):])
-    return re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words)
 
 
 # The class of the error with a code, if not DriveError.
@@ -96,7 +85,7 @@ def _error(code: str, sentence: str, quote: str = '') -> DriveError:
 def examined(text: str) -> str:
     """Return the part of an output to search: its first lines, each truncated to limit the search time."""
     lines = text.split('\n', MOST_SEARCHED_LINES)[:MOST_SEARCHED_LINES]
-    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[:LONGEST_EXAMINED]
+    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[:constants.LONGEST_EXAMINED]
 
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
@@ -218,8 +207,7 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
     if kind not in _DISK_TYPES:
         return DriveIsNoDrive(f'is not a disk ({clean(kind)}), so it has no SMART')
     if transport.lower().startswith('iscsi'):
-        return DriveIsNoDrive('is an iSCSI volume; check its drives in the storage system',
-                              'iscsi-volume')
+        return DriveIsNoDrive('is an iSCSI volume; check its drives in the storage system', 'iscsi-volume')
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive, so it has no SMART')
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):

@@ -9,29 +9,11 @@ import re
 from ..constants import HIGHEST_IN_FARM
 from ..errors import DriveError
 from ..model import Farm, Head
-from ..typed import Json, NamedTuple
+from ..typed import Json
 from ..words import clean
 from .content import FARM_LOG, as_text, integer_of, json_start, loaded, object_of, objects_of, text_of
 from .identity import serial_key
 
-
-class _Keys(NamedTuple):
-    """The places of the values in the log of one protocol; {} is replaced by the number of a head."""
-
-    drive: str            # the object with serial number and hours
-    hours: str
-    counts: tuple[str, ...]  # in the order of Head
-    heads: range          # that smartctl has places for; beyond them, it prints other memory
-
-
-_BY_HEAD = 'page_3_error_statistics.cum_lifetime_unrecoverable_by_head_{}.cum_lifetime_unrecoverable_read_'
-_LAYOUTS = (
-    _Keys('page_1_drive_information', 'poh', ('page_5_reliability_statistics.number_of_reallocated_sectors_by_head_{}',
-                                              _BY_HEAD + 'unique', _BY_HEAD + 'repeating'), range(24)),
-    _Keys('drive_information', 'power_on_hour', ('head_information.number_of_reallocated_sectors_{}',
-                                                 'head_information.cum_lifetime_unrecoverable_read_unique_{}',
-                                                 'head_information.cum_lifetime_unrecoverable_read_repeating_{}'),
-          range(20)))
 # Not compiled here: a check that reads JSON needs neither.
 _SECTION = r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*'
 _LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
@@ -43,13 +25,17 @@ def of_json(data: Json) -> Farm | None:
     Values of another type, of an impossible size or of an impossible head count as absent. Neither the date of
     assembly is read, whose bytes smartctl 7.4 swaps, nor the write power-on time, whose unit 7.5 changed.
     """
+    from .failure_reasons import DATA
     log = object_of(data, FARM_LOG)
-    keys = next((keys for keys in _LAYOUTS if isinstance(log.get(keys.drive), dict)), None)
+    # By protocol: the object with serial number and hours; the counts, in the order of Head, with {} for the number of
+    # the head; how many heads smartctl has places for, beyond which it prints other memory.
+    keys = next((keys for keys in DATA['farm'] if isinstance(log.get(keys['drive']), dict)), None)
     if keys is None or log.get('supported') is not True:
         return None
-    drive = object_of(log, keys.drive)
-    heads = (Head(number, *(_count_at(log, place.format(number)) for place in keys.counts)) for number in keys.heads)
-    return Farm(text_of(drive, 'serial_number'), count_of(drive, keys.hours) or None,
+    drive = object_of(log, keys['drive'])
+    heads = (Head(number, *(_count_at(log, place.format(number)) for place in keys['counts']))
+             for number in range(keys['heads']))
+    return Farm(text_of(drive, 'serial_number'), count_of(drive, keys['hours']) or None,
                 tuple(head for head in heads if any(head[1:])))
 
 

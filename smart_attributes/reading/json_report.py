@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 
 from ..errors import DriveError, NotAReport
-from ..model import AttributeRow, ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
+from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..typed import Json
 from . import completeness, content
 from .content import byte_of, integer_at, integer_of, list_of, object_of, objects_of, offset_of, text_of, word_of
@@ -21,9 +21,8 @@ _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newe
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: that of the process, if known; a report also contains it.
-    error_text: the standard error, including messages from sudo.
-    Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
+    exit_status: that of the process, if known; a report also contains it. error_text: the standard error, including
+    messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
     start = content.json_start(text)
@@ -40,8 +39,7 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
 def from_json(data: Json, exit_status: int | None = None, other_text: str = '') -> Report:
     """Return the Report of one parsed JSON document.
 
-    other_text: text printed in addition to the JSON.
-    Raises DriveError (or a subclass) if the drive cannot be judged.
+    other_text: text printed in addition to the JSON. Raises DriveError (or a subclass) if the drive cannot be judged.
     """
     report = _report(data, exit_status, other_text)
     arguments = completeness.arguments_of(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
@@ -62,7 +60,10 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
     identity = _identity(data)
-    farm = _farm(data, identity)
+    farm = None
+    if content.FARM_LOG in data:
+        from . import farm as farm_log  # no check asks for this log together with the others
+        farm = farm_log.beside(farm_log.of_json(data), identity.serial)
     identity = identity._replace(spins=farm is not None or content.has_spindle(attributes))
     return Report(
         identity=identity, smart_status=passed, smart_status_text=words, attributes=attributes,
@@ -72,13 +73,6 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
         messages=_complaints(smartctl), farm=farm,
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int))
-
-
-def _farm(data: Json, identity: Identity) -> Farm | None:
-    if content.FARM_LOG not in data:
-        return None
-    from . import farm  # no check asks for this log together with the others
-    return farm.beside(farm.of_json(data), identity.serial)
 
 
 def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:
@@ -258,7 +252,7 @@ def _nvme(data: Json) -> dict[str, int]:
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """Return the SCSI log pages, and the pending defects from other_text, the text beside the JSON."""
     values: dict[str, float | None] = {}
-    for key, _, paths in content.SCSI_NUMBERS:
+    for key, paths in content.SCSI_NUMBERS.items():
         numbers = (integer_at(data, path) for path in paths)
         values[key] = next((number for number in numbers if number is not None), None)
     # smartctl 7.0 to 7.2 prints this number beside its JSON.

@@ -46,10 +46,7 @@ def _controller_of(name: str, namespace: str) -> str:
         return f'/dev/{name}'
     if re.fullmatch('nvme[0-9]+', os.path.basename(folder)):
         return f'/dev/{os.path.basename(folder)}'
-    try:
-        found = [each for each in os.listdir(folder) if re.fullmatch('nvme[0-9]+', each)]
-    except OSError:
-        found = []
+    found = [each for each in system.names_in(folder) if re.fullmatch('nvme[0-9]+', each)]
     return f'/dev/{found[0]}' if len(found) == 1 else ''
 
 

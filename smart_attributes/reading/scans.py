@@ -67,5 +67,4 @@ def _entries(text: str) -> list[tuple[str, str, str]]:
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    raise SmartError('smartctl --scan printed no list of devices; run it by hand to see its output',
-                     'scan-failed')
+    raise SmartError('smartctl --scan printed no list of devices; run it by hand to see its output', 'scan-failed')

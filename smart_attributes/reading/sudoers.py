@@ -201,8 +201,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
                          'sudo may take ALL, names in capitals, groups and numbers for other users')
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     if not set(request.types) <= set(requestable):
-        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule always allows all other '
-                         f'types')
+        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule always allows all other types')
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(f'a rule needs the absolute path of smartctl, with letters, digits and _ . + - only, such as '
                          f'-p {SMARTCTL}')
@@ -216,13 +215,10 @@ def _sudo_version(how: HowRead, runner: Runner) -> str:
         sudo = smartctl_calls.find_sudo()
     except UsageError:
         return ''
-    lines = _output(how, runner, (sudo, *smartctl_calls.VERSION)).decode('utf-8', 'replace').splitlines()
-    return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
-
-
-def _output(how: HowRead, runner: Runner, command: Command) -> bytes:
+    command = (sudo, *smartctl_calls.VERSION)
     answer = next(runner.run([command], 1, how.drive_timeout, time.monotonic() + how.timeout))
-    return answer.stdout or answer.stderr  # sudo-rs prints its version there
+    lines = (answer.stdout or answer.stderr).decode('utf-8', 'replace').splitlines()  # sudo-rs prints it there
+    return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
 
 
 def knows_expressions(sudo: str) -> bool:

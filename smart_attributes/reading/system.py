@@ -318,8 +318,7 @@ def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
 
 # --- commands ---------------------------------------------------------------------------------------------
 
-def output(command: tuple[str, ...], folders: str = _FOLDERS,
-           time_limit: float = TIME_LIMIT) -> tuple[str, str]:
+def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT) -> tuple[str, str]:
     """Return the output of a command and '', or '' and the reason for its absence, as a clause.
 
     A person has asked for it, such as `zpool status`. Never in a check: such a command can block in the kernel, where

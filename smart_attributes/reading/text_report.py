@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from ..constants import LONGEST_LINE
 from ..errors import Coded, DriveError
-from ..model import ErrorEntry, Farm, Identity, Report, SelfTest, Statistic
+from ..model import ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..words import clean
 from . import content, farm, pysmart
 from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
@@ -36,9 +36,7 @@ def parse_report(data: bytes) -> Report:
     Raises DriveError (or a subclass) if this is not a report, or if the drive cannot be judged.
     """
     text = as_text(data)
-    if looks_like_json(text):
-        return parse_json(text)
-    return parse(text)
+    return parse_json(text) if looks_like_json(text) else parse(text)
 
 
 def parse(text: str) -> Report:
@@ -53,18 +51,15 @@ def parse(text: str) -> Report:
     # Lines before the banner come from a shell or a script.
     lines = lines_by_kind(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()
-    report = _with_farm(_report(lines), log)._replace(version=version)
+    report = _report(lines)._replace(version=version)
+    if log:
+        identity = report.identity._replace(spins=True)
+        report = report._replace(identity=identity, farm=farm.beside(log, identity.serial))
     arguments = likely_arguments(text, lines.fields, report.identity.protocol)
     problem = _problem(lines, report, text, arguments)
     if problem:
         raise problem.of(report.identity)
     return report._replace(gaps=of_text(text, lines.fields, report, arguments))
-
-
-def _with_farm(report: Report, log: Farm | None) -> Report:
-    identity = report.identity
-    return report._replace(identity=identity._replace(spins=True), farm=farm.beside(log, identity.serial)
-                           ) if log else report
 
 
 def _report(lines: Lines) -> Report:
@@ -229,7 +224,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
     # pySMART does not know these, or searches for other text ("non-medium error count").
-    for key, labels, _ in content.SCSI_NUMBERS:
+    for key, labels in _TEXT['scsi_labels'].items():
         numbers = (leading(fields.get(label, '')) for label in labels)
         values.setdefault(key, next((number for number in numbers if number is not None), None))
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
