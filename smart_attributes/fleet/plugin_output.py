@@ -1,18 +1,20 @@
 """Convert the plugin's text and perfdata to drives in the format of triage's document, already packed.
 
 The output gives the cause if a check has no drives, or a drive no readings. Messages of this plugin have a code.
-Icinga, NRPE, SSH, Nagios and version 1.6 each have their own error messages, and all of them are in the table below.
+Icinga, NRPE, SSH, Nagios and version 1.6 each have their own error messages, and plugin_outputs.json has all of them.
 Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4; checks.c of Nagios 4;
 check_by_ssh.c of the monitoring plugins.
 """
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Callable, NamedTuple
 
-from ..constants import LONGEST_HEAD, MOST_LABELS
+from .. import files
+from ..constants import LARGEST_SMALL_FILE, LONGEST_HEAD, MOST_LABELS
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
@@ -48,39 +50,8 @@ _SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
-# The first code whose pattern matches is used, so more specific patterns come first.
-_OUTPUTS: Sequence[tuple[str, str]] = (
-    ('plugin-1.6', r'\A(?:OK|Warning|Critical) \([^)]*\)'),
-    ('agent-not-connected', r'Remote Icinga instance .* is not connected'),
-    ('agent-refuses-commands', r'does not accept commands'),
-    ('command-undefined', r"Check ?[Cc]ommand '.*' does not exist"),
-    ('argument-missing', r'Non-optional macro'),
-    ('nrpe-timeout', r'CHECK_NRPE.*Socket timeout'),
-    ('nrpe-command-timeout', r'NRPE: Command timed out'),
-    ('nrpe-command-undefined', r"NRPE: Command '.*' not defined"),
-    ('nrpe-no-output', r'NRPE: Unable to (?:to )?read output|NRPE: Call to (?:popen|fork)|'
-                       r'CHECK_NRPE: No output returned'),
-    ('nrpe-refused', r'CHECK_NRPE: Received 0 bytes|Could not complete SSL handshake|'
-                     r'CHECK_NRPE: .*Connection reset by peer|CHECK_NRPE: Error sending query'),
-    ('nrpe-answer-damaged', r'CHECK_NRPE: (?:Response packet|Receive|Invalid packet)'),
-    ('ssh-refused', r'Permission denied \([a-z-]+[,)]|Permission denied, please|Host key verification failed'),
-    ('check-timeout', r'<Timeout exceeded\.?>|[Ss]ervice [Cc]heck [Tt]imed [Oo]ut|Plugin timed out'),
-    ('host-name-unknown', r'Name or service not known|Temporary failure in name resolution|'
-                          r'Invalid hostname|[Nn]o address associated'),
-    ('host-unreachable', r'No route to host|Network is unreachable|Host is (?:down|unreachable)|'
-                         r'[Cc]onnection timed out'),
-    ('connection-refused', r'[Cc]onnection refused'),
-    ('plugin-missing', r'execvpe\(.*\) failed|Return code of 12[67] |returned status 12[67]\b|'
-                       r'check_smart\S*: (?:command )?(?:not found|No such file|cannot execute|Permission denied)'),
-    ('plugin-damaged', r'check_smart_attributes cannot start:|^(?:Syntax|Import|ModuleNotFound)Error: '),
-    ('python-traceback', r'Traceback \(most recent call last\)|error inside check_smart_attributes'),
-    ('check-killed', r'<Terminated by signal'),
-    ('sudo-rule-missing', r'not in the sudoers file|may not run sudo|sudo(?:-rs)?: .*(?:password|'
-                          r'authentication) is required'),
-    ('sudo-blocked', r'must have a tty|no new privileges'),
-    ('smartctl-missing', r'smartctl\S*: (?:command )?not found'),
-    ('no-output', r'\A\s*\Z|\(No output'))
-_PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in _OUTPUTS)
+_PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in json.loads(files.content(
+    f'{files.PROGRAM}/fleet/plugin_outputs.json', LARGEST_SMALL_FILE))['patterns'])
 _EXITS: Mapping[int, str] = {126: 'plugin-missing', 127: 'plugin-missing'}
 _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 

@@ -6,12 +6,14 @@ exception: a check that has run for years must keep running.
 """
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..constants import HIGHEST_SHIFT
+from .. import files
+from ..constants import HIGHEST_SHIFT, LARGEST_SMALL_FILE
 from ..errors import DataError, UsageError
 from ..knowledge import data_file, drive_logs, ranges, shipped_data
 from ..model import Device, Identity, Report, Source
@@ -26,32 +28,10 @@ KNOWN = 'v1_6/shipped.json'       # fingerprints of the entries that version 1.x
 SHOWN = 40                        # characters of a file that a message quotes
 _EXPRESSION = frozenset('*+?[|\\{')  # not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
 
-# Numbers of version 1.6 for the NVMe health log -> key of Report.nvme, label, factor (data units were GB).
-NVME: Sequence[tuple[str, str, float]] = (
-    ('critical_warning', 'Critical_Warning', 1), ('temperature', 'Temperature', 1),
-    ('available_spare', 'Available_Spare', 1), ('available_spare_threshold', 'Available_Spare_Threshold', 1),
-    ('percentage_used', 'Percentage_Used', 1), ('data_units_read', 'Data_Units_Read', 512e-6),
-    ('data_units_written', 'Data_Units_Written', 512e-6), ('host_reads', 'Host_Read_Commands', 1),
-    ('host_writes', 'Host_Write_Commands', 1), ('controller_busy_time', 'Controller_Busy_Time', 1),
-    ('power_cycles', 'Power_Cycles', 1), ('power_on_hours', 'Power_On_Hours', 1),
-    ('unsafe_shutdowns', 'Unsafe_Shutdowns', 1), ('media_errors', 'Media_and_Data_Integrity_Errors', 1),
-    ('num_err_log_entries', 'Error_Information_Log_Entries', 1),
-    ('warning_temp_time', 'Warning_Comp_Temperature_Time', 1),
-    ('critical_comp_time', 'Critical_Comp_Temperature_Time', 1))
-
-# The same for SAS: the defect list, then seven counters of reads (1 to 7) and of writes (8 to 14).
-_COUNTERS = {
-    'errors_corrected_by_eccfast': '{0}_errors_corrected_by_ECC_fast',
-    'errors_corrected_by_eccdelayed': '{0}_errors_corrected_by_ECC_delayed',
-    'errors_corrected_by_rereads_rewrites': '{0}_errors_corrected_by_ECC_re{1}',
-    'total_errors_corrected': 'Total_{1}_errors_corrected',
-    'correction_algorithm_invocations': 'Total_{1}_correction_algorithm_invocations',
-    'gigabytes_processed': 'Total_{1}_gigabytes_processed',
-    'total_uncorrected_errors': 'Total_uncorrected_{1}_errors'}
-SAS: Sequence[tuple[str, str, float]] = (
-    ('grown_defects', 'Elements_in_grown_defect_list', 1),
-    *((f'{command}.{counter}', label.format(command.capitalize(), command), 1)
-      for command in ('read', 'write') for counter, label in _COUNTERS.items()))
+_NUMBERS = json.loads(files.content(f'{files.PROGRAM}/v1_6/numbers.json', LARGEST_SMALL_FILE))
+# Numbers of version 1.6 for the NVMe health log, and for SAS -> key of Report.nvme or Report.scsi, label, factor.
+NVME: Sequence[tuple[str, str, float]] = _NUMBERS['nvme']
+SAS: Sequence[tuple[str, str, float]] = _NUMBERS['sas']
 
 
 class OldLimit(NamedTuple):
