@@ -150,7 +150,7 @@ class SpecDatabase:
             return NO_SPEC
         source, entry = winners[0]
         if len(winners) == 1:
-            # What the vendor's warranty covers of exactly this model, and the document.
+            # The bytes that the vendor's warranty covers of exactly this model, and the document
             rated = next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
                           if matches_pattern(pattern, identity.plain_model)), None)
             return self._spec(source, entry)._replace(rated_written=rated)
