@@ -13,6 +13,7 @@ from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
+from smart_attributes.doctor.sudo_reports import REASONS
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import services
 from smart_attributes.model import Device, Identity, State, Verdict
@@ -62,6 +63,7 @@ def test_each_code_that_is_used_is_in_the_list():
 def test_each_code_in_the_list_is_used():
     constants = {node.value for node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     constants.update(code for _, code, _ in _CAUSES)
+    constants.update(code for _, code in REASONS)
 
     assert {*codes.BY_NAME, *codes.DOCTOR} - constants == set()
 

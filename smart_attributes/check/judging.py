@@ -68,9 +68,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     verdict = Verdict(device, identity, worst(each.state for each in judgements), ordered,
                       (*spec.notes, *drive_notes.notes(report, found, spec, past),
                        *thresholds.over(device, identity, family), *silent), entry=spec.family)
-    if rules.risk and verdict.state is not State.OK:
-        verdict = verdict._replace(risk=rules.risk(ordered, verdict.state, identity.kind, thresholds.groups(family)))
-    return verdict
+    return _with_risk(verdict, thresholds, rules)
 
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
@@ -81,6 +79,13 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
     from . import vendor_readings
     log = vendor_readings.vendor_log(report, spec.log, database, past)
     return spec._replace(notes=(*spec.notes, *log.notes)), log.readings
+
+
+def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
+    """Return a verdict with how many drives with such findings failed, if it alerts and that was counted."""
+    risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
+            if rules.risk and verdict.state is not State.OK else None)
+    return verdict._replace(risk=risk)
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:

@@ -83,10 +83,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
     fits = [*endurance_fits(report, rows), *(fit for metric, number in stated.items()
                                              if database.metrics[metric].unit == 'B'
                                              for fit in amount_fits(metric, number, rows))]
-    # smartctl's family name, or the model name up to its capacity
-    words = re.split(r'\s+\d+\s*[GT]B?\b', identity.plain_model)[0]
-    family = next(each for each in (identity.family, words, f'drive {identity.plain_model}') if len(each) >= 3)
-    entry = {'family': family[:LONGEST_FAMILY], **_condition(identity, rows),
+    entry = {'family': _family(identity), **_condition(identity, rows),
              **{key: base[key] for key in INHERITED if key in base},
              'attributes': _attributes(identity.kind, rows, base, fits, database), 'source': SOURCE}
     witnesses = {metric: number for metric, number in stated.items()
@@ -108,6 +105,13 @@ def _usable_rows(report: Report) -> list[AttributeRow]:
 
 
 # --- the entry -----------------------------------------------------------------------
+
+def _family(identity: Identity) -> str:
+    """Return smartctl's family name, or the model name up to its capacity."""
+    name = identity.plain_model
+    words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
+    return next(each for each in (identity.family, words, f'drive {name}') if len(each) >= 3)[:LONGEST_FAMILY]
+
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     pattern = model_pattern(identity)

@@ -150,7 +150,7 @@ class SpecDatabase:
             return NO_SPEC
         source, entry = winners[0]
         if len(winners) == 1:
-            # What the vendor's warranty covers of exactly this model, and the document.
+            # The bytes that the vendor's warranty covers of exactly this model, and the document
             rated = next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
                           if matches_pattern(pattern, identity.plain_model)), None)
             return self._spec(source, entry)._replace(rated_written=rated)
@@ -247,10 +247,8 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
-        return [Advisory(each['id'], each['effect'], each['action'], each.get('fixed_in', ''), each.get('hour'),
-                         State[each.get('state', 'warning').upper()], each['source'])
-                for each in self._sorted_advisories.matching(identity.plain_model)
-                if re.fullmatch(each.get('firmware', '.*'), identity.firmware)]
+        return [_advisory(advisory) for advisory in self._sorted_advisories.matching(identity.plain_model)
+                if re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
 
 
 def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> str:
@@ -322,3 +320,8 @@ def span(text: str) -> tuple[int, int]:
     """Return the first and the last number of a text such as "11" or "0-10"."""
     first, _, last = text.partition('-')
     return int(first), int(last or first)
+
+
+def _advisory(data: Json) -> Advisory:
+    return Advisory(id=data['id'], effect=data['effect'], action=data['action'], fixed_in=data.get('fixed_in', ''),
+                    hour=data.get('hour'), state=State[data.get('state', 'warning').upper()], source=data['source'])

@@ -22,7 +22,7 @@ _REASON = 160             # characters of smartctl's own reason that are quoted
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
 DATA = json.loads(files.content(f'{files.PROGRAM}/smartctl_messages.json', LARGEST_SMALL_FILE))
-_WORDS: Mapping[str, str] = DATA['words']   # sentences that stand in several others
+_WORDS: Mapping[str, str] = DATA['words']   # sentences of errors, some of which stand in others
 _A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
 _RECORD = _WORDS['record']
 _SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
@@ -139,16 +139,13 @@ def without_data(remains: Remains) -> DriveError:
 def _failed(remains: Remains) -> DriveError:
     """Return the error for a device that smartctl opened but that did not answer or refused a command."""
     if not remains.exit_status & 2:
-        return _error('smart-data-unreadable', 'returns no SMART data, because a command failed: SMART is '
-                      'disabled (smartctl -s on PATH), not supported, or hidden by a bridge that needs ' + _A_TYPE)
+        return _error('smart-data-unreadable', _WORDS['refused'])
     if remains.is_identified:
-        return DriveError('identified itself but returned no data: not ready, in standby or failing; check the '
-                          'kernel log: dmesg -T', 'not-answering')
+        return DriveError(_WORDS['silent'], 'not-answering')
     if re.search(_SILENT_IS_EMPTY, remains.device_type):
         return DriveAbsent(f'is an empty slot, or its drive is dead: nothing answers as {clean(remains.device_type)}',
                            'empty-slot')
-    return DriveError('did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no longer '
-                      'responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T', 'identify-failed')
+    return DriveError(_WORDS['nameless'], 'identify-failed')
 
 
 def smart_disabled() -> DriveError:
@@ -162,9 +159,7 @@ def smart_disabled() -> DriveError:
 
 def without_attributes() -> DriveError:
     """Return the error for a drive that says "passed" but reports no attributes."""
-    return _error('smart-data-empty', 'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs '
-                  f'{_A_TYPE} hides them, or the drive is failing (see dmesg -T); if it never has any, exclude it with '
-                  '--ignore')
+    return _error('smart-data-empty', _WORDS['hidden'])
 
 
 # --- devices that answer but are not drives: RAID volumes, virtual disks, optical drives ---------------------
@@ -211,7 +206,5 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive, so it has no SMART')
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
-        return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives '
-                              'behind it, for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)',
-                              'raid-volume')
+        return DriveIsNoDrive(_WORDS['volume'], 'raid-volume')
     return None
