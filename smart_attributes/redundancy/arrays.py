@@ -55,7 +55,8 @@ def array(name: str, devices: Devices) -> Group | None:
 
 
 def _doubts(source: str, folder: str, *names: str, use: str = '') -> tuple[Coded, ...]:
-    return doubts(source, lambda file: text_of(f'{folder}/{file}', unread=_UNREAD), *names, use=use)
+    return doubts(source, lambda file: text_of(f'{folder}/{file}', unread=_UNREAD),
+                  *(argument(each, 'NAME') for each in names), use=use)
 
 
 def md_members(name: str, devices: Devices) -> list[str]:
