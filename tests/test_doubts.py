@@ -168,7 +168,7 @@ def of_partners(stack: Stack, disks: frozenset[str], group: Group) -> Iterator[o
 def not_below(stack: Stack, disks: frozenset[str], group: Group) -> Iterator[object]:
     """No doubts below a partner."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stack, '_doubts_below', lambda stack, member: iter(()))
+        patch.setattr(Stack, '_doubts_below', lambda *_: iter(()))
         return iter([*REAL(stack, disks, group)])
 
 
