@@ -73,10 +73,13 @@ class Machine:
         """Add an array. members: name -> "state" or "state slot"; without a slot it is the next one."""
         folder = self.stacked(name, *members)
         self.files(folder / 'md', {'level': level, 'raid_disks': len(members), 'array_state': 'clean', 'layout': '0',
-                                   'sync_action': 'idle', 'sync_completed': 'none', 'metadata_version': '1.2', **texts})
+                                   'sync_action': 'idle', 'sync_completed': 'none', 'metadata_version': '1.2',
+                                   'consistency_policy': 'resync', 'reshape_position': 'none', 'resync_start': 'none',
+                                   'mismatch_cnt': 0, 'last_sync_action': 'check', **texts})
         for place, (member, told) in enumerate(members.items()):
             state, _, slot = told.partition(' ')
-            self.files(folder / f'md/dev-{member}', {'state': state, 'slot': slot or place, 'errors': 0})
+            self.files(folder / f'md/dev-{member}', {'state': state, 'slot': slot or place, 'errors': 0,
+                                                      'bad_blocks': '', 'unacknowledged_bad_blocks': ''})
             (folder / f'md/dev-{member}/block').symlink_to(
                 self.folder(member) if member in self.numbers else '../../../../gone')
         return folder
@@ -88,8 +91,14 @@ class Machine:
         return folder
 
     def btrfs(self, uuid: str, profiles: dict, devices: tuple, states: tuple, label: str = '') -> Path:
-        """Add a mounted btrfs. profiles: "data/raid1" -> used bytes. states: for each device number, its files."""
-        folder = self.sys / 'fs/btrfs' / uuid
+        """Add a mounted btrfs. profiles: "data/raid1" -> used bytes. states: for each device number, its files.
+
+        A space without a profile has the last one.
+        """
+        folder, spaces = self.sys / 'fs/btrfs' / uuid, {each.partition('/')[0] for each in profiles}
+        needed = {'system', 'mixed'} if 'mixed' in spaces else {'system', 'data', 'metadata'}
+        profiles = {**profiles, **{f'{space}/{list(profiles)[-1].partition("/")[2]}': 9
+                                   for space in needed - spaces if profiles}}
         self.files(folder / 'allocation', {f'{each}/used_bytes': used for each, used in profiles.items()})
         self.files(folder, {'label': label, 'allocation/data/total_bytes': 1, 'allocation/global_rsv_size': 1})
         (folder / 'devices').mkdir()

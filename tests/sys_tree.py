@@ -58,4 +58,4 @@ def array(root: Path, name: str, *members: str, level: str) -> None:
     write(folder / 'md', {'level': level, 'raid_disks': str(len(members)), 'layout': '0', 'array_state': 'clean',
                           'sync_action': 'idle', 'sync_completed': 'none', 'metadata_version': '1.2'})
     for slot, member in enumerate(members):
-        write(folder / f'md/dev-{member}', {'state': 'in_sync', 'slot': str(slot)})
+        link(write(folder / f'md/dev-{member}', {'state': 'in_sync', 'slot': str(slot)}) / 'block', root / 'sys')

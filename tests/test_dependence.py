@@ -143,7 +143,8 @@ ARRAY_FILES = {
     'journal_mode': ('[write-back]', 'write-through [write-back]', 'quantum'),
     'resync_start': ('0', '8128', 'x' * 4000), 'reshape_position': ('0', '64'),
     'array_state': ('read-auto', 'inactive', 'broken', 'quantum'),
-    'mismatch_cnt': ('1', '128', '-1', 'none'), 'sync_action': ('resync', 'recover', 'reshape', 'quantum', 'repair x')}
+    'mismatch_cnt': ('1', '128', '-1', 'none'), 'sync_action': ('resync', 'recover', 'reshape', 'quantum', 'repair x', 'frozen', 'repair'),
+    'consistency_policy': ('journal', 'none', 'quantum', 'unknown')}
 MEMBER_FILES = {
     'bad_blocks': ('8 8', '1 1\n9 9'), 'unacknowledged_bad_blocks': ('8 8',),
     'state': ('in_sync,write_error', 'in_sync,blocked', 'in_sync,quantum', 'quantum', 'spare', 'faulty',
@@ -180,7 +181,7 @@ def test_no_drive_is_next_while_an_odd_file_of_md_casts_doubt_on_another_member(
     assert {case for case, label in found.items() if label == 'next'} == {
         *(('raid6', 'state', text, member) for text in out for member in DEVICES[1:]),
         *(('raid10', 'state', text, member) for text in out for member in DEVICES[2:])}
-    assert len(found) == 174
+    assert len(found) == 198
 
 
 @pytest.mark.parametrize('mode, label, code', [

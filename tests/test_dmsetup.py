@@ -34,7 +34,7 @@ NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
     ('0 131072 raid raid5_ls 3 aaa 16384/65536 resync 0 0 -', Status('', 'aaa', 'resync', 25.0, RESYNC)),
     # made from the source
     ('0 8 raid raid6_zr 5 AAaAD 1/4 recover 0 0 -', Status('raid6', 'AAaAD', 'recover', 25.0)),
-    ('0 8 raid raid5_n 3 AAA 3/4 check 12 0 -', Status('raid5', 'AAA', 'check', 75.0, has_mismatches=True)),
+    ('0 8 raid raid5_n 3 AAA 3/4 check 12 0 -', Status('raid5', 'AAA', 'check', 75.0)),
     ('0 8 raid raid5_la 3 A-A 4/4 idle 0 0 A', Status('raid5', 'A-A')),
     ('0 8 raid raid10 4 AAAA 4/4 frozen 0 0 -', Status('raid10-unknown-layout', 'AAAA')),
     ('0 8 raid raid0 2 AA 0/0 idle 0 0 -', Status('raid0', 'AA')),
@@ -50,7 +50,9 @@ NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
     ('0 8 raid raid1 2 AA 4/4 idle 0 0 - more', Status('', unknown=NOT_UNDERSTOOD)),
     ('0 8 raid ', Status('', unknown=NOT_UNDERSTOOD))])
 def test_a_line_gives_the_level_the_members_and_what_runs(line, status):
-    assert dmsetup.statuses(f'vg-lv: {line}\n') == {'vg-lv': status}
+    [(name, found)] = dmsetup.statuses(f'vg-lv: {line}\n').items()
+
+    assert (name, found._replace(text='')) == ('vg-lv', status)
 
 
 def test_lines_of_other_targets_are_left_out_and_two_of_one_name_make_it_unknown():
@@ -58,7 +60,7 @@ def test_lines_of_other_targets_are_left_out_and_two_of_one_name_make_it_unknown
             'vg-b: 0 8 raid raid1 2 AA 4/4 idle 0\nvg-b: 8 8 raid raid1 2 AA 4/4 idle 0\n')
 
     assert dmsetup.statuses(text) == {
-        'vg-a': Status('raid1', 'AA'), 'vg-b': Status('', unknown='dmsetup reports more than one RAID in it')}
+        'vg-a': Status('raid1', 'AA', text='raid1 2 AA 4/4 idle 0'), 'vg-b': Status('', unknown='dmsetup reports more than one RAID in it')}
 
 
 def volume(*members: Member) -> Group:
@@ -93,8 +95,24 @@ def test_a_volume_is_completed_by_place(members, status, level, states, unknown)
 def test_a_command_contains_no_hostile_name_of_a_volume(name, shown):
     group = volume(image(0), image(1))._replace(name=name)
 
-    [doubt] = dmsetup.with_status(group, Status('raid1', 'AA', has_mismatches=True)).doubts
+    [doubt] = dmsetup.with_status(group, Status('raid1', 'AA', text='raid1 2 AA 4/4 idle 7')).doubts
     assert doubt.endswith(f'; run: lvchange --syncaction repair {shown}')
+
+
+@pytest.mark.parametrize('line, doubts', [
+    ('raid1 2 AA 4/4 idle 0', []), ('raid1 2 AA 4/4 idle 0 0 -', []), ('raid5_ls 2 AA 4/4 idle 0 0 A', []),
+    ('raid1 2 AA 4/4 idle 12 0 -', ['lvchange --syncaction repair vg/lv']),
+    ('raid1 2 AA 3/4 check 0 0 -', []), ('raid1 2 Aa 3/4 recover 0 0 -', []),
+    ('raid1 2 AA 3/4 idle 0 0 -', ['lvchange --refresh vg/lv']), ('raid1 2 AA 4/4 frozen 0 0 -', []),
+    ('raid1 2 AA 4/44 frozen 0 0 -', ['lvchange --refresh vg/lv']),
+    ('raid1 2 AA 3/4 repair 0 0 -', ['lvs --options +raid_sync_action,sync_percent vg/lv']),
+    ('raid5_ls 2 AA 4/4 idle 0 0 a', ['dmsetup table --target raid'])])
+def test_what_casts_doubt_on_a_volume(line, doubts):
+    """A rebuild that was stopped, a repair that runs, mismatches, and a journal (write-back)."""
+    status = dmsetup.statuses(f'vg-lv: 0 8 raid {line}\n')['vg-lv']
+    made = dmsetup.with_status(volume(image(0), image(1))._replace(name='vg/lv'), status)
+
+    assert [doubt.fields['remedy'] for doubt in made.doubts] == doubts
 
 
 def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path):

@@ -55,19 +55,21 @@ def names_in(folder: str) -> list[str]:
         return []
 
 
-def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE) -> str:
-    """Return the text of a small file without surrounding whitespace, or '' if it cannot be read.
+def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> str:
+    """Return the text of a small file without surrounding whitespace, or *unread* if it cannot be read.
 
     Only a regular file is read, and no link to a device is followed, so no device and no pipe can delay the caller.
     """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            content = _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else b''
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                return unread
+            content = _content(file, limit)
         finally:
             os.close(file)
     except (OSError, ValueError):
-        return ''
+        return unread
     return content.decode(errors='replace').strip()
 
 

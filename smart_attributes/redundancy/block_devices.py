@@ -9,12 +9,15 @@ drivers/md/dm-raid.c (raid_status).
 """
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
+from .. import files
+from ..constants import (LARGEST_MOUNT_TABLE, LARGEST_SMALL_FILE, LONGEST_GIVEN_NAME, MOST_MEMBERS,
+                         MOST_MOUNT_POINTS)
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
@@ -25,6 +28,23 @@ from .survival import doubt
 
 if TYPE_CHECKING:
     from ..reading.system import System
+    from ..typed import Json
+
+# What the kernel and the tools tell of arrays, volumes and file systems: what is read, what casts a doubt, and what is
+# irrelevant because of what.
+EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json',
+                                                        LARGEST_SMALL_FILE))
+
+
+def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') -> tuple[Coded, ...]:
+    """Return the doubts of a source of EVIDENCE, each with its remedy. Pure.
+
+    text: returns the content of a file or field. names: for the commands. use: the only use of the group.
+    """
+    return tuple(doubt(row['why'], row['remedy'].format(*names)) for row in EVIDENCE[source]['doubts']
+                 if not (use and use == row.get('but_not'))
+                 and not re.fullmatch(row['fine'], ' '.join(map(text, row['of'].split(' '))), re.DOTALL))
+
 
 _FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
 _is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds to that of its disk: sda1, md0p1
@@ -254,17 +274,12 @@ def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
 # --noflush: the state of other targets is not written to disk first.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
 _LINE = re.compile('(.+): [0-9]+ [0-9]+ raid(?: (.*))?')
-_RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20})'
-                   ' (idle|frozen|init|resync|recover|check|repair|reshape) ([0-9]+)(?: [0-9]+(?: [AaD-])?)?')
-_DOUBT = 'its members differ from each other (mismatch count of dm-raid)'
-# The level of each type. The layout of raid10 is only in `dmsetup table`: whatever it is, one member may fail.
-_LEVELS = {'raid0': 'raid0', 'raid0_meta': 'raid0', 'raid1': 'raid1', 'raid4': 'raid4',
-           **dict.fromkeys((f'raid5_{layout}' for layout in ('n', 'la', 'ra', 'ls', 'rs')), 'raid5'),
-           **dict.fromkeys((f'raid6_{layout}' for layout in ('zr', 'nr', 'nc', 'n_6', 'la_6', 'ra_6', 'ls_6', 'rs_6')),
-                           'raid6'),
-           **dict.fromkeys(('raid10', 'raid10_near', 'raid10_far', 'raid10_offset'), 'raid10-unknown-layout')}
-_ACTIVITIES = {'idle': '', 'frozen': '', 'init': 'resync'}  # where they differ from those of Group
-_STATES = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
+_RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) ([0-9]+)'
+                   '(?: [0-9]+(?: [AaD-])?)?')
+_FIELDS = ('raid_type', '#devices', 'health_chars', 'sync_ratio', 'sync_action', 'mismatch_cnt', 'data_offset',
+           'journal_char')
+_LEVELS, _STATES, _ACTIVITIES = (EVIDENCE['dmsetup']['read'][field]['values']
+                                 for field in ('raid_type', 'health_chars', 'sync_action'))
 
 
 class Status(NamedTuple):
@@ -275,7 +290,7 @@ class Status(NamedTuple):
     activity: str = ''              # as in Group
     progress: float | None = None   # of the activity, %
     unknown: str = ''               # why the level is not known
-    has_mismatches: bool = False    # found by its last check
+    text: str = ''                  # all fields, as reported
 
 
 def statuses(text: str) -> Mapping[str, Status]:
@@ -292,16 +307,16 @@ def statuses(text: str) -> Mapping[str, Status]:
 def _status(text: str) -> Status:
     """Return the state that the text after "raid" describes."""
     match = _RAID.fullmatch(text)
-    if not match or match[1] not in _LEVELS or int(match[2]) != len(match[3]):
+    if not match or match[1] not in _LEVELS or match[6] not in _ACTIVITIES or int(match[2]) != len(match[3]):
         return Status('', unknown='the output of dmsetup status is not understood')
     done, total = int(match[4]), int(match[5])
-    activity = _ACTIVITIES.get(match[6], match[6])
+    activity = _ACTIVITIES[match[6]]
     progress = min(100.0, 100 * done / total) if activity and total else None
     if activity in ('resync', 'reshape'):
         # During these, dm-raid shows the same character for all members that work.
         return Status('', match[3], activity, progress, f'a {activity} is running, and dm-raid does not report which '
                                                         f'members are complete')
-    return Status(_LEVELS[match[1]], match[3], activity, progress, has_mismatches=bool(match[7].strip('0')))
+    return Status(_LEVELS[match[1]], match[3], activity, progress, text=text)
 
 
 def with_status(group: Group, status: Status) -> Group:
@@ -314,9 +329,10 @@ def with_status(group: Group, status: Status) -> Group:
         return group._replace(level='', unknown=unknown, activity=status.activity, progress=status.progress)
     members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
                     for place, character in enumerate(status.health))
-    found = doubt(_DOUBT, f'lvchange --syncaction repair {argument(group.name, "VOLUME")}')
+    fields = dict(zip(_FIELDS, status.text.split(' ')))
+    found = doubts('dmsetup', lambda field: fields.get(field, ''), argument(group.name, 'VOLUME'))
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
-                          progress=status.progress, unknown='', doubts=(found,) * status.has_mismatches)
+                          progress=status.progress, unknown='', doubts=found)
 
 
 def _member(member: Member, state: str) -> Member:

@@ -127,17 +127,21 @@ class Stack:
         """Yield why the data on these disks may not be on other members, with the group, from them up to *group*."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
-            for member in each.members if is_redundant(each) else ():
-                if not self.is_on(member, disks):
-                    yield from ((each, _of_member(member, doubt)) for doubt in member.doubts)
-                    yield from self._doubts_below(member)
+            for member in self._left(each, disks):
+                yield from ((each, _of_member(member, doubt)) for doubt in member.doubts)
+                yield from self._doubts_below(member, disks)
 
-    def _doubts_below(self, member: Member) -> Iterator[tuple[Group, Coded]]:
-        """Yield the doubts about the groups below a member, and about their members."""
+    def _doubts_below(self, member: Member, disks: AbstractSet[str]) -> Iterator[tuple[Group, Coded]]:
+        """Yield the doubts about the groups below a member, and about their members that are left."""
         inside = set().union(*(self._inside(each, set()) for each in member.on))
         for group in (self.groups[each] for each in sorted(inside)):
             yield from ((group, doubt) for doubt in group.doubts)
-            yield from ((group, _of_member(each, doubt)) for each in group.members for doubt in each.doubts)
+            yield from ((group, _of_member(each, doubt)) for each in self._left(group, disks) for doubt in each.doubts)
+
+    def _left(self, group: Group, disks: AbstractSet[str]) -> list[Member]:
+        """Return the members that a group needs when these disks are gone; none if it is lost with them."""
+        held = () if self.survives(group, disks) is False else self._members(group, disks, frozenset((group.id,)))
+        return [member for member, holds in zip(group.members, held) if holds is not False]
 
     def is_on(self, member: Member, disks: AbstractSet[str]) -> bool:
         """Return whether any of these disks is below a member."""

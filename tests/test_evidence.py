@@ -1,0 +1,272 @@
+"""The table of evidence: all that a kernel and the tools tell is read, or irrelevant for a reason; trees that change."""
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from block_tree import Machine, errors
+from conftest import ROOT
+from test_redundancy import is_readable
+
+from smart_attributes.model import Group
+from smart_attributes.reading.system import System
+from smart_attributes.redundancy import block_devices, zpool_status
+from smart_attributes.redundancy.block_devices import EVIDENCE
+from smart_attributes.redundancy.dependence import groups
+from smart_attributes.redundancy.replacement import BUSY, NEXT, Drive, order
+from smart_attributes.redundancy.survival import Stack
+
+# Start of a path in tests/kernel -> the source of the table.
+SOURCES = (('md/dev-NAME/', 'md_member'), ('md/', 'md'), ('btrfs/devinfo/[0-9]+/', 'btrfs_device'), ('btrfs/', 'btrfs'))
+
+
+# --- the table ------------------------------------------------------------------------------------------------
+
+def unexplained(paths: Iterable[str]) -> set[str]:
+    """Return the paths that the table does not have. paths: as in tests/kernel."""
+    return {path for path in paths for start, source in [next(each for each in SOURCES if re.match(each[0], path))]
+            if not _has(source, re.sub(f'^{start}', '', path))}
+
+
+def _has(source: str, name: str) -> bool:
+    table = EVIDENCE[source]
+    return any(fnmatchcase(name, each) for each in (*table['read'], *sum(table['irrelevant'].values(), [])))
+
+
+@pytest.mark.parametrize('file', sorted((ROOT / 'tests/kernel').glob('*.txt')), ids=lambda path: path.stem)
+def test_each_file_of_a_real_kernel_is_read_or_irrelevant_for_a_reason(file):
+    paths = [line for line in file.read_text().splitlines() if not line.startswith('#')]
+
+    assert len(paths) > 100 and unexplained(paths) == set()
+    assert unexplained(['md/dax', 'md/dev-NAME/dax', 'btrfs/devinfo/1/dax', 'btrfs/dax']) == {
+        'md/dax', 'md/dev-NAME/dax', 'btrfs/devinfo/1/dax', 'btrfs/dax'}
+
+
+def test_each_key_and_column_of_zpool_is_read_or_irrelevant_for_a_reason():
+    names = {*zpool_status._KEYS}
+    for path in (ROOT / 'tests/pools').rglob('*.txt'):
+        names |= set(re.findall('^ *([a-z]+(?: [a-z]+)?): ', path.read_text(), re.M))
+        names |= {each for line in re.findall(r'^\t(NAME +STATE.*)$', path.read_text(), re.M) for each in line.split()}
+
+    assert names >= {'NAME', 'CKSUM', 'scan'} and [name for name in sorted(names) if not _has('zpool', name)] == []
+
+
+def test_each_field_of_dmsetup_is_read_or_irrelevant_for_a_reason():
+    assert [name for name in block_devices._FIELDS if not _has('dmsetup', name)] == []
+
+
+@pytest.mark.parametrize('source', EVIDENCE)
+def test_the_table_is_well_formed(source):
+    """Each name occurs once, each doubt is about what is read, and each reason is one."""
+    table = EVIDENCE[source]
+    unread = sum(table['irrelevant'].values(), [])
+    files = {name.rpartition('../')[2] for row in table.get('doubts', ()) for name in row['of'].split(' ')}
+
+    assert set(table) <= {'about', 'read', 'doubts', 'irrelevant'} and table['about']
+    assert len({*table['read'], *unread}) == len(table['read']) + len(unread)
+    assert files <= {*table['read'], *({*EVIDENCE['md']['read']} if source == 'md_member' else ())}
+    assert all(reason.startswith('because ') for reason in table['irrelevant'])
+    assert all({*row} <= {'gives', 'values'} and row['gives'] for row in table['read'].values())
+    for row in table.get('doubts', ()):
+        assert {'of', 'fine', 'why', 'remedy'} <= {*row} <= {'of', 'fine', 'why', 'remedy', 'because', 'but_not'}
+        assert re.compile(row['fine']) and 'add' not in row['remedy'].split() and not row['why'].endswith('.')
+        assert row['remedy'].format('md0', 'sda1')
+
+
+# --- doubts that are none -------------------------------------------------------------------------------------
+
+def found(tmp_path: Path, use: str = '/srv', level: str = 'raid1', **texts: str) -> Group:
+    machine = Machine(tmp_path)
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.md('md0', level, {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, **texts)
+    if use == 'swap':
+        machine.swap('/dev/md0')
+    elif use:
+        machine.mounted('/dev/md0', use)
+    return next(group for group in groups(None, machine.system) if group.id == 'md0')
+
+
+@pytest.mark.parametrize('use, level, texts, remedies', [
+    ('/srv', 'raid1', {'mismatch_cnt': '128'}, ['mdadm --action=repair /dev/md0; mdadm --wait /dev/md0']),
+    ('swap', 'raid1', {'mismatch_cnt': '128'}, []),                       # memory that changed while it was written
+    ('/srv', 'raid1', {'mismatch_cnt': '128', 'last_sync_action': 'repair'}, []),   # what it has made equal
+    ('/srv', 'raid1', {'mismatch_cnt': '0', 'sync_action': 'repair'}, ['mdadm --wait /dev/md0']),
+    ('/srv', 'raid5', {'mismatch_cnt': '128', 'last_sync_action': 'recover'},
+     ['mdadm --action=repair /dev/md0; mdadm --wait /dev/md0']),
+    ('/srv', 'raid1', {'resync_start': '0', 'array_state': 'readonly'},
+     ['mdadm --readwrite /dev/md0; mdadm --wait /dev/md0']),
+    ('/srv', 'raid1', {'resync_start': '0'}, ['mdadm --action=idle /dev/md0; mdadm --wait /dev/md0']),
+    ('/srv', 'raid5', {'consistency_policy': 'journal', 'journal_mode': 'write-through [write-back]'},
+     ['echo write-through > /sys/block/md0/md/journal_mode']),
+    ('/srv', 'raid5', {'consistency_policy': 'journal', 'journal_mode': '[write-through] write-back'}, []),
+    ('/srv', 'raid5', {'consistency_policy': 'ppl', 'journal_mode': ''}, []),
+    ('/srv', 'raid1', {'consistency_policy': 'bitmap'}, []),
+    ('/srv', 'raid0', {'resync_start': '0', 'consistency_policy': 'none', 'sync_action': ''}, [])])
+def test_a_doubt_has_the_remedy_that_removes_it(use, level, texts, remedies, tmp_path):
+    """As tried on Linux 6.12; an array without redundancy has no other copies to doubt."""
+    assert [doubt.fields['remedy'] for doubt in found(tmp_path, use, level, **texts).doubts] == remedies
+
+
+REPAIR = 'mdadm --action=repair /dev/md0; mdadm --wait /dev/md0'
+
+
+@pytest.mark.parametrize('level, file, text, remedies', [
+    ('raid1', 'bad_blocks', '8 8', [REPAIR]), ('raid6', 'unacknowledged_bad_blocks', '8 8', [REPAIR]),
+    ('raid10', 'bad_blocks', '8 8', ['mdadm /dev/md0 --replace /dev/sdb1; mdadm --wait /dev/md0']),
+    ('raid1', 'state', 'in_sync,write_error', [f'echo -write_error > /sys/block/md0/md/dev-sdb1/state; {REPAIR}']),
+    ('raid1', 'state', 'in_sync,blocked', ['mdmon --all']), ('raid1', 'errors', '12', []),
+    ('raid1', 'recovery_start', '8', [])])
+def test_a_doubt_about_a_member_has_the_remedy_that_removes_it(level, file, text, remedies, tmp_path):
+    """A repair of raid10 leaves its bad blocks, and one with a write error those of all levels."""
+    found(tmp_path, '', level, layout='258')
+    (tmp_path / f'sys/block/md0/md/dev-sdb1/{file}').write_text(f'{text}\n')
+    [md0] = groups(None, System(*(str(tmp_path / name) for name in ('sys', 'proc', 'udev'))))
+
+    assert [[doubt.fields['remedy'] for doubt in member.doubts] for member in md0.members] == [[], remedies, []]
+
+
+def test_a_command_contains_no_hostile_name_of_a_member(tmp_path):
+    machine = Machine(tmp_path)
+    machine.disks('sda')
+    folder = machine.md('md0', 'raid10', {'sda1': 'in_sync', '$(reboot)': 'in_sync'}, layout='258')
+    (folder / 'md/dev-$(reboot)/bad_blocks').write_text('8 8\n')
+    [md0] = groups(None, machine.system)
+
+    assert [doubt.fields['remedy'] for member in md0.members for doubt in member.doubts] == [
+        'mdadm /dev/md0 --replace /dev/NAME; mdadm --wait /dev/md0']
+
+
+# --- trees that change while they are read -----------------------------------------------------------------------
+
+UUID = '6e1961f1-5918-4ecc-a22f-948897b409f7'
+LEVELS = {'raid1': 2, 'raid5': 3, 'raid6': 4, 'raid10': 4, 'btrfs-raid1': 3, 'raid1c3': 4}
+ODD = {'consistency_policy': ('journal', 'ppl', 'bitmap'), 'journal_mode': ('[write-through] write-back',
+       'write-through [write-back]'), 'reshape_position': ('64',), 'resync_start': ('0',), 'mismatch_cnt': ('128',),
+       'last_sync_action': ('repair', 'recover'), 'array_state': ('read-auto', 'active', 'readonly', 'broken'),
+       'sync_action': ('check', 'repair', 'frozen', 'recover', 'resync')}
+ODD_MEMBER = {'bad_blocks': ('8 8',), 'unacknowledged_bad_blocks': ('8 8',),
+              'state': ('in_sync,write_error', 'in_sync,blocked', 'spare', 'faulty', 'in_sync,quantum')}
+# As on a kernel without the other one, or without bad blocks and journal.
+ALIKE = {'consistency_policy', 'journal_mode'}
+EMPTY_IF_FINE = {'bad_blocks', 'unacknowledged_bad_blocks'}
+UNREADABLE = (Path.mkdir, lambda path: path.symlink_to(path))
+TEXTS = ('', '\0\xff\x80', 'x' * 10_000_000, '$(reboot)\n\x1b[2J', '-1', '9' * 400, '?', '? ?', 'quantum')
+
+
+class Tree(NamedTuple):
+    """A random array or file system on sda1, sdb1, ..., and whether the data is safe without sda."""
+
+    machine: Machine
+    folder: Path
+    number: int
+    level: str
+    is_safe: bool
+
+
+def tree(chance: random.Random, root: Path) -> Tree:
+    shutil.rmtree(root, ignore_errors=True)
+    machine, level = Machine(root), chance.choice([*LEVELS])
+    names = [f'sd{letter}1' for letter in 'abcd'[:LEVELS[level]]]
+    machine.disks(*(name[:-1] for name in names))
+    odd = 0.12 if chance.random() < 0.7 else 0
+    if level in ('btrfs-raid1', 'raid1c3'):
+        return file_system(chance, machine, names, level, odd)
+    texts = {file: chance.choice(words) for file, words in ODD.items() if chance.random() < odd}
+    folder = machine.md('md0', level, dict.fromkeys(names, 'in_sync'), layout='258' if level == 'raid10' else '0',
+                        **texts) / 'md'
+    machine.mounted('/dev/md0', '/srv')
+    good = {0: False}
+    for slot, name in enumerate(names[1:], 1):
+        own = {file: chance.choice(words) for file, words in ODD_MEMBER.items() if chance.random() < odd}
+        machine.files(folder / f'dev-{name}', own)
+        good[slot] = not own
+    return Tree(machine, folder, len(names), level, not _doubtful(texts) and is_readable(
+        level, 258, len(names), frozenset(slot for slot, is_good in good.items() if is_good)))
+
+
+def file_system(chance: random.Random, machine: Machine, names: list[str], level: str, odd: float) -> Tree:
+    profile, weak = level.replace('btrfs-', ''), chance.random() < odd
+    bad, gone = chance.random() < odd, chance.random() < odd
+    counter = chance.choice(('write', 'read', 'flush', 'corruption', 'generation'))
+    told = [{'error_stats': errors(**{counter: int(bad and place == 1)}), 'missing': int(gone and place == 2)}
+            for place in range(len(names))]
+    folder = machine.btrfs(UUID, {f'data/{"single" if weak else profile}': 9, f'metadata/{profile}': 9}, tuple(names),
+                           tuple(told))
+    return Tree(machine, folder, len(names), level, not (bad or weak or (gone and level == 'btrfs-raid1')))
+
+
+def _doubtful(texts: dict[str, str]) -> bool:
+    """Return whether copies of an array may be stale, as people would decide it."""
+    return ((texts.get('consistency_policy') == 'journal' and texts.get('journal_mode') != ODD['journal_mode'][0])
+            or texts.get('journal_mode') == ODD['journal_mode'][1] or 'reshape_position' in texts
+            or 'resync_start' in texts or texts.get('array_state') in ('read-auto', 'broken')
+            or ('mismatch_cnt' in texts and texts.get('last_sync_action') != 'repair')
+            or texts.get('sync_action') in ('repair', 'frozen', *BUSY))
+
+
+def label(seen: Tree) -> str:
+    drives = [Drive(f'sd{letter}', frozenset((f'sd{letter}',)), letter == 'a', letter == 'a')
+              for letter in 'abcd'[:seen.number]]
+    return {step.drive.name: step.label for step in order(Stack(groups(None, seen.machine.system)), drives)}['sda']
+
+
+def damaged(chance: random.Random, seen: Tree) -> Iterator[Path]:
+    """Damage a part of a tree: it is gone, cannot be read, or has another content."""
+    places = [path for path in sorted(seen.folder.rglob('*')) if 'devices' not in path.parts[-2:]]
+    for path in chance.sample(places, min(chance.choice((1, 1, 2, 3)), len(places))):
+        if not (path.is_symlink() or path.exists()):
+            continue
+        yield path
+        is_folder = path.is_dir() and not path.is_symlink()
+        shutil.rmtree(path) if is_folder else path.unlink()
+        if not is_folder and path.name != 'block':
+            kind = chance.random()
+            if kind < 0.3:
+                chance.choice(UNREADABLE)(path)
+            elif kind < 0.6:
+                text = chance.choice(TEXTS[path.name in EMPTY_IF_FINE:])
+                path.write_text(text if len(text) < 1000 or chance.random() < 0.02 else text[:70_000])
+
+
+def test_a_tree_that_changes_never_makes_the_data_look_safer(tmp_path):
+    """Files and folders vanish, cannot be read, or are empty, binary, hostile or long.
+
+    TREES=400 tries more of them.
+    """
+    chance, nexts = random.Random(42), {True: 0, False: 0}
+    for _ in range(int(os.environ.get('TREES', '100'))):
+        seen = tree(chance, tmp_path / 'root')
+        nexts[False] += label(seen) == NEXT
+        assert label(seen) != NEXT or seen.is_safe, (seen, list(groups(None, seen.machine.system)))
+        paths: set[str] = set()
+        for _ in range(3):
+            paths |= {path.name for path in damaged(chance, seen)}
+            if paths >= ALIKE:
+                break
+            nexts[True] += label(seen) == NEXT
+            assert label(seen) != NEXT or seen.is_safe, (seen, paths, list(groups(None, seen.machine.system)))
+    assert nexts[False] > 25 and nexts[True] > 10    # so the rule is tried
+
+
+def test_each_file_of_a_healthy_array_that_casts_doubt_is_needed(tmp_path):
+    """Without it, nobody knows, except for those that some arrays do not have."""
+    without: dict[str, str] = {}
+    for name in [row for source in ('md', 'md_member') for row in EVIDENCE[source]['doubts']]:
+        for file in name['of'].replace('../', '').split(' '):
+            seen = Tree(Machine(tmp_path / f'{len(without)}-{file}'), tmp_path, 2, 'raid1', True)
+            seen.machine.disks('sda', 'sdb')
+            folder = seen.machine.md('md0', 'raid1', dict.fromkeys(('sda1', 'sdb1'), 'in_sync')) / 'md'
+            seen.machine.mounted('/dev/md0', '/srv')
+            assert label(seen) == NEXT
+            for path in (folder / file, folder / 'dev-sdb1' / file):
+                path.unlink(missing_ok=True)
+            without[file] = label(seen)
+    assert {file for file, told in without.items() if told == NEXT} == {*ALIKE, 'last_sync_action'}
+
