@@ -144,6 +144,9 @@ class Bed:
         if self.emulated:
             self.emulated.ends()
 
+    def cpu_seconds(self) -> float:
+        return self.emulated.cpu_seconds() if self.emulated else 0
+
     def file(self, number: int) -> Path:
         return self.folder / f'disk{number}'
 
