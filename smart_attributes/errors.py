@@ -76,6 +76,10 @@ class SmartError(Exception):
     code = ''
     printed = ''
 
+    def __init_subclass__(cls, code: str = '') -> None:
+        """Store the default code of a class of errors; '' keeps that of its base."""
+        cls.code = code or cls.code
+
     def __init__(self, sentence: str, code: str = '') -> None:
         """Store the sentence. code: replaces the default code of this class."""
         super().__init__(sentence)
@@ -83,26 +87,21 @@ class SmartError(Exception):
             self.code = code
 
 
-class UsageError(SmartError):
+class UsageError(SmartError, code='usage-error'):
     """The command line is invalid."""
 
-    code = 'usage-error'
 
-
-class DataError(SmartError):
+class DataError(SmartError, code='site-file-mistake'):
     """A data file (attributes, thresholds) does not match its schema."""
 
-    code = 'site-file-mistake'
 
-
-class DriveError(SmartError):
+class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
     identity: the drive, as far as smartctl reported it; None if nothing answered.
     around_type: the parts of the sentence before and after its request for a type; empty if it does not ask for one.
     """
 
-    code = 'drive-unreadable'
     identity: Identity | None = None
     around_type: tuple[str, ...] = ()
 
@@ -112,61 +111,41 @@ class DriveError(SmartError):
         return self
 
 
-class DriveAbsent(DriveError):
+class DriveAbsent(DriveError, code='no-such-device'):
     """Nothing answers at this address: the device is missing or the slot is empty."""
 
-    code = 'no-such-device'
 
-
-class DriveUndetected(DriveError):
+class DriveUndetected(DriveError, code='type-undetected'):
     """smartctl does not recognize the device at this path, or the path is empty."""
 
-    code = 'type-undetected'
 
-
-class SudoRefused(DriveError):
+class SudoRefused(DriveError, code='sudo-rule-missing'):
     """sudo does not allow this user to run this command."""
 
-    code = 'sudo-rule-missing'
 
-
-class ControllerElsewhere(DriveError):
+class ControllerElsewhere(DriveError, code='controller-moved'):
     """The address has no controller of the required type, but another SCSI host of this machine has one."""
 
-    code = 'controller-moved'
 
-
-class DriveNotReached(DriveError):
+class DriveNotReached(DriveError, code='not-reached'):
     """The time limit passed before this drive was read."""
 
-    code = 'not-reached'
 
-
-class DriveAsleep(DriveError):
+class DriveAsleep(DriveError, code='asleep'):
     """The drive is in standby and was not woken up."""
 
-    code = 'asleep'
 
-
-class NotAReport(DriveError):
+class NotAReport(DriveError, code='not-a-report'):
     """The file does not contain smartctl's output for a drive."""
 
-    code = 'not-a-report'
 
-
-class DriveIsNoDrive(DriveError):
+class DriveIsNoDrive(DriveError, code='not-a-drive'):
     """The device has no SMART: a RAID volume, an iSCSI target or an optical drive."""
 
-    code = 'not-a-drive'
 
-
-class FormulaError(SmartError):
+class FormulaError(SmartError, code='site-file-mistake'):
     """A `from` formula in the database does not follow the grammar."""
 
-    code = 'site-file-mistake'
 
-
-class HistoryUnusable(SmartError):
+class HistoryUnusable(SmartError, code='history-unusable'):
     """The history cannot be read or written; the check continues without it."""
-
-    code = 'history-unusable'

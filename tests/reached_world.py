@@ -35,6 +35,7 @@ from smart_attributes.history import directory, smartd_log
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading import system as linux
 from smart_attributes.reading.smartctl_calls import SCAN, farm_arguments, read_arguments
+from smart_attributes.redundancy import controllers
 
 SUDO = """#!/bin/sh
 case "$*" in
@@ -235,11 +236,17 @@ class World:
             for path in sorted(self.smartd.logs.glob('*.csv')):
                 path.with_name(f'{path.name}.{number}').write_bytes(pack(path.read_bytes()))
 
+    def controllers(self) -> list[tuple[str, str]]:
+        """Return the tool and the name of each recorded output of a RAID controller."""
+        index = json.loads((ROOT / 'tests/controllers/index.json').read_text())
+        return [('storcli64' if each['tool'] == 'storcli' else each['tool'], name) for name, each in index.items()]
+
     def programs(self) -> None:
-        """Let zpool and dmsetup be those of the folder bin."""
+        """Let zpool, dmsetup and the tools of controllers be those of the folder bin."""
         for path in (self.tmp / 'bin').iterdir():
             path.chmod(0o755)
         linux.output.__defaults__ = str(self.tmp / 'bin'), 5.0
+        controllers.FOLDERS = str(self.tmp / 'bin')
 
     def taken(self, root: Path) -> None:
         """Let the program take a folder for /."""

@@ -38,7 +38,7 @@ def count(options: Options, runner: object) -> int:
 
 def record(history: str, has_time_limit: bool) -> Command:
     return Command('count', 'Count the drives of this machine.', '[options]', 'example:\n  count --twice',
-                   (groups.DRIVES, groups.READING, groups.COMMON),
+                   (groups.GROUPS['DRIVES'], groups.GROUPS['READING'], groups.GROUPS['COMMON']),
                    (groups.option('--twice', action='store_true', help='count each drive twice'),), CountOptions,
                    history=history, has_time_limit=has_time_limit, takes_old_options=False, run='count.run')
 

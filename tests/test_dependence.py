@@ -244,7 +244,7 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
 
     assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
     assert survey.verdicts[0].replacement and survey.verdicts[0].replacement.why == (
-        "redundancy of MegaRAID volumes not known: check them with the controller's own tool; copy the data first")
+        "redundancy of MegaRAID volumes not known: as root, run triage --controllers; copy the data first")
     assert plugin.first_line(survey.verdicts, '', '').startswith(
         'bus_0_megaraid_6 smart_status: in words; [copy] copy the data, then replace; 1 drive')
 

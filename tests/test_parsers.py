@@ -47,7 +47,8 @@ class CountOptions(NamedTuple):
 
 
 def command(name: str = 'count', values: Any = CountOptions, takes_old_options: bool = False) -> Command:
-    return Command(name, 'Count the drives.', '[options]', 'example:\n  count', (groups.NAMING, groups.COMMON), (
+    return Command(name, 'Count the drives.', '[options]', 'example:\n  count', (
+        groups.GROUPS['NAMING'], groups.GROUPS['COMMON']), (
         groups.option('--twice', action='store_true',
                       help='count each drive twice, as some do, and once more '
                            'where nobody can be sure that all were in'),

@@ -24,6 +24,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / 'tools/private_words.json'
 LIMITS = {'documents': 1.0, 'help': 1.0, 'messages': 1.0, 'docstrings': 3.0}
+# The help of the commands.
+RECORDS = ('smart_attributes/commands/records.json', 'smart_attributes/command_line/option_groups.json')
 # What other programs printed or wrote; and what is a copy of a text that is counted elsewhere.
 LEFT_OUT = ('LICENSE', 'doc/check_smart_attributes.8', 'contrib/bash-completion')
 SHORTEST = 3  # words: a string of fewer is a name, not a sentence
@@ -109,6 +111,16 @@ def of_data(name: str) -> Iterator[Sentence]:
         yield from (Sentence('messages', name, sentence) for sentence in split(text))
 
 
+def of_records(name: str) -> Iterator[Sentence]:
+    """Yield the sentences of the help of the commands."""
+    data = json.loads((ROOT / name).read_text())
+    for each in data.values() if isinstance(data, dict) else data:
+        yield from _sentences('help', name, each.get('summary', ''))
+        yield from _sentences('help', name, '\n'.join(each.get('epilog', ())))
+        for arguments in each['options'].values():
+            yield from _sentences('help', name, arguments['help'])
+
+
 def of_python(name: str) -> Iterator[Sentence]:
     """Yield the sentences of docstrings, comments, help texts and messages of a Python file."""
     source = (ROOT / name).read_text()
@@ -116,7 +128,7 @@ def of_python(name: str) -> Iterator[Sentence]:
     docstrings = {id(node.body[0].value): node for node in ast.walk(tree)
                   if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node)
                   and isinstance(node.body[0], ast.Expr)}
-    is_help = name.startswith(('smart_attributes/command_line/command_options', 'smart_attributes/commands/records',
+    is_help = name.startswith(('smart_attributes/command_line/command_options',
                                'smart_attributes/command_line/option_groups', 'smart_attributes/commands/table'))
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     for node in ast.walk(tree):
@@ -158,6 +170,8 @@ def sentences(files: Sequence[str]) -> Iterator[Sentence]:
             continue
         if name.endswith('.md') or name in {'README', 'CHANGELOG'}:
             yield from of_document(name)
+        elif name in RECORDS:
+            yield from of_records(name)
         elif re.fullmatch(r'attributes\.json|smart_attributes/(?:\w+/)?\w+\.json|thresholds/[^/]*\.json', name):
             yield from of_data(name)
         elif re.match(r'smart_attributes/.*\.py$', name):

@@ -1,8 +1,7 @@
-"""Messages about a run as a whole: one list of rules over what its three stages returned. Pure."""
+"""Messages about a run as a whole, from what its three stages returned. Pure."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 
 from ..errors import Coded
 from ..knowledge.thresholds import GONE
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..command_line.options import Options
-    from ..model import Identity, Read, Verdict
+    from ..model import Identity, Verdict
     from .history_access import Remembered
     from .inventory import Inventory
     from .reads import Reads
@@ -35,40 +34,11 @@ class Run(NamedTuple):
     verdicts: Sequence[Verdict] = ()
 
 
-def missing(run: Run) -> Iterable[Coded]:
-    """Yield a message if there are fewer drives than expected."""
-    return inventory.missing(run.drives.reads, run.options.which.expect)
-
-
-def unread(run: Run) -> Iterable[Coded]:
-    """Yield a message for the slots and recorded reports that were not read, and for patterns not evaluated."""
-    return (*run.read.faults, *run.drives.faults)
-
-
-def mistakes(run: Run) -> Iterable[Coded]:
-    """Yield a message for each mistake in local files."""
-    return run.judge.mistakes
-
-
 def contradictions(run: Run) -> Iterable[Coded]:
     """Yield a message for each contradiction between local files that concerns one of the drives."""
-    told = [sentence for verdict, read in zip(run.verdicts, run.drives.reads)
-            for sentence in run.judge.contradictions(verdict, _report(read))]
+    told = [sentence for verdict, read in zip(run.verdicts, run.drives.reads) for sentence in run.judge.contradictions(
+        verdict, read.outcome if isinstance(read.outcome, Report) else None)]
     return [Coded('site-files-contradict', each) for each in dict.fromkeys(told)]
-
-
-def _report(read: Read) -> Report | None:
-    return read.outcome if isinstance(read.outcome, Report) else None
-
-
-def remarks_on_reading(run: Run) -> Iterable[Coded]:
-    """Yield each remark about this machine once."""
-    return dict.fromkeys(read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark)
-
-
-def remarks_on_history(run: Run) -> Iterable[Coded]:
-    """Yield the remarks on the history that are not reported with their own state."""
-    return () if run.history.trouble and run.options.history.history_required is not None else run.history.remarks
 
 
 def moved(run: Run) -> Iterable[Coded]:
@@ -104,20 +74,14 @@ def gone(run: Run) -> Iterable[Demand]:
         run.drives.whereabouts, run.options.naming.hide_serial, is_accepted)]
 
 
-def history_demands(run: Run) -> Iterable[Demand]:
-    """Yield the messages about the history with their own state: it cannot be used, or is damaged again and again."""
-    required = run.options.history.history_required
-    if run.history.trouble and required is not None:
-        return [(required, remark) for remark in run.history.remarks]
-    return [(State.WARNING if required is None else required, each) for each in run.history.recurring_loss]
-
-
-# The kind of a message, as a field of a survey -> the rules that find such messages, in the order of the output.
-RULES: dict[str, tuple[Callable[[Run], Iterable[Any]], ...]] = {
-    'failures': (missing,), 'faults': (unread, mistakes, contradictions),
-    'remarks': (remarks_on_reading, remarks_on_history, moved), 'notes': (notes,), 'demands': (gone, history_demands)}
-
-
 def messages(run: Run) -> dict[str, tuple[Any, ...]]:
-    """Return the messages about a run, by kind."""
-    return {kind: tuple(chain.from_iterable(rule(run) for rule in rules)) for kind, rules in RULES.items()}
+    """Return the messages about a run by kind, which is a field of a survey, in the order of the output."""
+    history, required = run.history, run.options.history.history_required
+    has_own_state = history.trouble and required is not None   # the history cannot be used, and that has its own state
+    others = history.recurring_loss if not has_own_state else history.remarks
+    return {'failures': inventory.missing(run.drives.reads, run.options.which.expect),
+            'faults': (*run.read.faults, *run.drives.faults, *run.judge.mistakes, *contradictions(run)),
+            'remarks': (*dict.fromkeys(read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark),
+                        *(() if has_own_state else history.remarks), *moved(run)),
+            'notes': (*notes(run),),
+            'demands': (*gone(run), *((State.WARNING if required is None else required, each) for each in others))}

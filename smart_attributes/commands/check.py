@@ -40,7 +40,7 @@ def run(options: Options, runner: Runner) -> int:
 def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = ()) -> Survey:
     """Return a survey whose verdicts say what depends on each drive, and whether it may be replaced.
 
-    only_alerting: read only the groups on drives that alert. asked: the programs to ask, "zpool" or "dmsetup".
+    only_alerting: read only the groups on drives that alert. asked: as in redundancy.dependence.PROGRAMS.
     """
     from ..check import forecasts
     from ..redundancy.dependence import examined

@@ -38,7 +38,7 @@ FORGET = '\r\x1b[K'
 def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:
     """Return a survey with the place, the forecasts and the groups of each drive; show the progress on a terminal.
 
-    asked: the programs to ask for the state of groups, "zpool" or "dmsetup".
+    asked: the programs to ask for the state of groups, of redundancy.dependence.PROGRAMS.
     """
     from ..check import history_answers
     from ..check.survey import survey

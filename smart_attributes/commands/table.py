@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ..reading.processes import Runner
 
 # Rarely used groups come last.
-_GROUPS = (groups.DRIVES, groups.CHECKED_DRIVES, groups.JUDGING, groups.NAMING, groups.CHECK_OUTPUT, groups.COMMON,
-           groups.READING, groups.VENDOR_LOGS, groups.HISTORY, groups.DATA)
+_GROUPS = ('DRIVES', 'CHECKED_DRIVES', 'JUDGING', 'NAMING', 'CHECK_OUTPUT', 'COMMON', 'READING', 'VENDOR_LOGS',
+           'HISTORY', 'DATA')
 CHECK = Command(
     'check', 'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
     '[-d ADDRESS | --scan | --report FILE] [options]', f'''\
 example: {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
-exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', _GROUPS, (),
+exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', tuple(groups.GROUPS[name] for name in _GROUPS), (),
     CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run='check.run')
 
 

@@ -27,8 +27,8 @@ _REASON = 160             # characters of smartctl's own reason that are quoted
 # A failed call prints few lines. A longer text without smartctl's first line may contain its words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
-_DATA = json.loads(files.content(f'{files.PROGRAM}/smartctl_messages.json', LARGEST_SMALL_FILE))
-_WORDS: Mapping[str, str] = _DATA['words']   # sentences that stand in several others
+DATA = json.loads(files.content(f'{files.PROGRAM}/smartctl_messages.json', LARGEST_SMALL_FILE))
+_WORDS: Mapping[str, str] = DATA['words']   # sentences that stand in several others
 _A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
 _RECORD = _WORDS['record']
 _SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
@@ -37,7 +37,7 @@ _SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.s
 
 
 def _causes() -> Iterator[tuple[str, str, str]]:
-    for cause in (cause for part in _DATA['messages'] for cause in part['causes']):
+    for cause in (cause for part in DATA['messages'] for cause in part['causes']):
         if isinstance(cause, list):
             pattern, code, words = cause
             yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _sentence(words)
@@ -182,11 +182,11 @@ def without_attributes() -> DriveError:
 
 # Models of virtual disks without SMART, by hypervisor, in full as smartctl prints them; with SCSI, the vendor comes
 # first. A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS: Mapping[str, list[str]] = {name: each['models'] for name, each in _DATA['virtual_disks'].items()}
+VIRTUAL_DISKS: Mapping[str, list[str]] = {name: each['models'] for name, each in DATA['virtual_disks'].items()}
 _BY_MODEL = {model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models}
 
 # Types of block devices that never have SMART. FreeBSD's names: cd(4), sa(4) and ses(4), which its scan lists.
-_PATHS: list[list[str]] = _DATA['paths']
+_PATHS: list[list[str]] = DATA['paths']
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
 _DISK_TYPES = ('', 'disk', 'simplified disk', 'host managed zoned block device', 'object based storage')

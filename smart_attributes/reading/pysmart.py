@@ -17,6 +17,7 @@ from ..errors import DriveError, NotAReport
 from ..model import AttributeRow
 from ..typed import NamedTuple
 from .content import is_complaint
+from .failure_reasons import DATA
 
 _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 
@@ -36,33 +37,11 @@ _FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIB
 _NO_VALUE = 999           # instead of "---" while pySMART, which needs digits, reads the row
 
 # The label that smartctl prints, pySMART's attribute, and the key of smartctl's JSON.
-_NVME_LOG = (
-    ('Available Spare', 'availableSpare', 'available_spare'),
-    ('Available Spare Threshold', 'availableSpareThreshold', 'available_spare_threshold'),
-    ('Percentage Used', 'percentageUsed', 'percentage_used'),
-    ('Data Units Read', 'dataUnitsRead', 'data_units_read'),
-    ('Data Units Written', 'dataUnitsWritten', 'data_units_written'),
-    ('Host Read Commands', 'hostReadCommands', 'host_reads'),
-    ('Host Write Commands', 'hostWriteCommands', 'host_writes'),
-    ('Controller Busy Time', 'controllerBusyTime', 'controller_busy_time'),
-    ('Power Cycles', 'powerCycles', 'power_cycles'),
-    ('Power On Hours', 'powerOnHours', 'power_on_hours'),
-    ('Unsafe Shutdowns', 'unsafeShutdowns', 'unsafe_shutdowns'),
-    ('Media and Data Integrity Errors', 'integrityErrors', 'media_errors'),
-    ('Error Information Log Entries', 'errorEntries', 'num_err_log_entries'),
-    ('Warning Comp. Temperature Time', 'warningTemperatureTime', 'warning_temp_time'),
-    ('Critical Comp. Temperature Time', 'criticalTemperatureTime', 'critical_comp_time'),
-    ('Temperature', 'temperature', 'temperature'))
+_NVME_LOG: Sequence[Sequence[str]] = DATA['text']['nvme_log']
 NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
 # pySMART converts the endurance used into the endurance left.
-_SCSI_LOG = (
-    ('Percentage used endurance indicator', 'Life_Left', 'percentage_used'),
-    ('Specified cycle count over device lifetime', 'Start_Stop_Spec', 'start_stop_cycles_rated'),
-    ('Accumulated start-stop cycles', 'Start_Stop_Cycles', 'start_stop_cycles'),
-    ('Specified load-unload count over device lifetime', 'Load_Cycle_Spec', 'load_unload_cycles_rated'),
-    ('Accumulated load-unload cycles', 'Load_Cycle_Count', 'load_unload_cycles'),
-    ('Elements in grown defect list', 'Reallocated_Sector_Ct', 'grown_defects'))
+_SCSI_LOG: Sequence[Sequence[str]] = DATA['text']['scsi_log']
 # The forms that pySMART takes; of counters "1,204", and a size in brackets only behind groups of digits.
 _COUNTER = re.compile(r'\d{1,3}(?:,\d{3}){0,12}|\d{1,39}')
 _SIZED = re.compile(r'\d{1,3}(?:,\d{3}){0,12} \[\d{1,39}(?:\.\d{1,9})? ?[kMGTPE]?B\]|\d{1,39}')

@@ -11,7 +11,7 @@ from ..words import clean
 from . import content, farm, pysmart
 from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
 from .content import as_text, looks_like_json
-from .failure_reasons import BANNER, Remains, diagnose, examined, no_report, without_data
+from .failure_reasons import BANNER, DATA, Remains, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
 from .pysmart import POWER_ON, Lines, classic, digits, is_row, leading, lines_by_kind
 
@@ -20,20 +20,13 @@ _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
 _QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # quoting in a mail; no line of smartctl begins like this
-# Labels that occur in only one protocol.
-_LABELS = {
-    'NVMe': ('=== start of smart data section ===', 'model number', 'critical warning'),
-    'ATA': ('device model', 'ata version is', 'smart overall-health self-assessment test result', 'lu wwn device id',
-            'smart error log version', 'smart extended comprehensive error log version',
-            'smart extended self-test log version', 'general smart values'),
-    'SCSI': ('smart health status', 'logical unit id', 'elements in grown defect list', 'transport protocol',
-             'current drive temperature', 'non-medium error count', 'vendor', 'product', 'error counter log',
-             'percentage used endurance indicator', 'device', POWER_ON)}
 # "read:   56244        0         0     56244          0          0.026           0"
 _ERROR_COUNTERS = re.compile(r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})']))
+_TEXT = DATA['text']
+# Labels that occur in only one protocol.
+_LABELS: Mapping[str, Sequence[str]] = _TEXT['labels']
 # The words after "- " below an NVMe drive's FAILED, and the bit of its critical warning. Source: NVMe 1.4, figure 194.
-_NVME_WARNINGS = (('available spare', 1), ('temperature', 2), ('NVM subsystem reliability', 4), ('media', 8),
-                  ('volatile memory', 16), ('persistent memory', 32))
+_NVME_WARNINGS: Sequence[tuple[str, int]] = _TEXT['nvme_warnings']
 _ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
 
@@ -256,34 +249,16 @@ _LINE = 60                # characters of a damaged line that are shown
 
 # The beginning of the last log in a report of everything, by protocol; for ATA drives, -x prints more than -a.
 _LONG_ATA = re.compile(r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE)
-_LAST: Mapping[str, str] = {
-    'long ATA': r'^[ \t]*SATA Phy Event Counters',
-    'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
-    'NVMe': r'Error Information (?:\(|Log)',
-    'SCSI': r'Self-test duration|no self-?tests have been logged|not support Self.?Test'}
+_LAST: Mapping[str, str] = _TEXT['last_logs']
 # Lines that smartctl prints only if all data is requested; several, because any of them may be lost.
-_OF_ALL: Mapping[str, frozenset[str]] = {
-    'ATA': frozenset((
-        'general smart values', 'offline data collection status', 'self-test execution status', 'smart capabilities',
-        'error logging capability', 'smart selective self-test log data structure revision number 0',
-        'smart selective self-test log data structure revision number 1')),
-    'NVMe': frozenset(('supported power states',)),
-    'SCSI': frozenset(('smart support is', 'error counter log', 'non-medium error count', 'smart self-test log',
-                       'no self-tests have been logged', 'long (extended) self test duration'))}
+_OF_ALL: Mapping[str, Sequence[str]] = _TEXT['of_all']
 _HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
     ('ATTRIBUTE_NAME', classic), ('VALUE WORST', classic), ('Offset Size', is_row), ('Flags Description', is_row),
     ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
 _LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which are listed without their own headline
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 # The format of values on single lines, by protocol.
-_FORMS: Mapping[str, Mapping[str, str]] = {
-    'ATA': {'self-test execution status': r'\(\s*\d{1,3}\)', 'rotation rate': r'\d{1,6} rpm|Solid State',
-            **dict.fromkeys(('sector size', 'sector sizes'), r'\d{1,6} bytes'),
-            **dict.fromkeys(('ata error count', 'device error count'), r'\d{1,10}\b')},
-    'SCSI': {**dict.fromkeys(('read', 'write', 'verify'), r'(?:\d+\s+){5}\d+(?:[.,]\d{1,9})?\s+\d+$'),
-             **dict.fromkeys(('elements in grown defect list', 'percentage used endurance indicator',
-                              'non-medium error count', 'accumulated start-stop cycles',
-                              'accumulated load-unload cycles'), r'\d{1,19}%?$')}}
+_FORMS: Mapping[str, Mapping[str, str]] = _TEXT['forms']
 
 
 def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:

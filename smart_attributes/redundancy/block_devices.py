@@ -325,7 +325,7 @@ def _member(member: Member, state: str) -> Member:
 
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
-              ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+              _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the known groups, with LVM volumes of unknown level completed, and notes.
 
     ask: returns the output of dmsetup status, or the reason for its absence.

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
     Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]  # returns those with disks, the most severe first
 
-_ASK = "check them with the controller's own tool"
-PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices'}  # that can be asked -> the module that understands it
+_ASK = 'as root, run triage --controllers'
+# That can be asked -> the module that understands them.
+PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'controllers'}
 
 
 class Examined(NamedTuple):
@@ -69,12 +70,12 @@ def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool
     wanted = [name for verdict in placed if verdict.state for name in verdict.place.disks] if only_alerting else None
     if not any(verdict.place.disks for verdict in placed) or wanted == []:
         return Examined(verdicts)
-    known, notes = tuple(_around(_ordered(_found(devices)), wanted)), []
+    known, notes = (*_around(_ordered(_found(devices)), wanted), *_of_controllers(placed)), []
     for name in asked:
         program = import_module(f'.{PROGRAMS[name]}', __package__)
-        known, more = program.completed(known, program.ask, system)
+        known, more = program.completed(known, program.ask, system, placed)
         notes += more
-    found = machine((*known, *_of_controllers(placed)), drives(placed))
+    found = machine(known, drives(placed))
     return Examined(with_replacements(placed, found), found, tuple(notes))
 
 

@@ -67,7 +67,7 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
-              ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+              _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the known groups, with the groups that zpool reports in place of their pools, and notes.
 
     ask: returns the output of zpool status, or the reason for its absence.

@@ -1,0 +1,314 @@
+"""Convert the volumes that the tools of RAID controllers report into groups, whose members are the drives.
+
+A tool can block on a broken controller, so it runs only where a person asks for it, with a time limit, and only with
+commands that read. controllers.json has these commands, how their output is understood, and what its states mean. All
+others are unknown, and so is a volume whose state contradicts its level or its drives.
+Sources: outputs of the tools, see tests/controllers/index.json.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from .. import files
+from ..constants import LARGEST_SMALL_FILE, LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
+from ..errors import Coded
+from ..model import Group, Member
+from ..reading import system as linux
+from ..reading.device_types import base
+from ..reading.system import LINUX
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import argument, clean
+from .survival import doubt
+
+if TYPE_CHECKING:
+    from ..model import Verdict
+    from ..reading.system import System
+    from ..typed import Json
+
+    # Field of controllers.json -> its value; "twice" is set if a field has two.
+    Fields = dict[str, str]
+
+_DATA = json.loads(files.content(f'{files.PROGRAM}/redundancy/controllers.json', LARGEST_SMALL_FILE))
+FOLDERS: str = _DATA['folders']
+TOOLS: Sequence[Json] = _DATA['tools']
+_PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]
+TIME_LIMIT = 10.0       # seconds for each command
+_SERIAL = 6                        # characters that a serial number has at least
+_UNREADY = ('resync', 'reshape')   # while these run, a volume has less redundancy than its level promises
+_WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_sync')
+
+
+class Volume(NamedTuple):
+    """A volume with its drives. The state of a drive for Member is in its field "is", a unique name in "key"."""
+
+    tool: Json
+    program: str
+    fields: Fields
+    spans: Mapping[str, Sequence[Fields]]   # number of the span -> its members; '' if the tool shows no spans
+    spares: Sequence[Fields]
+    doubts: tuple[Coded, ...]
+
+
+def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
+    """Return what a tool says about each thing, in the same words for all tools. controller: if it is not printed."""
+    if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
+        return ()
+    starts = [(_matching(pattern), *_DATA['kinds'][kind]) for kind, pattern in tool['starts']]
+    patterns = {kind: [_matching(each) for each in every] for kind, every in tool['fields'].items()}
+    found, context = [{'kind': ''}], {'controller': controller}
+    try:
+        lines = [*_lines('', json.loads(text))] if tool.get('json') else text.splitlines()
+    except (ValueError, RecursionError):
+        return ()
+    for line in (each[:LONGEST_LINE] for each in lines):
+        start = next(((match, *known) for pattern, *known in starts for match in [pattern(line)] if match), None)
+        if start:
+            found.append({'kind': start[1], **{key: context[key] for key in start[2:] if context.get(key)}})
+        for match in start[:1] if start else (pattern(line) for pattern in patterns.get(found[-1]['kind'], ())):
+            _add(found[-1], match.groupdict() if match else {})
+        context = context if found[-1]['kind'] in ('', 'part', 'drive') else found[-1]
+    return tuple(found[1:])
+
+
+def _matching(pattern: str) -> Callable[[str], re.Match[str] | None]:
+    pattern = pattern[1:] if pattern.startswith('^') else f'\\s*(?:{pattern})'
+    return re.compile(f'{pattern}\\s*', re.IGNORECASE).fullmatch
+
+
+def _lines(name: str, value: object) -> Iterator[str]:
+    """Yield JSON as lines: the name of each object, then its values."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _lines(name, each)
+    elif isinstance(value, dict):
+        yield name
+        for key in sorted(value, key=lambda key: (isinstance(value[key], (dict, list)), key == 'Response Data')):
+            yield from _lines(' '.join(key.split()), value[key])
+    else:
+        yield f'{name} : {" ".join(str(value).split())}'
+
+
+def _add(fields: Fields, more: Mapping[str, str | None]) -> None:
+    """Add values to a row, without those that say nothing."""
+    for key, value in more.items():
+        said = (value or '').strip()
+        if said not in ('', '-', 'N/A') and fields.setdefault(key, said) != said:
+            fields['twice'] = key
+    if 'bay' in fields and 'enclosure' in fields:
+        fields['place'] = f'{fields["enclosure"]}:{fields["bay"]}'
+
+
+def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Volume, ...]:
+    """Return the volumes in the rows of all outputs of a tool. program: its name in a command."""
+    every: dict[tuple[str, str], Fields] = {}
+    for row in found:
+        number = row.get('number', row.get('where', ''))
+        if row['kind'] == 'volume' and number:
+            _add(every.setdefault((row.get('controller', ''), number), {'number': number}), row)
+    drives = _drives(found, tool, program or tool['name'])
+    return tuple(_volume(fields, found, drives, tool, program or tool['name']) for fields in every.values())
+
+
+def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
+    """Return the drives that the rows describe, each once for every volume or array that has it."""
+    known: dict[tuple[str, ...], Fields] = {}   # controller, key, its value -> what all rows say about that drive
+    parts: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
+    for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):
+        keys = [(fields.get('controller', ''), key, fields[key]) for key in ('place', 'serial') if key in fields]
+        drive: Fields = next((known[key] for key in keys if key in known), {})
+        own: dict[str, str | None] = {key: fields[key] for key in ('where', 'span', 'slot') if key in fields}
+        _add(drive, {key: value for key, value in fields.items() if key not in (*own, 'kind')})
+        known.update(dict.fromkeys(keys, drive))
+        _add(parts.setdefault((own.get('where'), id(drive) if keys else tuple(fields.items())), (drive, {}))[1], own)
+    return [{**drive, **own, 'kind': 'drive', 'is': _state(drive, tool), 'key': ' '.join(filter(None, (
+        program, 'controller', drive.get('controller'), 'drive', drive.get('place', drive.get('serial', '')))))}
+            for drive, own in parts.values()]
+
+
+def _state(drive: Fields, tool: Json) -> str:
+    """Return the state of a drive; besides those of a member, it can be "unused"."""
+    said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
+    state = min(said or ['unknown'], key=_WORST.index)
+    # An active spare holds the data of another drive, but the outputs do not agree in what they say about that one.
+    return state if 'spare' not in drive else 'unknown' if 'active' in drive['spare'] else \
+        'spare' if state in ('in_sync', 'unused') else state
+
+
+def _meaning(table: Mapping[str, str], said: str) -> str | None:
+    return next((meaning for pattern, meaning in table.items() if _matching(pattern)(said)), None)
+
+
+def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], tool: Json, program: str) -> Volume:
+    """Return a volume with its drives, and with what is said about its array and its controller."""
+    where = fields.get('where', '')
+    here = [row for row in (*found, *drives) if row.get('controller') == fields.get('controller')]
+    for row in here:
+        if row['kind'] in ('controller', 'section', 'array') and row.get('where', where) == where:
+            _add(fields, {key: value for key, value in row.items() if key in ('trouble', *tool['doubts'])})
+    spares = [each for each in here if each.get('is') == 'spare' and each.get('where', where) == where]
+    spans: dict[str, list[Fields]] = {}
+    for drive in here:
+        if drive.get('is', 'spare') != 'spare' and drive.get('where') == where:
+            spans.setdefault(drive.get('span', ''), []).append(drive)
+    names = {'program': program, **{key: argument(fields.get(key, ''), 'N') for key in ('controller', 'number')}}
+    return Volume(tool, program, fields, spans, spares, tuple(
+        doubt(why, remedy.format(**names)) for key, (why, remedy) in tool['doubts'].items() if key in fields))
+
+
+def groups(volume: Volume) -> Iterator[Group]:
+    """Yield the group of a volume and, if it has several spans, those of its spans. Below a member is its key."""
+    fields, why = volume.fields, _why_unknown(volume)
+    name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}')
+    members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
+        Member('', 'missing', len(drives) + each) for each in range(min(_missing(volume, span), MOST_MEMBERS))))
+               for span, drives in volume.spans.items()]
+    whole = Group(name, clean(fields.get('name', name)), 'hardware', '', activity=_activity(volume),
+                  progress=float(fields['progress']) if 'progress' in fields else None, doubts=volume.doubts)
+    spares = tuple(_member(drive, None) for drive in volume.spares)
+    if why or len(members) == 1:
+        every = [member for span in members for member in span][:MOST_MEMBERS]
+        yield whole._replace(level='' if why else _level(volume, *volume.spans), slots=len(every),
+                             members=(*every, *spares), unknown=why)
+    else:
+        yield Group(name, whole.name, 'hardware', 'raid0', len(members), members=tuple(Member(
+            f'span {span}', 'in_sync', slot, (f'{name} span {span}',)) for slot, span in enumerate(volume.spans)))
+        for span, each in zip(volume.spans, members):
+            yield whole._replace(id=f'{name} span {span}', name=f'{whole.name} span {span}', slots=len(each),
+                                 level=_level(volume, span), members=(*each, *spares))
+
+
+def _member(drive: Fields, slot: int | None) -> Member:
+    """Return a drive as a member. An unused drive in a volume contradicts itself."""
+    name, detail = drive.get('place', drive.get('serial', '')), drive.get('state', drive.get('presence', ''))
+    return Member(clean(name), drive['is'].replace('unused', 'unknown'), slot, (drive['key'],) * bool(name),
+                  clean(detail) * (drive['is'] not in ('in_sync', 'spare')))
+
+
+def _missing(volume: Volume, span: str) -> int:
+    """Return how many drives of a span the tool does not list; negative if it lists too many."""
+    fields, drives, shown = volume.fields, len(volume.spans[span]), len(volume.spans)
+    spans = int(fields.get('depth', 1)) if shown == 1 else 1   # if it shows no spans, it counts the drives of one
+    return (int(fields['total']) // shown if 'total' in fields else int(fields['count']) * spans
+            if 'count' in fields else drives) - drives
+
+
+def _level(volume: Volume, span: str) -> str:
+    """Return the level of a span as in redundancy.survival; '' if it is not known or its drives do not fit it."""
+    levels: Mapping[str, Json] = _DATA['levels']
+    said, missing = volume.fields.get('level', ''), _missing(volume, span)
+    entry = levels.get(re.sub('raid|[^0-9a-z+]', '', volume.tool.get('levels', {}).get(said, said).lower()), {})
+    entry = levels.get(entry.get('span', ''), entry) if len(volume.spans) > 1 else entry
+    drives = len(volume.spans[span]) + missing
+    entry = levels[entry['beyond']] if 'beyond' in entry and drives > entry['most'] else entry
+    fits = missing >= 0 and entry.get('fewest', 1) <= drives <= entry.get('most', drives)
+    return str(entry.get('level', '')) if fits and drives % entry.get('multiple', 1) == 0 else ''
+
+
+def _activity(volume: Volume) -> str:
+    """Return what is running, as in Group."""
+    said = (_meaning(volume.tool[f'{key}_is'], volume.fields.get(key, '')) for key in ('state', 'activity'))
+    is_rebuilding = any(drive['is'] == 'rebuilding' for drives in volume.spans.values() for drive in drives)
+    return next((each for each in said if each in (*_UNREADY, 'check', 'recover')), 'recover' * is_rebuilding)
+
+
+def _why_unknown(volume: Volume) -> str:
+    """Return why the redundancy of a volume is not known, or ''."""
+    fields, tool, spans, activity = volume.fields, volume.tool, volume.spans, _activity(volume)
+    drives = [drive for span in spans.values() for drive in span]
+    slots = [(each.get('span'), each['slot']) for each in drives if 'slot' in each]
+    state, level, task = (clean(fields.get(key, 'none')) for key in ('state', 'level', 'activity'))
+    meaning, states = _meaning(tool['state_is'], state), {each['is'] for each in drives}
+    is_whole, is_bad = meaning == 'whole', states != {'in_sync'} or any(_missing(volume, span) for span in spans)
+    is_split = len(spans) == 1 or ('' not in spans and int(fields.get('depth', len(spans))) == len(spans))
+    reasons = (
+        (any('twice' in each for each in (fields, *drives, *volume.spares)) or len(set(slots)) < len(slots),
+         'it twice, with differences'),
+        ('controller' not in fields, 'a volume of no controller'),
+        ('parity' in fields and 'activity' not in fields, 'no state of its parity'),
+        (not 0 < len(drives) <= MOST_MEMBERS, f'{len(drives)} drives of it'),
+        (activity in _UNREADY, f'that a {activity} is running, and it is not redundant before that ends'),
+        (meaning is None, f'the state {state}'),
+        ('activity' in fields and _meaning(tool['activity_is'], task) is None, f'the activity {task}'),
+        (not is_split or not all(_level(volume, span) for span in spans),
+         f'the level {level} and {len(drives)} drives of it'),
+        (not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}, 'a state of a drive that is not known here'),
+        (is_bad == is_whole or (is_whole and 'trouble' in fields), f'the state {state}, but others of its drives'))
+    return next((f'{volume.program} reports {why}' for is_so, why in reasons if is_so), '')
+
+
+# --- the drives of this run ---------------------------------------------------------------------------
+
+def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
+              system: System = LINUX, verdicts: Sequence[Verdict] = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return the known groups with the volumes that *ask* returns in place of what is known of their drives."""
+    found, notes = ask()
+    names = _disks(found, verdicts)
+    taken = {disk for disks in names.values() for disk in disks}
+    devices = [os.path.basename(volume.fields.get('device', '').replace('/cciss/', '/cciss!')) for volume in found]
+    made: list[Group] = []
+    for volume, device in zip(found, devices):
+        whole, *spans = groups(volume)
+        # Under the kernel name of its disk, it is below what uses that disk.
+        if devices.count(device) == 1 and device not in ('', *taken) and os.path.isdir(f'{system.sys}/block/{device}'):
+            whole = whole._replace(id=device)
+        made += [group._replace(members=tuple(member._replace(on=tuple(
+            name for each in member.on for name in names.get(each, (each,)))) for member in group.members))
+            for group in (whole, *spans)]
+    rest = [group if group.kind != 'hardware' else group._replace(members=tuple(
+        member for member in group.members if taken.isdisjoint(member.on))) for group in known]
+    return (*(group for group in rest if group.members or group.kind != 'hardware'), *made), tuple(notes)
+
+
+def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
+    """Return the disks of each drive of this run: of the verdict with its serial number or, without, its address."""
+    every: dict[str, tuple[str, ...]] = {}
+    for drive, tool in {drive['key']: (drive, volume.tool) for volume in found
+                        for drives in (*volume.spans.values(), volume.spares) for drive in drives}.values():
+        serial, *others = (re.sub('[^0-9A-Z]', '', each.upper()) for each in (
+            drive.get('serial', ''), *(verdict.identity.serial for verdict in verdicts)))
+        address = tool.get('address', '').format(**{key: drive.get(key, '-') for key in ('number', 'channel', 'id')})
+        same = {verdict.place.disks for verdict, other in zip(verdicts, others)
+                if min(len(serial), len(other)) >= _SERIAL and (serial in other or other in serial)} or {
+            verdict.place.disks for verdict, other in zip(verdicts, others)
+            if not (serial and other) and re.fullmatch(address, base(verdict.device))}
+        every[drive['key']] = same.pop() if len(same) == 1 else ()
+    return {key: disks for key, disks in every.items() if disks and list(every.values()).count(disks) == 1}
+
+
+# --- commands -----------------------------------------------------------------------------------------
+
+def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
+    """Return the volumes that the first tool with any reports for each family of controllers, and why some do not."""
+    found: dict[str, Sequence[Volume]] = {}
+    failed = {'': f'no tool of a RAID controller was found in {FOLDERS}'}
+    for tool, program, family in _PROGRAMS:
+        if not found.get(family) and any(os.access(f'{each}/{program}', os.X_OK) for each in FOLDERS.split(':')):
+            printed, why = _asked(tool, program)
+            in_part = (doubt(f'was not shown in full by {program}', f'{program} {" ".join(tool["commands"][-1])}'),)
+            found[family] = [volume._replace(doubts=(*volume.doubts, *in_part * bool(why)))
+                             for volume in volumes(printed, tool, program)]
+            failed.update({'': '', family: why or f'{program} reports no volume' * (not found[family])})
+    return [volume for each in found.values() for volume in each], [
+        Coded('controllers-missing', f'the redundancy of RAID volumes is unknown: {why}')
+        for why in failed.values() if why]
+
+
+def _asked(tool: Json, program: str) -> tuple[Sequence[Fields], str]:
+    """Return the rows of all outputs of a tool, and why some are missing. After a failure, it is not asked again."""
+    found: list[Fields] = []
+    numbers = ['']
+    if 'list' in tool:
+        text, why = linux.output((program, *tool['list']), FOLDERS, TIME_LIMIT)
+        numbers = [match[1] for match in map(_matching(tool['numbers']), text.splitlines()) if match][:MOST_CONTROLLERS]
+        if why:
+            return (), why
+    commands = [(number, command) for number in numbers for command in (*tool['commands'], *tool.get('more', ()))]
+    for number, command in commands:
+        text, why = linux.output((program, *(word.format(number) for word in command)), FOLDERS, TIME_LIMIT)
+        found += rows(text, tool, number)
+        if why:
+            return found, why if command in tool['commands'] else ''
+    return found, ''
