@@ -144,6 +144,9 @@ class Bed:
         if self.emulated:
             self.emulated.ends()
 
+    def cpu_seconds(self) -> float:
+        return self.emulated.cpu_seconds() if self.emulated else 0
+
     def file(self, number: int) -> Path:
         return self.folder / f'disk{number}'
 
@@ -449,7 +452,7 @@ class Ailments:
     def ail(self, data: Data, how: str) -> None:
         """Let the copies on one member differ, with what the layer knows of that."""
         chance = self.chance
-        if how == 'resync' and (data.is_folder or data.level == 'raid0'):
+        if how == 'resync' and (data.is_folder or 'journal' in self.world.drawn.what):
             how = 'spoiled'
         member = chance.choice(data.members)
         self.bed.shell('sync')

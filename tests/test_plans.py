@@ -32,6 +32,7 @@ def bed(tmp_path_factory) -> Iterator[Bed]:
     folder = tmp_path_factory.mktemp('plans')
     made = Bed(guest('trixie', folder, has_ours=False), folder)
     yield made
+    print(f'{made.cpu_seconds():.0f} s of CPU')
     made.ends()
     removed(folder)
 

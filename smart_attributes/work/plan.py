@@ -31,6 +31,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
+ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
 
 
@@ -254,7 +255,15 @@ class _Maker:
                     yield from self._operation('halves', group, self._place(group, member, frozenset()), about)
 
     def _boot(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps after which the machine starts from the new disk, if it does from the old one."""
+        """Yield the steps after which the machine starts from the new disk, if it does from the old one.
+
+        If spares were used, the new disk becomes the next spare.
+        """
+        if about.places and all(place.spare for place in about.places):
+            about = about._replace(places=[place._replace(spare='') for place in about.places])
+            yield from self._prepare(about)
+            for place in about.places:
+                yield from self._operation('spare', place.group, place, about)
         disks = about.drive.disks if about.drive else ()
         parts = {name: part for name, part in self._around.parts.items() if part.disk in disks}
         for name, part in parts.items():
@@ -268,15 +277,11 @@ class _Maker:
             yield _step('boot-loader', about.words)
 
     def _pull(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the removal of the old disk; if spares were used, the new disk becomes the next spare."""
         if about.words['light']:
             yield _step('light', about.words)
-        yield _step('pull', about.words)
-        if about.places and all(place.spare for place in about.places):
-            fresh = about._replace(places=[place._replace(spare='') for place in about.places])
-            yield from self._prepare(fresh)
-            for place in fresh.places:
-                yield from self._operation('spare', place.group, place, fresh)
+        new = next((self._around.path(place.spare) if place.spare else NEW for place in about.places
+                    if place.spare or _needs_disk(place)), '')
+        yield _step('pull', {**about.words, 'answers': ANSWERS.format(new) if new else 'true'})
 
     def _look(self, about: _About) -> Iterator[PlanStep]:
         yield _step('look', about.words)
@@ -288,7 +293,9 @@ class _Maker:
 
     def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
         """Yield the steps of an operation on a group, with the words of the group and its member."""
-        kind = GROUPS.get('imsm' if group.id in self._around.containers else group.kind, {})
+        is_stopped = group.kind == 'md' and group.id not in self._around.paths   # its member is copied as it is
+        kind = GROUPS.get('imsm' if group.id in self._around.containers else '' if is_stopped and name == 'move' else
+                          group.kind, {})
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
