@@ -143,7 +143,8 @@ ARRAY_FILES = {
     'journal_mode': ('[write-back]', 'write-through [write-back]', 'quantum'),
     'resync_start': ('0', '8128', 'x' * 4000), 'reshape_position': ('0', '64'),
     'array_state': ('read-auto', 'inactive', 'broken', 'quantum'),
-    'mismatch_cnt': ('1', '128', '-1', 'none'), 'sync_action': ('resync', 'recover', 'reshape', 'quantum', 'repair x', 'frozen', 'repair'),
+    'mismatch_cnt': ('1', '128', '-1', 'none'),
+    'sync_action': ('resync', 'recover', 'reshape', 'quantum', 'repair x', 'frozen', 'repair'),
     'consistency_policy': ('journal', 'none', 'quantum', 'unknown')}
 MEMBER_FILES = {
     'bad_blocks': ('8 8', '1 1\n9 9'), 'unacknowledged_bad_blocks': ('8 8',),

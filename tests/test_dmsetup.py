@@ -60,7 +60,8 @@ def test_lines_of_other_targets_are_left_out_and_two_of_one_name_make_it_unknown
             'vg-b: 0 8 raid raid1 2 AA 4/4 idle 0\nvg-b: 8 8 raid raid1 2 AA 4/4 idle 0\n')
 
     assert dmsetup.statuses(text) == {
-        'vg-a': Status('raid1', 'AA', text='raid1 2 AA 4/4 idle 0'), 'vg-b': Status('', unknown='dmsetup reports more than one RAID in it')}
+        'vg-a': Status('raid1', 'AA', text='raid1 2 AA 4/4 idle 0'),
+        'vg-b': Status('', unknown='dmsetup reports more than one RAID in it')}
 
 
 def volume(*members: Member) -> Group:

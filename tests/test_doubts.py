@@ -57,8 +57,9 @@ def array(chance: random.Random, name: str, level: str, layout: int, on: Sequenc
 
     def likely(share: float = 1.0) -> bool:
         return chance.random() < odd * share
-    members = [Member(f'{each}1', chance.choice(('rebuilding', 'faulty', 'unknown')) if likely(0.3) else 'in_sync', slot,
-                      (each,), doubts=(DOUBT,) if likely() else ()) for slot, each in enumerate(on)]
+    odd_states = ('rebuilding', 'faulty', 'unknown')
+    members = [Member(f'{each}1', chance.choice(odd_states) if likely(0.3) else 'in_sync', slot, (each,),
+                      doubts=(DOUBT,) if likely() else ()) for slot, each in enumerate(on)]
     slots = len(members)
     if level != 'single' and slots > FEWEST.get(level, 2) and level != 'raid10' and chance.random() < 0.2:
         slots -= 1

@@ -1,4 +1,4 @@
-"""The table of evidence: all that a kernel and the tools tell is read, or irrelevant for a reason; trees that change."""
+"""The table of evidence: all that a kernel and the tools tell is read, or irrelevant for a reason; changing trees."""
 from __future__ import annotations
 
 import os
@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ def unexplained(paths: Iterable[str]) -> set[str]:
 
 def _has(source: str, name: str) -> bool:
     table = EVIDENCE[source]
-    return any(fnmatchcase(name, each) for each in (*table['read'], *sum(table['irrelevant'].values(), [])))
+    return any(fnmatchcase(name, each) for each in (*table['read'], *chain(*table['irrelevant'].values())))
 
 
 @pytest.mark.parametrize('file', sorted((ROOT / 'tests/kernel').glob('*.txt')), ids=lambda path: path.stem)
@@ -66,7 +67,7 @@ def test_each_field_of_dmsetup_is_read_or_irrelevant_for_a_reason():
 def test_the_table_is_well_formed(source):
     """Each name occurs once, each doubt is about what is read, and each reason is one."""
     table = EVIDENCE[source]
-    unread = sum(table['irrelevant'].values(), [])
+    unread = [*chain(*table['irrelevant'].values())]
     files = {name.rpartition('../')[2] for row in table.get('doubts', ()) for name in row['of'].split(' ')}
 
     assert set(table) <= {'about', 'read', 'doubts', 'irrelevant'} and table['about']

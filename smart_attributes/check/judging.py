@@ -124,7 +124,7 @@ def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], ru
     is_judged = (is_asked or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
     used = by_metric[ENDURANCE].number or 0 if is_judged and ENDURANCE in by_metric else 0
     if not is_asked and used < LEAST_USED:
-        return []  # then there is no forecast
+        return []  # without a forecast
     from . import forecasts
     reading = forecasts.time_left(by_metric if is_judged else {}, past)
     if is_asked and past is not None and not past.is_own:

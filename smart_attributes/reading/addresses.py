@@ -244,7 +244,7 @@ def short_name(device: Device) -> str:
 def of_short_name(name: str) -> str:
     """Return the address of a drive behind a controller by its short name; '' if the name is not of this form.
 
-    bus_0_megaraid_6 stands for megaraid,6@/dev/bus/0.
+    bus_0_megaraid_6 means megaraid,6@/dev/bus/0.
     """
     found = re.fullmatch(f'([a-z0-9_]+)_({"|".join(CONTROLLERS)})_([0-9_]+)', name)
     if not found:

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from .. import files
-from ..constants import (LARGEST_MOUNT_TABLE, LARGEST_SMALL_FILE, LONGEST_GIVEN_NAME, MOST_MEMBERS,
-                         MOST_MOUNT_POINTS)
+from ..constants import LARGEST_MOUNT_TABLE, LARGEST_SMALL_FILE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from ..reading.system import System
     from ..typed import Json
 
-# What the kernel and the tools tell of arrays, volumes and file systems: what is read, what casts a doubt, and what is
+# What the kernel and the tools report of arrays, volumes and file systems: what is read, what casts a doubt, and what is
 # irrelevant because of what.
 EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json',
                                                         LARGEST_SMALL_FILE))
