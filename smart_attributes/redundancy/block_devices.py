@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ..reading.system import System
     from ..typed import Json
 
-# What the kernel and the tools report of arrays, volumes and file systems: what is read, what casts a doubt, and what is
-# irrelevant because of what.
+# What the kernel and the tools report of arrays, volumes and file systems: what is read, what casts a doubt, and what
+# is irrelevant because of what.
 EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json',
                                                         LARGEST_SMALL_FILE))
 

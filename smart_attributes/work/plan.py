@@ -165,7 +165,8 @@ class _Maker:
         """Return a member with the device that is below it. LVM's images have several names."""
         names = [self._around.kernel.get(name, name) for name in member.name.split(', ')]
         kernel = next((name for name in names if {name, self._disk(name)} & disks), names[0])
-        spare = next((each.name for each in group.members if each.state == 'spare' and not getattr(each, 'role', '')
+        # A journal is no spare; only its flags tell it from one.
+        spare = next((each.name for each in group.members if each.state == 'spare' and not each.detail
                       and not any(self._stack.disks(below) & self._bad for below in each.on)), '')
         return _Place(group, member, kernel, self._around.parts.get(kernel), spare * ('spare' in GROUPS.get(
             group.kind, ())))
