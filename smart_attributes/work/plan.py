@@ -154,18 +154,18 @@ class _Maker:
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
             holder = next((each for each in chain if is_redundant(each) or each.kind in MOVABLE), chain[0])
-            for member in holder.members:
-                if self._stack.is_on(member, drive.disks):
-                    key = ('lvm', holder.name.partition('/')[0]) if holder.kind == 'lvm' else (holder.id, member.name)
-                    found.setdefault(key, self._place(holder, member, drive.disks)._replace(
-                        layers=tuple(chain[:chain.index(holder)])))
+            for part, member in ((each, one) for each in chain for one in each.members):
+                if (part is holder or member.role) and self._stack.is_on(member, drive.disks):
+                    key = ('lvm', part.name.partition('/')[0]) if part.kind == 'lvm' else (part.id, member.name)
+                    found.setdefault(key, self._place(part, member, drive.disks)._replace(
+                        layers=tuple(chain[:chain.index(part)])))
         return list(found.values())
 
     def _place(self, group: Group, member: Member, disks: frozenset[str]) -> _Place:
         """Return a member with the device that is below it. LVM's images have several names."""
         names = [self._around.kernel.get(name, name) for name in member.name.split(', ')]
         kernel = next((name for name in names if {name, self._disk(name)} & disks), names[0])
-        spare = next((each.name for each in group.members if each.state == 'spare' and not getattr(each, 'role', '')
+        spare = next((each.name for each in group.members if each.state == 'spare'
                       and not any(self._stack.disks(below) & self._bad for below in each.on)), '')
         return _Place(group, member, kernel, self._around.parts.get(kernel), spare * ('spare' in GROUPS.get(
             group.kind, ())))
@@ -204,7 +204,7 @@ class _Maker:
     def _members(self, about: _About) -> Iterator[PlanStep]:
         for place in about.places:
             state = 'replace' if place.member.state == IN_SYNC else 'drop'
-            name = getattr(place.member, 'role', '') or (
+            name = place.member.role or (
                 state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
             yield from self._operation(name, place.group, place, about)
 
