@@ -188,8 +188,9 @@ def test_the_groups_of_a_machine_have_their_members_and_drives():
         'id': 'md0', 'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv'], 'tolerates': 0,
         'activity': 'recover', 'progress': 12.5, 'missing': 0, 'unknown': None,
         'text': 'md0 (raid1, /srv, 1 member missing), rebuilding, tolerates no further loss', 'members': [
-            {'name': 'sda1', 'state': 'in_sync', 'slot': 0, 'detail': None, 'drives': [{'name': 'sda', 'state': 'OK'}]},
-            {'name': None, 'state': 'missing', 'slot': 1, 'detail': None, 'drives': []}]}
+            {'name': 'sda1', 'state': 'in_sync', 'slot': 0, 'role': None, 'detail': None,
+             'drives': [{'name': 'sda', 'state': 'OK'}]},
+            {'name': None, 'state': 'missing', 'slot': 1, 'role': None, 'detail': None, 'drives': []}]}
 
 
 def test_the_order_of_replacement_and_each_drive_name_the_group_and_the_reason():

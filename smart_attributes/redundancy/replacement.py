@@ -16,7 +16,7 @@ from . import sentences
 from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
 
 if TYPE_CHECKING:
-    from ..model import Group, Verdict
+    from ..model import Group, Member, Verdict
     from ..typed import Json
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
@@ -137,12 +137,13 @@ class _Machine(NamedTuple):
 
     def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> tuple[str, Coded]:
         """Return the label and the reason, but no "next" if the other members may not hold the data of this drive."""
-        if label != NEXT:
+        if label != NEXT or why.code == 'only-log-or-cache':
             return label, why
         doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:
             return UNKNOWN, sentences.doubtful(*doubt)
-        below = self.stack.disks(group.id)
+        below = {disk for member in group.members if not member.role for each in member.on
+                 for disk in self.stack.disks(each)}
         unchecked = [each.name for each in self.drives if not each.is_judged and each != drive and each.disks & below]
         return (UNKNOWN, sentences.unchecked(group, unchecked)) if unchecked else (label, why)
 
@@ -161,13 +162,10 @@ class _Machine(NamedTuple):
     def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
                       before: Sequence[Step]) -> tuple[str, Coded]:
         """Return the label and the reason for a drive whose data the group also has on others."""
-        holding = [each for each in chain if any(member.state == IN_SYNC and self.stack.is_on(member, drive.disks)
-                                                 for member in each.members)]
+        own = [(each, member) for each in chain for member in each.members if self.stack.is_on(member, drive.disks)]
+        holding = [each for each, member in own if member.state == IN_SYNC and not member.role]
         if not holding:
-            dying = self._dying(group)
-            if dying:   # a rebuild would read all of it
-                return WAIT, sentences.copied_first(chain[0], dying.name)
-            return NEXT, sentences.not_used(chain[0], self._is_dropped(drive))
+            return self._of_unused(drive, group, chain[0], [member for _, member in own])
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
             return WAIT, sentences.busy(busy)
@@ -181,6 +179,15 @@ class _Machine(NamedTuple):
         if self.stack.survives(group, lost) is not True:
             return COPY, sentences.at_risk(weak, drive.name)
         return NEXT, sentences.may_be_replaced(weak)
+
+    def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> tuple[str, Coded]:
+        """Return the label and the reason for a drive that holds no data of a group. own: the members on it."""
+        if all(member.role for member in own):
+            return NEXT, sentences.only_aside(group, own)
+        dying = self._dying(group)
+        if dying:   # a rebuild would read all of it
+            return WAIT, sentences.copied_first(lowest, dying.name)
+        return NEXT, sentences.not_used(lowest, self._is_dropped(drive))
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
         """Return the group that tolerates the fewest further losses, among those with redundancy."""
@@ -237,7 +244,7 @@ def _group(found: Membership, states: Json) -> Json:
         'missing': group.missing, 'unknown': sentence(group.unknown, TEXT) or None,
         'text': sentence(sentences.tolerance(group, found.tolerates), TEXT),
         'members': [{'name': clean(member.name, limit=TEXT) or None, 'state': member.state, 'slot': member.slot,
-                     'detail': clean(member.detail, limit=TEXT) or None,
+                     'role': member.role or None, 'detail': clean(member.detail, limit=TEXT) or None,
                      'drives': [{'name': name, 'state': states.get(name)} for name in drives]}
                     for member, drives in zip(group.members, found.drives)]}
 
@@ -274,7 +281,7 @@ AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 # Code of a reason (codes.REDUNDANCY) -> the label of the replacement that it is for, and the risk of the group.
 OF_CODE: Mapping[str, tuple[str, Risk]] = {
     'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED), 'only-swap': (NEXT, Risk.PLAIN),
-    'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
+    'only-log-or-cache': (NEXT, Risk.PLAIN), 'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
     'redundancy-doubtful': (UNKNOWN, Risk.UNSURE), 'members-not-checked': (UNKNOWN, Risk.UNSURE),
     'redundancy-unknown': (COPY, Risk.UNSURE), 'use-unknown': (COPY, Risk.UNKNOWN),
     'leave-cluster': (COPY, Risk.UNKNOWN),

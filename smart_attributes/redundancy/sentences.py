@@ -10,7 +10,7 @@ from ..words import argument, clean, sentence
 from .survival import TOLERANCE
 
 if TYPE_CHECKING:
-    from ..model import Group
+    from ..model import Group, Member
 
 KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',
          'dm': 'device mapper'}
@@ -57,7 +57,8 @@ def busy(group: Group) -> Coded:
 
 def last_copy(group: Group, is_dying: bool) -> Coded:
     """Return that a group has no other copy of the data on a drive. is_dying: a drive that it needs is failing."""
-    bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
+    bad = [clean(member.name, limit=40) for member in group.members
+           if member.name and _is_bad(member.state) and not member.role]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
     todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
     return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull it',
@@ -70,8 +71,8 @@ def _is_bad(state: str) -> bool:
 
 def _faults(group: Group) -> list[str]:
     """Return the members that are not in sync, each with its state: "sdb1 faulty", "1 member missing"."""
-    told = [f'{clean(member.name, limit=40)} {member.state}' for member in group.members
-            if member.name and _is_bad(member.state)]
+    told = [f'{f"{member.role} device " if member.role else ""}{clean(member.name, limit=40)} {member.state}'
+            for member in group.members if member.name and _is_bad(member.state)]
     gone = group.missing + sum(not member.name for member in group.members)
     return [*told[:3], *([f'{plural(gone, "member")} missing'] if gone else [])]
 
@@ -120,6 +121,15 @@ def not_used(group: Group, is_dropped: bool = True) -> Coded:
     told = ('no longer uses it: replace it, or add it again if only its cable was at fault' if is_dropped else
             'needs no data on it: replace it')
     return Coded('member-not-used', f'{named(group, *_faults(group))} {told}', group=group.id)
+
+
+def only_aside(group: Group, members: Sequence[Member]) -> Coded:
+    """Return that a drive has only log or cache devices of a pool. members: these."""
+    roles = ' and '.join(dict.fromkeys(member.role for member in members))
+    is_used = any(not _is_bad(member.state) for member in members)
+    told = 'replace or remove it in the pool before it is pulled' if is_used else 'replace it'
+    return Coded('only-log-or-cache', f'{named(group, *_faults(group))} has only its {roles} on it, and none of its '
+                                      f'data: {told}', group=group.id)
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
@@ -17,7 +17,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument, clean
 from . import zpool_status
 from .survival import doubt
-from .zpool_status import Pool, Scan, Vdev
+from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
 
 if TYPE_CHECKING:
     from ..reading.system import System
@@ -49,10 +49,8 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool      # zpool shows for at least one device of the pool that it lacks data
     disks_of: DisksOf
+    name: str            # of the pool, as a word of a command
     doubts: tuple[Coded, ...] = ()   # why all of its devices may lack data
-
-
-_REMEDY = 'zpool scrub -w {0} && zpool clear {0}'
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
@@ -105,44 +103,47 @@ def below(path: str, system: System = LINUX) -> tuple[str, ...]:
 def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     """Yield the group of a pool, and those of its virtual devices, at each level."""
     unknown = pool.unknown or _doubt(pool)
-    names = {vdev.name for vdev in (*pool.vdevs, *pool.others)}
+    others = (*pool.logs, *pool.cache)
+    names = {vdev.name for vdev in (*pool.vdevs, *others)}
     # A resilver of a virtual device that is not listed may concern each of them.
     resilvers = tuple(scan if scan.vdev in names else scan._replace(vdev='') for scan in pool.scans
                       if scan.function == 'resilver')
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
-    is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *pool.others) for leaf in _leaves(vdev))
-    name, remedy = clean(pool.name, LONGEST_GIVEN_NAME), _REMEDY.format(argument(pool.name, 'POOL'))
+    is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))
+    name, word = clean(pool.name, LONGEST_GIVEN_NAME), argument(pool.name, 'POOL')
     view = _View(resilvers, next((scan for scan in pool.scans if scan.function == 'scrub'), None), is_marked, disks_of,
-                 (doubt(pool.doubt, remedy),) * bool(pool.doubt))
+                 word, tuple(doubt(why, remedy.format(word)) for why, remedy in pool.doubts))
     members = [Member(_short(vdev), 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty', place,
                       (_id(f'zfs {name}', vdev),)) for place, vdev in enumerate(vdevs)]
     spares = [_member(vdev, None, disks_of)._replace(state='spare') for vdev in pool.spares if vdev.state == 'AVAIL']
-    yield Group(f'zfs {name}', name, 'zfs', '' if unknown else 'raid0', len(members), members=(*members, *spares),
-                unknown=unknown)
-    bad = {_short(leaf) for vdev in vdevs for leaf in _leaves(vdev)
-           if leaf.state in _WORKS and (leaf.has_errors or leaf.state == 'DEGRADED')}
+    aside = [_member(leaf, None, disks_of)._replace(role=role, doubts=_doubts(leaf, view))
+             for role, found in (('log', pool.logs), ('cache', pool.cache)) for vdev in found for leaf in _leaves(vdev)]
+    yield Group(f'zfs {name}', name, 'zfs', '' if unknown else 'raid0', len(members),
+                members=(*members, *spares, *aside), unknown=unknown)
     for vdev in vdevs:
         for group in _groups_of_vdev(vdev, f'zfs {name}', view):
-            yield _doubted(group._replace(level='', unknown=unknown) if unknown else group, bad,
-                           doubt('has errors, so it may lack data', remedy))
+            yield group._replace(level='', unknown=unknown) if unknown else group
 
 
-def _doubted(group: Group, bad: Collection[str], why: Coded) -> Group:
-    """Return a group with a doubt about each device that works but has errors. bad: their names."""
-    return group._replace(members=tuple(member._replace(doubts=(why,)) if member.name in bad else member
-                                        for member in group.members))
+def _doubts(vdev: Vdev, view: _View) -> tuple[Coded, ...]:
+    """Return why a virtual device that works may lack data. The state of a group is that of its devices."""
+    is_bad = vdev.state in _WORKS and (vdev.has_errors or (vdev.state == 'DEGRADED' and not vdev.children))
+    why = f'{"has errors" if vdev.has_errors else "is degraded"}, so it may lack data'
+    return (doubt(why, REMEDY.format(view.name)),) * is_bad
 
 
 def _doubt(pool: Pool) -> str:
     """Return why nothing is known about the redundancy of a whole pool, or ''."""
     if pool.state not in _WORKS:
-        return f'zpool reports the state {clean(pool.state)}' if pool.state else 'zpool reports no state of it'
+        todo = ': connect its devices, then run zpool clear' if pool.state == 'SUSPENDED' else ''
+        return f'zpool reports the state {clean(pool.state)}{todo}' if pool.state else 'zpool reports no state of it'
     if not pool.vdevs:
         return 'zpool reports no device of it'
-    names = [name for vdev in (*pool.vdevs, *pool.others) for name in _names(vdev, '')]
+    every = (*pool.vdevs, *pool.logs, *pool.cache)
+    names = [name for vdev in every for name in _names(vdev, '')]
     if len(set(names)) < len(names):
         return _TWICE
-    is_contradiction = pool.state == 'DEGRADED' and all(vdev.state == 'ONLINE' for vdev in (*pool.vdevs, *pool.others))
+    is_contradiction = pool.state == 'DEGRADED' and all(vdev.state == 'ONLINE' for vdev in every)
     return _CONTRADICTION if is_contradiction else ''
 
 
@@ -177,14 +178,15 @@ def _incomplete(vdev: Vdev) -> Vdev:
 def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     """Yield the group of a virtual device, and those below it."""
     own = _id(parent, vdev)
-    members = tuple(_nested(child, place, own) if child.children else _member(child, place, view.disks_of)
-                    for place, child in enumerate(vdev.children or (vdev,)))
+    members = tuple((_nested(child, place, own) if child.children else _member(child, place, view.disks_of))._replace(
+        doubts=_doubts(child, view)) for place, child in enumerate(vdev.children or (vdev,)))
     unknown = _doubt_about(vdev, view)
     scan = _running(vdev, view)
+    above = [doubt(ABOVE, REMEDY.format(view.name))] * bool(vdev.children and vdev.has_errors)
     yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level,
                 len(members), members=members, activity=_ACTIVITIES[scan.function] if scan else '',
                 progress=scan.progress if scan else None, unknown=unknown,
-                doubts=view.doubts)
+                doubts=(*view.doubts, *above))
     for child in vdev.children:
         if child.children:
             yield from _groups_of_vdev(child, own, view)

@@ -13,23 +13,33 @@ from ..constants import DEEPEST_IN_POOL
 from ..typed import NamedTuple
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
+REMEDY = 'zpool scrub -w {0} && zpool clear {0}'
+ABOVE = 'it has errors that none of its devices has alone'
 RESILVERING = ('resilvering', 'awaiting resilver')
-# The lines about a pool, in their order. Only "scan" may be repeated.
+# The lines about a pool, in their order. Only "scan" may be repeated, and "errors" where the list cannot be read.
 _KEYS = ('pool', 'state', 'status', 'action', 'see', 'scan', 'scan warning', 'remove', 'checkpoint', 'expand', 'config',
          'errors')
 _FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
 _CLASS = re.compile('\t(dedup|special|logs|cache|spares)[\t ]*')
-_COUNT = r'[0-9][0-9.]{0,20}[KMGTPEZ]?'
+_COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
+_HEAD = re.compile('\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)')
 _STATE = re.compile('(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
-                    f'(?:(?<= )({_COUNT}) +{_COUNT} +({_COUNT})(?= |$))?(?:  (.*))?')
+                    f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?')
 # Remarks after the counts of a device that works, besides RESILVERING and reasons in words.
-_HARMLESS = re.compile(r'\((?:repairing|removing|non-allocating|initializing|trimming)\)'
+_HARMLESS = re.compile(r'\((?:repairing|removing|non-allocating|initializing|trimming|trim unsupported'
+                       r'|(?:un|[0-9]{1,3}% )(?:initialized|trimmed)(?:, completed at [^()]*)?)\)'
                        '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native')
-_PERCENT = re.compile(r'\b([0-9]{1,3}\.[0-9]{1,2})% done')
+_PERCENT = re.compile(r'\b([0-9]{1,3}[.,][0-9]{1,2})% done')
 _RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
 _AT_REST = re.compile('resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
                       '|error scrub |none requested')
 _SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
+# Key, what makes its text a doubt, the doubt as a clause, and the command that removes it.
+_DOUBTS = (
+    ('expand', r'\A(?!expanded )', 'an expansion of it has not ended', 'zpool wait -t raidz_expand {0}'),
+    ('errors', r'\A(?!No known data errors\s*\Z)', 'zpool reports data errors in it', REMEDY),
+    ('scan', ' with (?!0 )[0-9]+ errors ', 'its last scrub or resilver found errors that it could not repair', REMEDY),
+    ('scan', r'\Aresilver (?:\(.*\) )?canceled ', 'a resilver of it was canceled', REMEDY))
 
 
 class Vdev(NamedTuple):
@@ -40,7 +50,7 @@ class Vdev(NamedTuple):
     detail: str = ''                # the reason for its state: "too many errors", "was /dev/sda1"
     path: str = ''                  # of a device; '' if it is not known where it is now
     is_resilvering: bool = False    # or waits for it
-    has_errors: bool = False        # a READ or CKSUM count above 0
+    has_errors: bool = False        # a count above 0; a write that failed is missing, too
     children: tuple[Vdev, ...] = ()
 
 
@@ -59,10 +69,11 @@ class Pool(NamedTuple):
     state: str = ''
     scans: tuple[Scan, ...] = ()
     vdevs: tuple[Vdev, ...] = ()    # without those that hold no data of the pool
-    others: tuple[Vdev, ...] = ()   # log and cache devices
+    logs: tuple[Vdev, ...] = ()
+    cache: tuple[Vdev, ...] = ()
     spares: tuple[Vdev, ...] = ()
     unknown: str = ''               # why its redundancy is not known
-    doubt: str = ''                 # why devices that work may lack data
+    doubts: tuple[tuple[str, str], ...] = ()  # why devices that work may lack data, and the command that removes it
 
 
 class _NotUnderstood(ValueError):
@@ -102,19 +113,18 @@ def _of_text(lines: list[str]) -> Pool:
     try:
         fields = _fields(lines)
         state = fields['state'][0]
-        rows = _rows(fields['config'][0], name, state)
+        root, rows = _rows(fields['config'][0], name, state)
+        data, logs, cache, spares = (sum((_tree(rows.get(kind, [])) for kind in kinds), ())
+                                     for kinds in (DATA, *zip(NOT_DATA)))
     except _NotUnderstood as error:
         return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
     if _SUSPENDED.search(' '.join((*fields.get('see', ()), *fields.get('status', ())))):
         state = 'SUSPENDED'
-    return Pool(name, state, tuple(filter(None, map(_scan, fields.get('scan', [])))), *rows, doubt=_doubt(fields))
-
-
-def _doubt(fields: dict[str, list[str]]) -> str:
-    """Return why devices of a pool that work may lack data, as a clause; '' if nothing shows that they do."""
-    if not re.match('expanded ', fields.get('expand', ['expanded '])[0]):
-        return 'an expansion of it has not ended'
-    return '' if fields['errors'][0].strip() == 'No known data errors' else 'zpool reports data errors in it'
+    doubts = [(why, remedy) for key, pattern, why, remedy in _DOUBTS if any(re.search(pattern, text)
+                                                                            for text in fields.get(key, ()))]
+    doubts += [(ABOVE, REMEDY)] * root.has_errors
+    return Pool(name, state, tuple(filter(None, map(_scan, fields.get('scan', [])))), data, logs, cache, spares,
+                doubts=tuple(doubts))
 
 
 def _fields(lines: list[str]) -> dict[str, list[str]]:
@@ -126,7 +136,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
         if match:
             key, before = match[1], rank
             rank = _KEYS.index(key)
-            if rank < before or (rank == before and key != 'scan'):
+            if rank < before or (rank == before and key not in ('scan', 'errors')):
                 raise _NotUnderstood(f'"{key}" is not expected there')
             fields.setdefault(key, []).append([match[2] or ''])
         elif line and (not line.startswith('\t') or not key or key == 'errors'):
@@ -139,11 +149,12 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
     return {key: ['\n'.join(lines) for lines in found] for key, found in fields.items()}
 
 
-def _rows(config: str, pool: str, state: str) -> tuple[tuple[Vdev, ...], tuple[Vdev, ...], tuple[Vdev, ...]]:
-    """Return the virtual devices with data, log and cache devices, and spares. Raises _NotUnderstood."""
+def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tuple[int, Vdev]]]]:
+    """Return the row of the pool, and for each class the rows of its virtual devices. Raises _NotUnderstood."""
     lines = config.strip('\n').split('\n')
     column = lines[0].find('  STATE ') + 2
-    if not re.fullmatch('\tNAME +STATE +READ +WRITE +CKSUM', lines[0]):
+    head = _HEAD.fullmatch(lines[0])
+    if not head:
         raise _NotUnderstood('the table has other columns')
     found: dict[str, list[tuple[int, Vdev]]] = {}
     kind = 'normal'
@@ -154,26 +165,24 @@ def _rows(config: str, pool: str, state: str) -> tuple[tuple[Vdev, ...], tuple[V
         kind = match[1] if match else kind
         rows = found.setdefault(kind, [])
         if not match:
-            rows.append(_row(line, column))
+            rows.append(_row(line, column, len(head[1].split())))
     (depth, root), *rest = found.get('normal') or [(1, Vdev('', ''))]
     if depth or root.name != pool or any(not depth for rows in (rest, *map(found.get, (*DATA[1:], *NOT_DATA)))
                                          for depth, _ in rows or ()):
         raise _NotUnderstood('the table does not begin with the pool')
     if root.state != state != 'SUSPENDED':
         raise _NotUnderstood('two states of the pool')
-    found['normal'] = rest
-    data, others, spares = (sum((_tree(found.get(kind, [])) for kind in kinds), ())
-                            for kinds in (DATA, ('logs', 'cache'), ('spares',)))
-    return data, others, spares
+    return root, {**found, 'normal': rest}
 
 
-def _row(line: str, column: int) -> tuple[int, Vdev]:
+def _row(line: str, column: int, more: int) -> tuple[int, Vdev]:
     """Return the depth of a row of the table, 0 for the pool, and its content. Raises _NotUnderstood."""
     name = line[1:column].rstrip(' ')
     indent = len(name) - len(name.lstrip(' '))
     match = _STATE.fullmatch(line, column)
     is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2:column] == '  '
-    if not match or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
+    is_whole = match and (not match[2] or len(match[3].split()) == more)
+    if not match or not is_whole or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
         raise _NotUnderstood('a row of the table is of no known form')
     notes = [note for note in (match[4] or '').split('  ') if note and not _HARMLESS.fullmatch(note)]
     marks = [note for note in notes if note.strip('()') in RESILVERING]
@@ -181,7 +190,7 @@ def _row(line: str, column: int) -> tuple[int, Vdev]:
     if detail and match[1] == 'ONLINE':
         raise _NotUnderstood('a device is ONLINE with an unknown remark')
     name = name.strip(' ')
-    has_errors = any(count.strip('0.') for count in (match[2], match[3]) if count)
+    has_errors = bool((match[2] or '').strip('0., '))
     return indent // 2, Vdev(name, match[1], detail, path_of(name, match[1], detail), bool(marks),
                              has_errors=has_errors)
 
@@ -215,4 +224,4 @@ def _scan(text: str) -> Scan | None:
     if not match:
         return None if _AT_REST.match(text) else Scan('resilver')
     percent = _PERCENT.search(text)
-    return Scan(match[1], match[2] or '', min(100.0, float(percent[1])) if percent else None)
+    return Scan(match[1], match[2] or '', min(100.0, float(percent[1].replace(',', '.'))) if percent else None)

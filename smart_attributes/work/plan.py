@@ -6,7 +6,7 @@ which order, is decided in redundancy.replacement and work_list. A plan is print
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .. import files
 from ..constants import LARGEST_SMALL_FILE, LONGEST_TEXT
@@ -154,11 +154,11 @@ class _Maker:
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
             holder = next((each for each in chain if is_redundant(each) or each.kind in MOVABLE), chain[0])
-            for member in holder.members:
-                if self._stack.is_on(member, drive.disks):
-                    key = ('lvm', holder.name.partition('/')[0]) if holder.kind == 'lvm' else (holder.id, member.name)
-                    found.setdefault(key, self._place(holder, member, drive.disks)._replace(
-                        layers=tuple(chain[:chain.index(holder)])))
+            for part, member in ((each, one) for each in chain for one in each.members):
+                if (part is holder or member.role) and self._stack.is_on(member, drive.disks):
+                    key = ('lvm', part.name.partition('/')[0]) if part.kind == 'lvm' else (part.id, member.name)
+                    found.setdefault(key, self._place(part, member, drive.disks)._replace(
+                        layers=tuple(chain[:chain.index(part)])))
         return list(found.values())
 
     def _place(self, group: Group, member: Member, disks: frozenset[str]) -> _Place:
@@ -205,7 +205,7 @@ class _Maker:
     def _members(self, about: _About) -> Iterator[PlanStep]:
         for place in about.places:
             state = 'replace' if place.member.state == IN_SYNC else 'drop'
-            name = getattr(place.member, 'role', '') or (
+            name = place.member.role or (
                 state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
             yield from self._operation(name, place.group, place, about)
 
@@ -231,11 +231,8 @@ class _Maker:
                 place = self._place(about.group, member, frozenset())
                 yield from self._operation('rescue', about.group, place, about)
 
-    def _ask(self, about: _About) -> Iterator[PlanStep]:
-        yield from self._operation('ask', about.group, None, about) if about.group else ()
-
-    def _wait(self, about: _About) -> Iterator[PlanStep]:
-        yield from self._operation('wait', about.group, None, about) if about.group else ()
+    def _whole(self, name: str, about: _About) -> Iterator[PlanStep]:
+        yield from self._operation(name, about.group, None, about) if about.group else ()
 
     def _remedy(self, about: _About) -> Iterator[PlanStep]:
         disks = about.drive.disks if about.drive else frozenset()
@@ -283,12 +280,6 @@ class _Maker:
         new = next((self._around.path(place.spare) if place.spare else NEW for place in about.places
                     if place.spare or _needs_disk(place)), '')
         yield _step('pull', {**about.words, 'answers': ANSWERS.format(new) if new else 'true'})
-
-    def _look(self, about: _About) -> Iterator[PlanStep]:
-        yield _step('look', about.words)
-
-    def _find(self, about: _About) -> Iterator[PlanStep]:
-        yield _step('find' if about.words['disk'] else 'find-behind', about.words)
 
     # --- words ------------------------------------------------------------------------------------------------
 
@@ -338,10 +329,12 @@ class _Maker:
                 'device': argument(place.member.name, 'DEVICE'), 'new': self._new(place), 'slot': place.member.slot}
 
 
-_PART = {'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Maker._restore, 'copy': _Maker._copy,
-         'copy-dying': _Maker._copy_dying, 'rescue': _Maker._rescue, 'ask': _Maker._ask, 'wait': _Maker._wait,
-         'remedy': _Maker._remedy, 'boot': _Maker._boot, 'pull': _Maker._pull, 'look': _Maker._look,
-         'find': _Maker._find}
+_PART: Mapping[str, Callable[[_Maker, _About], Iterable[PlanStep]]] = {
+    'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Maker._restore, 'copy': _Maker._copy,
+    'copy-dying': _Maker._copy_dying, 'rescue': _Maker._rescue, 'remedy': _Maker._remedy, 'boot': _Maker._boot,
+    'pull': _Maker._pull, 'ask': lambda maker, about: maker._whole('ask', about),
+    'wait': lambda maker, about: maker._whole('wait', about), 'look': lambda _, about: [_step('look', about.words)],
+    'find': lambda _, about: [_step('find' if about.words['disk'] else 'find-behind', about.words)]}
 
 
 def _lacks(group: Group) -> bool:
