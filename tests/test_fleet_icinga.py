@@ -313,7 +313,7 @@ def test_a_certificate_stands_in_for_a_password(cases):
 def test_the_command_that_renews_a_certificate_makes_one_that_icinga_trusts(cases):
     """As it is printed, with the folders of this Icinga, and without its restart."""
     data = cases.ground.folder / 'data'
-    _, _, commands = certificates.RENEW.format(name='renewed').partition('run: ')
+    _, _, commands = certificates.EXPIRED.remedy.format(name='renewed').partition('run: ')
     change, *made, restart = commands.replace('/var/lib/icinga2', str(data)).split(' && ')
     for command in made:
         words = [word.replace('renewed.', f'{data}/certs/renewed.') for word in command.split()]

@@ -172,7 +172,7 @@ def _capitals(text: str) -> str:
 def refusals() -> list[str]:
     """One row for each reason why a certificate is refused."""
     return [_row_of(each.code, *(words.format(name='NODENAME', ca='--ca') for words in (each.cause, each.remedy)))
-            for each in certificates.REFUSALS]
+            for each in certificates.BY_CODE.values()]
 
 
 def _row_of(code: str, *cells: str) -> str:
