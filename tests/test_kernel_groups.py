@@ -17,6 +17,7 @@ import pytest
 from chroots import PLUGIN, removed
 from hardware import shelf
 from qemu import QEMU, Machine
+from test_evidence import unexplained
 
 if 'TEST_KERNEL' not in os.environ:
     pytest.skip('arrays are tried on a real kernel by "make test-kernel" only: it takes minutes',
@@ -254,3 +255,17 @@ def test_doctor_names_the_disk_that_no_check_reads(findings, server):
     name, = (name for name, serial in server.serials.items() if serial == SPARE)
 
     assert f'no check found here reads {name} ' in found['words']
+
+
+FILES = """
+cd /sys/block; find md*/md/ -type f -o -type l | sed -E 's#^md[0-9]+/md/#md/#; s#/dev-[a-z0-9]+#/dev-NAME#'
+cd /sys/fs/btrfs; find *-*/ -type f -o -type l | sed -E 's#^[^/]*/#btrfs/#'
+"""
+
+
+def test_each_file_of_this_kernel_is_read_or_irrelevant_for_a_reason(server):
+    """As tests/kernel has them of one version; a new one is decided on in evidence.json."""
+    server.enters('healthy')
+    paths = set(server.machine.shell(FILES).split())
+
+    assert len(paths) > 100 and unexplained(paths) == set()

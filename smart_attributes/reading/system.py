@@ -63,9 +63,7 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
-                return unread
-            content = _content(file, limit)
+            content = _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else unread.encode()
         finally:
             os.close(file)
     except (OSError, ValueError):

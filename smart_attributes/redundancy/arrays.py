@@ -81,8 +81,8 @@ def _member(folder: str, activity: str, devices: Devices) -> Member:
     slot = number_of(text_of(f'{folder}/slot'))
     member = devices.member(os.path.basename(folder)[len('dev-'):],
                             _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
-    # By now, the kernel may have given the name of a device that is gone to another one.
-    member = member if os.path.exists(f'{folder}/block') else member._replace(state='missing', on=())
+    if not os.path.exists(f'{folder}/block'):   # by now, another device may have the name
+        member = member._replace(state='missing', on=())
     return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME])
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from .. import files
-from ..constants import LARGEST_MOUNT_TABLE, LARGEST_SMALL_FILE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
+from ..constants import LARGEST_FILE, LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from ..reading.system import System
     from ..typed import Json
 
-# What the kernel and the tools report of arrays, volumes and file systems: what is read, what casts a doubt, and what
-# is irrelevant because of what.
-EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json',
-                                                        LARGEST_SMALL_FILE))
+# All that the kernel and the tools show of groups: what is read, what casts a doubt, and what is irrelevant and why.
+EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json', LARGEST_FILE))
 
 
 def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') -> tuple[Coded, ...]:
@@ -328,8 +326,8 @@ def with_status(group: Group, status: Status) -> Group:
         return group._replace(level='', unknown=unknown, activity=status.activity, progress=status.progress)
     members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
                     for place, character in enumerate(status.health))
-    fields = dict(zip(_FIELDS, status.text.split(' ')))
-    found = doubts('dmsetup', lambda field: fields.get(field, ''), argument(group.name, 'VOLUME'))
+    fields = {**dict.fromkeys(_FIELDS, ''), **dict(zip(_FIELDS, status.text.split(' ')))}
+    found = doubts('dmsetup', fields.__getitem__, argument(group.name, 'VOLUME'))
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
                           progress=status.progress, unknown='', doubts=found)
 
