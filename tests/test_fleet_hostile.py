@@ -233,7 +233,7 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
 
     monkeypatch.setattr(services, 'told', told_or_not)
     fake.answer = lambda question: (200, told(service('a'), service('b')))
-    options = table.parse(['fleet', *fake.arguments])
+    options = table.understood(['fleet', *fake.arguments])[1]
     fleet = fleet_command.fleet_of(options, time.time())
     sources = fleet_command._sources(fleet, options, processes.Runner())
 

@@ -190,8 +190,8 @@ def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
 def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, monkeypatch):
     """Debian recommends it, and no more."""
     monkeypatch.setitem(sys.modules, 'jinja2', None)
-    wanted = table.parse(['fleet', written(tmp_path, *document['drives']), '--html', str(tmp_path / 'page.html'),
-                            '--plan', str(tmp_path / 'plan.csv')])
+    wanted = table.understood(['fleet', written(tmp_path, *document['drives']), '--html', str(tmp_path / 'page.html'),
+                            '--plan', str(tmp_path / 'plan.csv')])[1]
 
     with pytest.raises(SmartError, match='Jinja2, which is not installed'):
         fleet_command.run(wanted, processes.Runner())
@@ -466,12 +466,12 @@ def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
     ((), 'all hosts'), (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
     (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1')])
 def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
-    assert fleet_command._whose(table.parse(['fleet', *words]).own) == whose
+    assert fleet_command._whose(table.understood(['fleet', *words])[1].own) == whose
 
 
 @pytest.fixture
 def empty_fleet() -> gathering.Fleet:
-    return fleet_command.fleet_of(table.parse(['fleet', '/nowhere', '--config', '/nonexistent']), 1.8e9)
+    return fleet_command.fleet_of(table.understood(['fleet', '/nowhere', '--config', '/nonexistent'])[1], 1.8e9)
 
 
 @pytest.mark.parametrize('states, checks, faults, state', [

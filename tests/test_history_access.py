@@ -358,7 +358,7 @@ def test_changes_without_history_are_unknown():
 def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_used):
     (tmp_path / 'state').mkdir()
     where = () if words[0] == 'list' else ('--state-dir', str(tmp_path / 'state'))
-    options = table.parse([*words, *where])
+    options = table.understood([*words, *where])[1]
     known = history_access.remembered(options)
 
     assert bool(known.store or known.trouble) is is_used

@@ -118,7 +118,7 @@ def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
 def test_a_check_without_drives_has_a_state_and_a_reason(scanned, bare, wanted, found):
     stage = Reads(DeviceList((), is_scan=scanned))
 
-    state, words = nobody(stage, Inventory((), (), bare), table.parse(wanted.split()))
+    state, words = nobody(stage, Inventory((), (), bare), table.understood(wanted.split())[1])
 
     assert (state, words) == found
     assert getattr(words, 'code', '') == ('no-drives' if state is State.UNKNOWN else '')

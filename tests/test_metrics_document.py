@@ -195,7 +195,7 @@ def test_no_two_parts_of_the_template_have_one_uuid():
 def test_the_command_of_the_agent_is_one_of_ours_and_ends_in_time():
     """The agent waits at most 30 seconds, and what it ends itself says nothing."""
     key, _, command = AGENT.splitlines()[-1].partition('=')[2].partition(',')
-    options = table.parse(shlex.split(command)[1:])
+    options = table.understood(shlex.split(command)[1:])[1]
 
     assert f'key: {key}\n' in TEMPLATE
     assert 'Timeout=30' in AGENT.splitlines()

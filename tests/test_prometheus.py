@@ -194,7 +194,7 @@ def test_the_service_runs_the_command_as_the_parser_knows_it():
     """A mistyped option would be found by the first admin who enables it."""
     from smart_attributes.commands import table
     words = setting('ExecStart').replace('$OPTIONS', setting('Environment').partition('=')[2]).split()
-    options = table.parse(words[1:])
+    options = table.understood(words[1:])[1]
 
     assert (words[1], options.which.scan) == ('metrics', True)
     assert os.path.dirname(str(options.own.output)) == setting('AssertPathIsDirectory')

@@ -22,7 +22,7 @@ SILENT = DriveError('is silent')
 
 
 def options(*words: str):
-    return table.parse(['--config', STATE_HOME, *words])
+    return table.understood(['--config', STATE_HOME, *words])[1]
 
 
 def judge(*words: str) -> rulebook.Judge:

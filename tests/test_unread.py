@@ -217,7 +217,7 @@ def surveyed(machine, monkeypatch, *arguments: str):
     monkeypatch.setattr(system, 'ROOT', str(machine.folder))
     runner = processes.Runner()
     try:
-        return survey(table.parse(['-p', machine.smartctl, '--nosudo', *arguments]), runner)
+        return survey(table.understood(['-p', machine.smartctl, '--nosudo', *arguments])[1], runner)
     finally:
         runner.close()
 

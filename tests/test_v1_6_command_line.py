@@ -56,7 +56,7 @@ def three(fake) -> FakeSmartctl:
     (field, value, words) for (field, value), spellings in SPELLINGS.items() for words in spellings])
 def test_every_spelling_of_an_option_means_the_same(field, value, words):
     """Version 1.6 took one dash or two, a blank or =, and abbreviations."""
-    options = table.parse(words.split())
+    options = table.understood(words.split())[1]
     groups = options.before, *(getattr(options, name) for name in asked.GROUPS), options.own, options
     group = next(part for part in groups if hasattr(part, field))
 
@@ -78,7 +78,7 @@ def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
 
 def test_our_own_letters_keep_their_meaning():
     """-c is the critical limit of all plugins, though version 1.6 took it for -cu."""
-    options = table.parse(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])
+    options = table.understood(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])[1]
 
     assert (options.judging.critical, options.how_read.timeout,
             options.which.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))

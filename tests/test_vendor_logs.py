@@ -349,9 +349,9 @@ def test_an_option_says_when_it_is_read(bench, words, asked):
 def test_a_time_longer_than_numbers_are_kept_is_refused():
     """An alert would go and come again."""
     with pytest.raises(UsageError, match='write at most 3d'):
-        table.parse(['--vendor-logs', '4d'])
+        table.understood(['--vendor-logs', '4d'])[1]
 
-    assert [table.parse(['--vendor-logs', word]).judging.vendor_logs for word in ('3d', 'always', 'never')] == [
+    assert [table.understood(['--vendor-logs', word])[1].judging.vendor_logs for word in ('3d', 'always', 'never')] == [
         3 * 24 * 3600, 0, None]
 
 

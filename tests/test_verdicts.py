@@ -32,7 +32,7 @@ def machine(tmp_path) -> Machine:
 
 @pytest.fixture(scope='module')
 def judge() -> rulebook.Judge:
-    options = table.parse(['--no-history', '--config', '/nonexistent'])
+    options = table.understood(['--no-history', '--config', '/nonexistent'])[1]
     return rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
 
 
@@ -167,9 +167,9 @@ def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) ->
     fake.answers(read_arguments('/dev/sdb'), drive('intel-s3500-healthy'), before='sleep 0.5')
     runner = processes.Runner()
     try:
-        survey(table.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d',
+        survey(table.understood(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d',
                               '/dev/sdb',
-                              *arguments]), runner)
+                              *arguments])[1], runner)
     finally:
         runner.close()
     assert len(found) == len(dict(found)) == 2, 'each is judged once'
@@ -190,7 +190,8 @@ def test_with_history_a_known_drive_is_judged_while_another_one_thinks(monkeypat
     """Its past was read ahead, and is the same in the end."""
     fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
     runner = processes.Runner()
-    found = survey(table.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']), runner)
+    _, options = table.understood(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda'])
+    found = survey(options, runner)
     found.history.keep(found.verdicts)
 
     formed = moments(monkeypatch, fake, tmp_path)

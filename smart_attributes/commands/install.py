@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shlex
 import sys
 import time
@@ -94,19 +93,12 @@ def _say(lines: Sequence[str]) -> None:
 def sudo_rule(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
-    if not _exists(own.user):
+    if not host.exists(own.user):
         print(f'# this machine has no user {visible(own.user)}; the rule is of use only where there is one',
               file=sys.stderr)  # as a comment, in case a shell sends it into the file, too
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
     print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
     return OK
-
-
-def _exists(user: str) -> bool:
-    try:
-        return bool(pwd.getpwnam(user))
-    except (KeyError, ValueError):
-        return False
 
 
 def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:

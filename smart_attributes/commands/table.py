@@ -27,18 +27,13 @@ exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', tuple(groups.GROUPS[name
 
 def do(argv: Sequence[str], runner: Runner) -> int:
     """Run the command of a command line; return its exit status. Raises SmartError if the command fails."""
-    command, options = _understood(argv)
+    command, options = understood(argv)
     if options.show_version:
         return _version(options)
     if command.has_time_limit:
         alarm.arm(options.how_read.timeout)
     module, _, function = command.run.partition('.')
     return int(getattr(import_module(f'.{module}', __package__), function)(options, runner))
-
-
-def parse(argv: Sequence[str]) -> Options:
-    """Return the options of *argv*, without the program's name. Raises UsageError; exits with 0 after --help."""
-    return _understood(argv)[1]
 
 
 def commands() -> tuple[Command, ...]:
@@ -52,7 +47,8 @@ def parser(command: Command) -> command_line.Parser:
     return command_line.parser(command, (lambda: commands()[1:]) if command is CHECK else None)
 
 
-def _understood(argv: Sequence[str]) -> tuple[Command, Options]:
+def understood(argv: Sequence[str]) -> tuple[Command, Options]:
+    """Return command and options of *argv*, without the program's name. Raises UsageError; exits after --help."""
     is_named = argv[:1] and argv[0][:1] != '-'
     command = next((each for each in commands()[1:] if each.name == argv[0]), CHECK) if is_named else CHECK
     return command, command_line.parse(command, parser(command), argv if command is CHECK else argv[1:])

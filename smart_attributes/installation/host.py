@@ -51,16 +51,17 @@ def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives
 
 def monitoring_users(named: Sequence[str] = ()) -> list[str]:
     """Return the users that run checks: those named, else the usual ones that exist. Raises UsageError."""
-    missing = [user for user in named if not _exists(user)]
+    missing = [user for user in named if not exists(user)]
     if missing:
         raise UsageError(f'user {missing[0]} does not exist; name the user that runs the checks, such as {USERS[0]}')
-    return list(dict.fromkeys(named)) or [user for user in USERS if _exists(user)]
+    return list(dict.fromkeys(named)) or [user for user in USERS if exists(user)]
 
 
-def _exists(user: str) -> bool:
+def exists(user: str) -> bool:
+    """Return whether this machine has a user."""
     try:
         return bool(pwd.getpwnam(user))
-    except KeyError:
+    except (KeyError, ValueError):
         return False
 
 

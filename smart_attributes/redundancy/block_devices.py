@@ -43,7 +43,6 @@ def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') 
                  and not re.fullmatch(row['fine'], ' '.join(map(text, row['of'].split(' '))), re.DOTALL))
 
 
-_FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
 _is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds to that of its disk: sda1, md0p1
 
 
@@ -144,12 +143,11 @@ def number_of(text: str) -> int | None:
     return int(found[0]) if found else None
 
 
-def udev_values(name: str, devices: Devices) -> dict[str, str]:
-    """Return ID_FS_TYPE and ID_FS_LABEL of a device from the udev database; {} if it has neither."""
+def udev_notes(name: str, devices: Devices) -> str:
+    """Return the entry of a device in the udev database; '' without one."""
     folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
     number = text_of(f'{devices.system.sys}/block/{folder}/dev')
-    notes = text_of(f'{devices.system.udev}/b{number}') if number else ''
-    return dict(_FS.findall(notes))
+    return text_of(f'{devices.system.udev}/b{number}') if number else ''
 
 # --- volumes of the device mapper ----------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from ..reading.system import LINUX, disks_of, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from . import arrays, block_devices
-from .block_devices import listed, udev_values, uses
+from .block_devices import listed, udev_notes, uses
 from .replacement import machine, with_replacements
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks
           ('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
           ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
+_FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
 _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd)[0-9]')
 
 
@@ -178,7 +179,7 @@ def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: De
             if name not in above:
                 yield _used(name, devices)
             continue
-        values = udev_values(name, devices)
+        values = dict(_FS.findall(udev_notes(name, devices)))
         kind = values.get('ID_FS_TYPE', '')
         if kind == 'zfs_member':
             pools.setdefault(values.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME] or name, []).append(name)

@@ -14,11 +14,10 @@ from ..model import Group
 from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument
-from .block_devices import listed, number_of, title, volumes
+from .block_devices import listed, number_of, title, udev_notes, volumes
 
 if TYPE_CHECKING:
     from ..reading.system import System
-    from .block_devices import Devices
 
 EFI, BIOS = 'efi', 'bios'
 _TYPES = {'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': EFI, '0xef': EFI, '21686148-6449-6e6f-744e-656564454649': BIOS}
@@ -63,7 +62,7 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
     """Return what a plan for these groups needs to know."""
     groups, devices = tuple(groups), listed(system)
     every = volumes([name for name in devices.names if name.startswith('dm-')], system)
-    notes = {name: _notes(name, devices) for name in (*devices.names, *devices.parts)}
+    notes = {name: udev_notes(name, devices) for name in (*devices.names, *devices.parts)}
     paths = {name: _path(name, text) for name, text in notes.items()}
     paths.update({name: f'/dev/mapper/{volume.name}' for name, volume in every.items() if volume.name})
     parts = {name: Part(disk, number_of(text_of(f'{system.sys}/block/{disk}/{name}/partition')) or 0,
@@ -73,9 +72,11 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
              for text in [text_of(f'{system.sys}/block/{name}/size')] if re.fullmatch('[0-9]{1,15}', text)}
     used = {each for group in groups for member in group.members for each in member.on}
     unused = [name for name in devices.names if name not in used and sizes.get(name) and not _NO_DISK.match(name)
-              and not _VALUE.search(notes[name]) and not _holders(name, devices)]
+              and not _VALUE.search(notes[name]) and name not in devices.parts.values()
+              and not names_in(f'{system.sys}/block/{name}/holders')]
     return Around(paths, {title(volume): name for name, volume in every.items() if title(volume)}, parts, sizes,
-                  {name: path for name in devices.names for path in _delete(name, system)},
+                  {name: path for name in devices.names for file in _DELETE
+                   for path in [f'{system.sys}/block/{name}/{file}'] if os.path.exists(path)},
                   tuple(sorted(unused, key=lambda name: (sizes[name], name))),
                   {group.id: _missing(group, system) for group in groups if group.kind == 'btrfs'},
                   {group.id: found[1] for group in groups for found in [_CONTAINER.fullmatch(text_of(
@@ -83,26 +84,10 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
                   os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK))
 
 
-def _notes(name: str, devices: Devices) -> str:
-    """Return the entry of a device in the udev database; '' without one."""
-    folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
-    number = text_of(f'{devices.system.sys}/block/{folder}/dev')
-    return text_of(f'{devices.system.udev}/b{number}') if number else ''
-
-
 def _path(name: str, notes: str) -> str:
     """Return the path of a device that is made from its own data, preferring one with the model."""
     links = sorted(_LINK.findall(notes), key=lambda link: (link.startswith(_LAST), link))
     return f'/dev/{links[0][:LONGEST_GIVEN_NAME]}' if links and not name.startswith('md') else f'/dev/{name}'
-
-
-def _holders(name: str, devices: Devices) -> bool:
-    """Return whether anything is built on a disk, or it has partitions."""
-    return name in devices.parts.values() or bool(names_in(f'{devices.system.sys}/block/{name}/holders'))
-
-
-def _delete(name: str, system: System) -> list[str]:
-    return [path for path in (f'{system.sys}/block/{name}/{file}' for file in _DELETE) if os.path.exists(path)][:1]
 
 
 def _missing(group: Group, system: System) -> tuple[str, ...]:
