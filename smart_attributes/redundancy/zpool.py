@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
@@ -45,7 +45,7 @@ class _Kind(NamedTuple):
 class _View(NamedTuple):
     """The state of the pool that the conversion of its virtual devices needs."""
 
-    resilvers: tuple[Scan, ...]
+    resilvers: Mapping[str, Scan]   # the only virtual device that it concerns, '': all that need it -> resilver
     scrub: Scan | None
     is_marked: bool      # zpool shows for at least one device of the pool that it lacks data
     disks_of: DisksOf
@@ -106,8 +106,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     others = (*pool.logs, *pool.cache)
     names = {vdev.name for vdev in (*pool.vdevs, *others)}
     # A resilver of a virtual device that is not listed may concern each of them.
-    resilvers = tuple(scan if scan.vdev in names else scan._replace(vdev='') for scan in pool.scans
-                      if scan.function == 'resilver')
+    resilvers = {scan.vdev if scan.vdev in names else '': scan for scan in pool.scans if scan.function == 'resilver'}
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))
     name, word = clean(pool.name, LONGEST_GIVEN_NAME), argument(pool.name, 'POOL')
@@ -240,7 +239,7 @@ def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str
 
     In a dRAID, each device that receives a part of the data is marked.
     """
-    names = {scan.vdev for scan in view.resilvers}
+    names = view.resilvers
     is_marked = any(leaf.is_resilvering for leaf in leaves)
     is_hidden = ('' in names and not view.is_marked) or (vdev.name in names and not is_marked)
     is_spread = bool(names) and is_marked and vdev.name.startswith('draid')
@@ -251,8 +250,7 @@ def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str
 def _running(vdev: Vdev, view: _View) -> Scan | None:
     """Return the scan that concerns a virtual device: a resilver that names it, or that one of its devices needs."""
     lacks_data = any(leaf.is_resilvering for leaf in _leaves(vdev)) or not view.is_marked
-    own = (scan for scan in view.resilvers if scan.vdev == vdev.name or (lacks_data and not scan.vdev))
-    return next(own, view.scrub)
+    return view.resilvers.get(vdev.name) or (view.resilvers.get('') if lacks_data else None) or view.scrub
 
 
 def _leaves(vdev: Vdev) -> Iterator[Vdev]:
