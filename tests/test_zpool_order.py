@@ -238,6 +238,14 @@ def test_other_words_and_columns_make_the_pool_unknown(old, new):
     assert [group.level for group in groups_of(text.replace(old, new)) if group.level] == []
 
 
+def test_a_column_that_is_not_known_makes_the_pool_unknown():
+    """Its rows may mean anything; those of -s, --power and -d say nothing about the data."""
+    text = POOLS['slow-column.txt']
+    assert {group.level for group in groups_of(text)} == {'raid0', 'single', 'mirror'}
+    assert {group.level for group in groups_of(text.replace('SLOW', 'DIO'))} == {'raid0', 'single', 'mirror'}
+    assert {group.level for group in groups_of(text.replace('SLOW', 'HEAT'))} == {''}
+
+
 @pytest.mark.parametrize('name', POOLS)
 def test_a_doubled_output_is_not_believed(name):
     """Each pool occurs twice, so that none is known; cut outputs and moved lines are tested in test_zpool."""

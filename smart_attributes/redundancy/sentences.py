@@ -57,8 +57,7 @@ def busy(group: Group) -> Coded:
 
 def last_copy(group: Group, is_dying: bool) -> Coded:
     """Return that a group has no other copy of the data on a drive. is_dying: a drive that it needs is failing."""
-    bad = [clean(member.name, limit=40) for member in group.members
-           if member.name and _is_bad(member.state) and not member.role]
+    bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
     todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
     return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull it',
