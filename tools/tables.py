@@ -166,7 +166,7 @@ def steps() -> list[str]:
 
 
 def _capitals(text: str) -> str:
-    return re.sub(r'\{(\w+)\}', lambda name: '$NEW' if name[1] == 'new' else name[1].upper(), text)
+    return re.sub(r'\{(\w+)\}', lambda name: {'new': '$NEW', 'asked': ''}.get(name[1], name[1].upper()), text)
 
 
 def refusals() -> list[str]:
