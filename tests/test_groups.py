@@ -189,6 +189,25 @@ def test_a_container_and_a_stopped_array_hold_no_data(machine):
     assert list(found(machine)) == ['md126']
 
 
+@pytest.mark.parametrize('sdb, action, expected', [
+    ('in_sync', 'idle', [('sda', 'in_sync'), ('sdb', 'in_sync'), ('sdd', 'spare')]),
+    ('spare 1', 'recover', [('sda', 'in_sync'), ('sdb', 'rebuilding'), ('sdd', 'spare')]),
+    ('faulty none', 'idle', [('sda', 'in_sync'), ('sdb', 'faulty'), ('sdd', 'unknown')])])
+def test_a_disk_that_only_the_container_has_is_a_spare_unless_the_array_lacks_one(machine, sdb, action, expected):
+    """A degraded array would use a spare; one that has failed stays in the container, and /sys does not show that."""
+    for name in ('sda', 'sdb', 'sdc', 'sdd'):
+        machine.disk(name)
+    machine.md('md127', '', dict.fromkeys(('sda', 'sdb', 'sdc', 'sdd'), 'spare none'), array_state='inactive',
+               metadata_version='external:imsm')
+    machine.md('md126', 'raid1', {'sda': 'in_sync', 'sdb': sdb}, metadata_version='external:/md127/0',
+               sync_action=action)
+    machine.md('md125', 'raid0', {'sdc': 'in_sync'}, metadata_version='external:/md127/1')
+    groups = found(machine)
+
+    assert [(each.name, each.state) for each in groups['md126'].members] == expected
+    assert [each.name for each in groups['md125'].members] == ['sdc']
+
+
 # --- the device mapper --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('name, uuid, expected', [
@@ -538,12 +557,15 @@ def test_the_partitions_of_a_path_to_a_drive_are_not_in_use(machine):
 
 @pytest.mark.parametrize('wwids, expected', [
     (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d4'), 0), (('naa.5000c500a1b2c3d4', 'naa.5000c500a1b2c3d5'), 1),
-    (('t10.ATA X', 't10.ATA X'), 1), (('', ''), 1)], ids=['two-paths', 'two-actuators', 'no-wwn', 'none'])
+    (('t10.ATA X', 't10.ATA X'), 1), (('', ''), 1), (('naa.5000c500a1b2c3d4 S1', 'naa.5000c500a1b2c3d4 S1'), 0),
+    (('naa.5000c500a1b2c3d4 S1', 'naa.5000c500a1b2c3d4 S2'), 1)],
+    ids=['two-paths', 'two-actuators', 'no-wwn', 'none', 'same-serial', 'wwn-of-a-batch'])
 def test_two_paths_to_a_disk_are_one_disk(machine, wwids, expected):
     """A mirror of a disk with itself tolerates nothing. The actuators of a disk are separate logical units."""
     machine.disks('sda', 'sdb')
     for name, text in zip(('sda', 'sdb'), wwids):
-        machine.files(machine.folder(name), {'device/wwid': text})
+        wwid, _, serial = text.partition(' S')
+        machine.files(machine.folder(name), {'device/wwid': wwid, 'device/vpd_pg80': f'\0\x80\0\x08{serial}'})
     machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
     stack = Stack(groups(system=machine.system))
 
@@ -563,6 +585,29 @@ def test_a_mirror_of_multipath_volumes_counts_disks(machine):
     assert groups['dm-0'].members == (Member('sda, sdb', 'in_sync', 0, ('sda',), 'sdb offline'),)
     assert stack.disks('md0') == {'sda', 'sdc'}
     assert stack.survives(groups['md0'], {'sda'}) and not stack.survives(groups['md0'], {'sda', 'sdc'})
+
+
+def test_a_path_that_is_gone_changes_nothing_and_a_disk_without_paths_is_missing(machine):
+    machine.disks('sda', 'sdb')
+    machine.dm('dm-0', 'mpatha', 'mpath-a', 'sda', 'sdb')
+    machine.pull('sda')
+
+    assert found(machine)['dm-0'].members == (Member('sda, sdb', 'in_sync', 0, ('sdb',)),)
+
+    machine.pull('sdb')
+
+    assert found(machine)['dm-0'].members == (Member('sda, sdb', 'missing', 0, ()),)
+
+
+def test_a_btrfs_on_both_paths_to_a_disk_has_no_second_copy(machine):
+    """Without a multipath volume, for example because multipathd does not run."""
+    machine.disks('sda', 'sdb')
+    for name in ('sda', 'sdb'):
+        machine.files(machine.folder(name), {'device/wwid': 'naa.5000c500a1b2c3d4'})
+    machine.btrfs('0123abcd-0000-0000-0000-000000000000', {'data/raid1': 5}, ('sda1', 'sdb1'), ({}, {}))
+    [group] = found(machine).values()
+
+    assert Stack([group]).tolerates(group, frozenset()) == 0
 
 
 def test_a_drive_that_was_read_through_its_second_path_is_in_the_group(machine):

@@ -82,6 +82,13 @@ def container(machine: block_tree.Machine) -> None:
     machine.md('md126', 'raid1', {'sda': 'in_sync', 'sdb': 'in_sync'}, metadata_version='external:/md127/0')
 
 
+def container_with_a_spare(machine: block_tree.Machine) -> None:
+    container(machine)
+    machine.disk('sdc')
+    machine.md('md127', '', dict.fromkeys(('sda', 'sdb', 'sdc'), 'spare none'), array_state='inactive',
+               metadata_version='external:imsm')
+
+
 def btrfs(machine: block_tree.Machine) -> None:
     machine.disks('sda', 'sdb')
     machine.btrfs(UUID, {'data/raid1': 5, 'metadata/raid1': 5}, ('sda1', 'sdb1'), ({}, {}), 'pool')
@@ -159,6 +166,9 @@ PLANS = [
         'copy-place', 'copy-files', *START, 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='both-fail'),
     pytest.param(container, 'sda', 'sdb', {'replace-next': [
         'new-disk', 'container-add', 'container-fail', 'container-remove', 'pull', 'again']}, id='container'),
+    pytest.param(container_with_a_spare, 'sda', 'sdb sdc', {'replace-next': [
+        'container-spare', 'container-fail', 'container-remove', 'new-disk', 'container-add', 'pull', 'again']},
+        id='container-with-a-spare'),
     pytest.param(btrfs, 'sda', 'sdb', {'replace-next': [*START, 'btrfs-replace', 'pull', 'again']}, id='btrfs'),
     pytest.param(btrfs_with_a_missing_device, '', 'sda', {'last-good-copy': [*START, 'btrfs-restore', 'again']},
                  id='btrfs-with-a-missing-device'),
@@ -228,6 +238,17 @@ def test_no_command_contains_a_hostile_name(machine, point):
 
     assert 'cp --archive --one-file-system MOUNTPOINT/. "$COPY"/' in found
     assert [text for text in found if point[1:] in text] == []
+
+
+def test_another_path_to_a_disk_in_use_is_no_unused_disk(machine):
+    """Without a multipath volume, nothing in /sys but the WWN says that sdc is sda again."""
+    mirror(machine)
+    machine.disk('sdc')
+    assert 'sdc looks unused' in tasks(machine, ['sda'], ['sdb'])[0].steps[0].what
+    for name in ('sda', 'sdc'):
+        machine.files(machine.folder(name), {'device/wwid': 'naa.5000c500a1b2c3d4'})
+
+    assert 'unused' not in tasks(machine, ['sda'], ['sdb'])[0].steps[0].what
 
 
 def test_a_drive_whose_use_is_not_known_has_a_task(machine):

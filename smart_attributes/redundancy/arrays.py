@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded
@@ -51,7 +51,8 @@ def array(name: str, devices: Devices) -> Group | None:
     group = Group(name, name, 'md', '' if unknown else text['level'], slots, number_of(text['layout']) or 0,
                   tuple(sorted(members, key=lambda each: (each.slot is None, each.slot or 0))), activity,
                   _progress(text['sync_completed']) if activity else None, used, unknown=unknown)
-    return group._replace(doubts=found) if is_redundant(group) else group
+    return group._replace(doubts=found, members=(*group.members, *_beside(group, text['metadata_version'], devices))
+                          ) if is_redundant(group) else group
 
 
 def _doubts(source: str, folder: str, *names: str, use: str = '') -> tuple[Coded, ...]:
@@ -104,6 +105,20 @@ def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
+
+
+def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
+    """Yield the disks in the container of an array (imsm, ddf) that no array uses: its spares.
+
+    A disk that has failed is among them, too: only the metadata has its state. An array that lacks a member, and is not
+    being rebuilt on such a disk, cannot use it.
+    """
+    found = re.match('external:/([A-Za-z0-9_]+)/', metadata)
+    container = found[1] if found else ''
+    filled = sum(each.state in ('in_sync', 'rebuilding') and each.slot is not None for each in group.members)
+    for each in md_members(container, devices) if container else ():
+        if names_in(f'{devices.system.sys}/block/{container}/md/dev-{each}/block/holders') == [container]:
+            yield devices.member(each, 'spare' if filled >= group.slots else 'unknown')
 
 
 def _progress(completed: str) -> float | None:

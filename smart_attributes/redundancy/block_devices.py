@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from .. import files
@@ -77,19 +77,19 @@ def listed(system: System) -> Devices:
     return Devices(system, frozenset(names), parts, same=dict(_paths(names, system)))
 
 
-def _paths(names: Iterable[str], system: System) -> Iterator[tuple[str, str]]:
+def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
     """Yield each further path to a disk with the first one: by the WWN of the logical unit, or by a multipath volume.
 
-    The actuators of one disk are logical units of their own, and may fail alone.
+    The actuators of one disk are logical units of their own, and may fail alone. Some vendors give all SSDs of a batch
+    the same WWN, so the serial number (vital product data page 80h) must be the same, too.
     """
-    first: dict[str, str] = {}
+    present, first = frozenset(names), dict[tuple[str, ...], str]()
     for name in names:
-        text = text_of(f'{system.sys}/block/{name}/device/wwid') if name.startswith('sd') else ''
-        wwn = text if re.fullmatch('naa[.][356][0-9a-f]{15,31}', text) else ''
-        if wwn and first.setdefault(wwn, name) != name:
-            yield name, first[wwn]
+        unit = tuple(text_of(f'{system.sys}/block/{name}/device/{file}') for file in ('wwid', 'vpd_pg80'))
+        if re.fullmatch('naa[.][356][0-9a-f]{15,31}', unit[0]) and first.setdefault(unit, name) != name:
+            yield name, first[unit]
         if text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-') if name.startswith('dm-') else False:
-            one, *others = sorted(names_in(f'{system.sys}/block/{name}/slaves')) or ['']
+            one, *others = sorted(present.intersection(names_in(f'{system.sys}/block/{name}/slaves'))) or ['']
             yield from ((other, one) for other in others)
 
 

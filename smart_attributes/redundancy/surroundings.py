@@ -70,7 +70,7 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
              for name, disk in devices.parts.items()}
     sizes = {name: _SECTOR * int(text) for name in devices.names
              for text in [text_of(f'{system.sys}/block/{name}/size')] if re.fullmatch('[0-9]{1,15}', text)}
-    used = {each for group in groups for member in group.members for each in member.on}
+    used = {*devices.same, *(each for group in groups for member in group.members for each in member.on)}
     unused = [name for name in devices.names if name not in used and sizes.get(name) and not _NO_DISK.match(name)
               and not _VALUE.search(notes[name]) and name not in devices.parts.values()
               and not names_in(f'{system.sys}/block/{name}/holders')]
