@@ -315,7 +315,9 @@ def risk(group: Json) -> Risk:
         return Risk.PLAIN
     if tolerates == 0:
         return Risk.LAST
-    return Risk.DEGRADED if _is_degraded(group) else Risk.REDUNDANT
+    is_degraded = (group['missing'] > 0 or group['activity'] in BUSY or _has_failing_drive(group)
+                   or any(member['state'] not in IN_ORDER for member in group['members']))
+    return Risk.DEGRADED if is_degraded else Risk.REDUNDANT
 
 
 def _is_redundant(group: Json) -> bool:
@@ -325,8 +327,3 @@ def _is_redundant(group: Json) -> bool:
 
 def _has_failing_drive(group: Json) -> bool:
     return any(drive['state'] in FAILING for member in group['members'] for drive in member['drives'])
-
-
-def _is_degraded(group: Json) -> bool:
-    return (group['missing'] > 0 or group['activity'] in BUSY or _has_failing_drive(group)
-            or any(member['state'] not in IN_ORDER for member in group['members']))

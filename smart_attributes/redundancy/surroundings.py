@@ -78,7 +78,8 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
                   {name: path for name in devices.names for file in _DELETE
                    for path in [f'{system.sys}/block/{name}/{file}'] if os.path.exists(path)},
                   tuple(sorted(unused, key=lambda name: (sizes[name], name))),
-                  {group.id: _missing(group, system) for group in groups if group.kind == 'btrfs'},
+                  {group.id: tuple(each for each in names_in(folder) if text_of(f'{folder}/{each}/missing') == '1')
+                   for group in groups for folder in [f'{system.sys}/fs/{group.id.replace(" ", "/")}/devinfo']},
                   {group.id: found[1] for group in groups for found in [_CONTAINER.fullmatch(text_of(
                       f'{system.sys}/block/{group.id}/md/metadata_version'))] if found},
                   os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK))
@@ -88,8 +89,3 @@ def _path(name: str, notes: str) -> str:
     """Return the path of a device that is made from its own data, preferring one with the model."""
     links = sorted(_LINK.findall(notes), key=lambda link: (link.startswith(_LAST), link))
     return f'/dev/{links[0][:LONGEST_GIVEN_NAME]}' if links and not name.startswith('md') else f'/dev/{name}'
-
-
-def _missing(group: Group, system: System) -> tuple[str, ...]:
-    folder = f'{system.sys}/fs/{group.id.replace(" ", "/")}/devinfo'
-    return tuple(each for each in names_in(folder) if each.isdecimal() and text_of(f'{folder}/{each}/missing') == '1')
