@@ -81,20 +81,34 @@ def loop(disks: str, command: str) -> str:
     return f'for disk in {disks}; do {command}; done'
 
 
+def lasting(disks: str, what: str) -> str:
+    """Return the line that sets a value now, and by a udev rule after each start."""
+    command, conditions, action = {
+        'scterc': ('smartctl -l scterc,70,70 /dev/$disk', 'ENV{ID_BUS}=="ata", ATTR{queue/rotational}=="1"',
+                   'RUN+="/usr/sbin/smartctl -l scterc,70,70 $devnode"'),
+        'timeout': ('echo 180 > /sys/block/$disk/device/timeout', 'ATTR{queue/rotational}=="1"',
+                    'ATTR{device/timeout}="180"')}[what]
+    return (f"{loop(disks, command)}; echo 'ACTION==\"add\", KERNEL==\"sd*[!0-9]\", {conditions}, {action}' "
+            f'> /etc/udev/rules.d/60-raid-{what}.rules')
+
+
 @needs_root
 def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server):
     """SSDs, a kernel that waits longer and one step of speed are nothing; bridges and controllers are not asked."""
-    *found, summary = filled(server).examined()
+    sys_tree.write(filled(server).root / 'sys/block/sdi/queue', {'zoned': 'host-aware'})
+    *found, summary = server.examined()
 
     assert [(each.subject[5:], each.code, each.message.replace('1 member of md0: ', ''), each.command)
             for each in found] == [
         ('sdb', 'error-recovery-too-long', f'its error recovery control is off, and the kernel waits 30 s{DROPS}',
-         loop('sdb', 'smartctl -l scterc,70,70 /dev/$disk')),
+         lasting('sdb', 'scterc')),
         ('sdb', 'link-slow', 'its SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
         ('sdc', 'kernel-timeout-too-short', f'it has no error recovery control, and the kernel waits 30 s{DROPS}',
-         loop('sdc', 'echo 180 > /sys/block/$disk/device/timeout')),
+         lasting('sdc', 'timeout')),
         ('sdd', 'error-recovery-too-long', f'it retries a bad sector for up to 60 s, and the kernel waits 30 s{DROPS}',
-         loop('sdd', 'smartctl -l scterc,70,70 /dev/$disk')),
+         lasting('sdd', 'scterc')),
+        ('sdi', 'member-shingled', 'shingled disk (SMR): a rebuild on it takes days, and its long pauses can make the '
+         'array drop it', lasting('sdi', 'timeout')),
         ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits for it is not known', '')]
     assert (summary.code, summary.message) == (
         'raid-examined', '10 members of redundant arrays examined; not asked for error recovery control: sdg (USB), '
@@ -134,7 +148,7 @@ def test_only_one_line_of_the_package_has_a_time_limit_and_that_is_advice():
              for line in path.read_text().splitlines() if 'scterc,' in line]
     advice = codes.DOCTOR['error-recovery-too-long']
 
-    assert len(lines) == 1 and advice.command in lines[0] and 'again after each power-on' in advice.remedy
+    assert len(lines) == 1 and json.dumps(advice.command) in lines[0] and 'again after each power-on' in advice.remedy
 
 
 def test_no_check_asks_and_no_rule_admits_it():
@@ -245,20 +259,39 @@ def test_one_paragraph_has_all_members_of_a_fact():
 
     assert [each.message.partition(':')[0] for each in found] == ['4 members of md0, md1 (sda, sdb, sdc, sdd)',
                                                                   '1 member of md1']
-    assert found[0].command == loop('sda sdb sdc sdd', 'echo 180 > /sys/block/$disk/device/timeout')
+    assert found[0].command == lasting('sda sdb sdc sdd', 'timeout')
 
 
-@pytest.mark.parametrize('family, zoned, is_shingled', [
-    ('Western Digital Red (SMR)', 'none', True), ('Western Digital Red', 'none', False), ('', 'host-aware', True),
-    ('', 'host-managed', True), ('', '', False)])
-def test_a_shingled_member_is_named(tmp_path, family, zoned, is_shingled):
+@pytest.mark.parametrize('told, zoned, is_shingled', [
+    ({'model_family': 'Toshiba P300 (SMR)'}, 'none', True), ({'model_family': 'Toshiba P300'}, 'none', False),
+    ({'zoned_device': {'capabilities': 'device_managed'}}, 'none', True), ({}, 'host-aware', True),
+    ({}, 'host-managed', True), ({}, '', False)])
+def test_a_shingled_member_is_named(tmp_path, told, zoned, is_shingled):
     sys_tree.write(tmp_path / 'sys/block/sda/queue', {'zoned': zoned})
-    document = json.dumps({**limits(read=ON, write=ON), 'model_family': family}).encode()
+    document = json.dumps({**limits(read=ON, write=ON), **told}).encode()
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=document)
 
-    found = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer, str(tmp_path))
+    found = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, str(tmp_path))
 
     assert [code for code, _ in found] == ['member-shingled'] * is_shingled
+
+
+@pytest.mark.parametrize('bus, named', [('SCSI', ['member-shingled']), ('NVMe', [])])
+def test_a_shingled_member_that_is_not_asked_is_named_too(tmp_path, bus, named):
+    """SAS disks are not asked. The zones of an NVMe drive are no shingled tracks."""
+    sys_tree.write(tmp_path / 'sys/block/sda/queue', {'zoned': 'host-aware'})
+
+    assert [code for code, _ in raid._facts(Disk('sda', 'sda', bus), None, str(tmp_path))] == named
+
+
+@needs_root
+def test_the_disks_of_a_zfs_pool_are_members(server):
+    """udev finds the pool; its layout is not in /sys."""
+    server.add('sda', 'hgst-healthy', {'erc': (0, 0)}, {})
+    sys_tree.write(server.root / 'sys/block/sda/sda1', {'dev': '8:1'})
+    sys_tree.write(server.root / 'run/udev/data', {'b8:1': 'E:ID_FS_TYPE=zfs_member\nE:ID_FS_LABEL=tank'})
+
+    assert [each.message.partition(':')[0] for each in server.examined()[:-1]] == ['1 member of tank']
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -290,16 +323,17 @@ def test_a_drive_that_did_not_answer_is_not_one_without_error_recovery_control(d
 def test_output_that_is_no_report_is_unknown(output):
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=0, stdout=output)
 
-    [(code, fields)] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
+    [(code, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
 
-    assert code == 'member-silent' and dict(fields)['call'] == 'smartctl /dev/sda'
+    assert code == 'member-silent' and dict(fields)['call'] == 'smartctl'
+    assert raid.joined([('md0', 'sda', (code, fields))])[0].command == loop('sda', 'smartctl /dev/$disk')
 
 
 def test_messages_of_drives_are_cleaned():
     said = {'smartctl': {'exit_status': 2, 'messages': [{'string': 'no\x1b[31m\ndrive'}]}}
     answer = Answer(('smartctl', '/dev/sda'), 'done', '', status=2, stdout=json.dumps(said).encode())
 
-    [(_, fields)] = raid._answered(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
+    [(_, fields)] = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer, '/nonexistent')
 
     assert dict(fields)['reason'] == 'no drive'
 

@@ -19,7 +19,7 @@ from ..reading.system import Disk, System, disks
 from ..reading.system import text_of as file_text
 from ..redundancy.block_devices import NO_STATUS
 from ..redundancy.dependence import groups
-from ..redundancy.survival import BY_SLOT, TOLERANCE
+from ..redundancy.survival import BY_SLOT, TOLERANCE, Stack
 from ..typed import Json
 from ..wording import listed, plural
 from ..words import clean
@@ -29,8 +29,7 @@ ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 RETRY = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
 NAMED = 24     # disks of a paragraph
 FEW_STEPS = 2    # 8 % of healthy disks run one step below their maximum
-_SHINGLED = '(SMR)'   # in the family of smartctl's database; host-aware and host-managed disks say so in /sys
-
+_SHINGLED = '(SMR)'   # in the name of a family in smartctl's database
 
 Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the values in its sentences
 
@@ -47,7 +46,7 @@ def examine(options: Options, deadline: float) -> list[Finding]:
     how, root = options.how_read, system.ROOT
     if not os.path.isdir(os.path.join(root, 'sys/block')):
         return [found('raid-unknown')]
-    arrays = redundant(groups(system=System(os.path.join(root, 'sys'), os.path.join(root, 'proc'))))
+    arrays = redundant(groups(system=System(*(os.path.join(root, each) for each in ('sys', 'proc', 'run/udev/data')))))
     members = [disk for disk in disks(root) if disk.name in arrays]
     if not members:
         return [found('raid-none')]
@@ -60,8 +59,8 @@ def examine(options: Options, deadline: float) -> list[Finding]:
         return [said('raid-not-asked', str(error))]
     left = {disk.name: reason for disk in members for reason in [why_not(disk, disk in wanted)] if reason}
     answers = _asked([disk for disk in members if disk.bus != 'NVMe' and disk.name not in left], how, deadline)
-    findings = [(clean(arrays[disk.name]), disk.name, fact) for disk in members if disk.name in answers
-                for fact in _answered(disk, answers[disk.name], root)]
+    findings = [(clean(arrays[disk.name]), disk.name, fact) for disk in members
+                for fact in _facts(disk, answers.get(disk.name), root)]
     return [*joined(findings), summary(len(members), left, bool(findings))]
 
 
@@ -98,24 +97,14 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
 
 def redundant(groups: Sequence[Group]) -> dict[str, str]:
     """Return the name of a redundant group for each disk below one, at any depth."""
-    by_id = {group.id: group for group in groups}
-    return {disk: group.name for group in groups if _is_redundant(group) for disk in _below(group, by_id, set())}
+    stack = Stack(groups)
+    return {disk: group.name for group in groups if _is_redundant(group) for disk in stack.disks(group.id)}
 
 
 def _is_redundant(group: Group) -> bool:
     """Return whether copies exist while all members work. LVM RAID and ZFS count, whose level is not in /sys."""
     return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
         group.kind == 'zfs' and not group.level)
-
-
-def _below(group: Group, by_id: Mapping[str, Group], seen: set[str]) -> Iterator[str]:
-    """Yield the disks below a group. seen: the groups to skip, which grow, because groups may form a cycle."""
-    seen.add(group.id)
-    for name in (name for member in group.members for name in member.on):
-        if name not in by_id:
-            yield name
-        elif name not in seen:
-            yield from _below(by_id[name], by_id, seen)
 
 
 def why_not(disk: Disk, is_allowed: bool) -> str:
@@ -130,9 +119,20 @@ def why_not(disk: Disk, is_allowed: bool) -> str:
     return '' if disk.bus == 'ATA' and is_allowed else 'excluded' if disk.bus == 'ATA' else disk.bus
 
 
-def _answered(disk: Disk, answer: Answer, root: str) -> Iterator[Fact]:
+def _facts(disk: Disk, answer: Answer | None, root: str) -> Iterator[Fact]:
+    """Yield the facts about one member. answer: None if it was not asked."""
+    document = _document(answer) if answer else {}
+    zoned = file_text(os.path.join(root, f'sys/block/{disk.name}/queue/zoned'))
+    # Host-aware and host-managed disks are known to the kernel; device-managed ones to smartctl only.
+    if disk.bus != 'NVMe' and (zoned not in ('', 'none') or document.get('zoned_device')
+                               or _SHINGLED in text_of(document, 'model_family')):
+        yield _fact('member-shingled')
+    if answer:
+        yield from _answered(disk, answer, document)
+
+
+def _answered(disk: Disk, answer: Answer, document: Json) -> Iterator[Fact]:
     """Yield the facts in the answer of one SATA drive."""
-    document = _document(answer)
     known = recovery(document)
     if known is None:
         yield _unknown(answer, document)
@@ -141,9 +141,6 @@ def _answered(disk: Disk, answer: Answer, root: str) -> Iterator[Fact]:
     # head and reads again. Source: smartmontools FAQ and Linux RAID wiki, which name hard disks only.
     if known.seconds is not None or document.get('rotation_rate') != 0:
         yield from _retries(disk, known)
-    zoned = file_text(os.path.join(root, f'sys/block/{disk.name}/queue/zoned'))
-    if _SHINGLED in text_of(document, 'model_family') or zoned not in ('', 'none'):
-        yield _fact('member-shingled')
     current, most = (_gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max'))
     if current and most and most >= current * 2 ** FEW_STEPS:
         yield _fact('link-slow', link=f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s')
@@ -178,7 +175,7 @@ def _unknown(answer: Answer, document: Json) -> Fact:
     if any('exit(2)' in each for each in messages):  # "Device is in STANDBY mode, exit(2)"
         return _fact('member-in-standby')
     why = answer.reason or '; '.join(messages) or 'smartctl printed no JSON'
-    return _fact('member-silent', reason=why, call=' '.join(answer.command))
+    return _fact('member-silent', reason=why, call=' '.join(answer.command[:-1]))
 
 
 def _retries(disk: Disk, known: Recovery) -> Iterator[Fact]:
