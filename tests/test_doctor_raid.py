@@ -100,16 +100,16 @@ def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server)
 
     assert [(each.subject[5:], each.code, each.message.replace('1 member of md0: ', ''), each.command)
             for each in found] == [
-        ('sdb', 'error-recovery-too-long', f'its error recovery control is off, and the kernel waits 30 s{DROPS}',
+        ('sdb', 'error-recovery-too-long', f'error recovery control is off, and the kernel waits 30 s{DROPS}',
          lasting('sdb', 'scterc')),
-        ('sdb', 'link-slow', 'its SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
-        ('sdc', 'kernel-timeout-too-short', f'it has no error recovery control, and the kernel waits 30 s{DROPS}',
+        ('sdb', 'link-slow', 'SATA link runs at 1.5 Gb/s, the drive supports 6 Gb/s', 'dmesg -T | tail -50'),
+        ('sdc', 'kernel-timeout-too-short', f'no error recovery control, and the kernel waits 30 s{DROPS}',
          lasting('sdc', 'timeout')),
-        ('sdd', 'error-recovery-too-long', f'it retries a bad sector for up to 60 s, and the kernel waits 30 s{DROPS}',
+        ('sdd', 'error-recovery-too-long', f'retries of a bad sector take up to 60 s, and the kernel waits 30 s{DROPS}',
          lasting('sdd', 'scterc')),
         ('sdi', 'member-shingled', 'shingled disk (SMR): a rebuild on it takes days, and its long pauses can make the '
          'array drop it', lasting('sdi', 'timeout')),
-        ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits for it is not known', '')]
+        ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits is not known', '')]
     assert (summary.code, summary.message) == (
         'raid-examined', '10 members of redundant arrays examined; not asked for error recovery control: sdg (USB), '
                          'sdh (behind a RAID controller), sdi (SCSI)')
@@ -170,9 +170,9 @@ def test_a_sleeping_and_a_hanging_drive_hide_nothing(server):
 
     assert time.monotonic() - before < SOON
     assert found['/dev/sda'].state == 'problem'
-    assert found['/dev/sdb'].message.startswith('1 member of md0: it is in standby, so it was not asked')
+    assert found['/dev/sdb'].message.startswith('1 member of md0: in standby, so not asked')
     assert not any(command.startswith('ata b0') for command in server.machine.commands(server.root / 'drives/sdb'))
-    assert found['/dev/sdc'].message.endswith('it did not report error recovery control: no answer within 3 s')
+    assert found['/dev/sdc'].message.endswith('no report of error recovery control: no answer within 3 s')
     assert [found[f'/dev/sd{name}'].code for name in 'bcd'] == ['member-in-standby', *['member-silent'] * 2]
 
 

@@ -184,9 +184,9 @@ def _retries(disk: Disk, known: Recovery) -> Iterator[Fact]:
     if wait is None:
         yield _fact('kernel-timeout-unknown')
     elif wait < RETRY if known.seconds is None else wait <= known.seconds:
-        limit = ('it has no error recovery control' if not known.is_supported else
-                 'its error recovery control is off' if known.seconds is None else
-                 f'it retries a bad sector for up to {known.seconds:g} s')
+        limit = ('no error recovery control' if not known.is_supported else
+                 'error recovery control is off' if known.seconds is None else
+                 f'retries of a bad sector take up to {known.seconds:g} s')
         code = 'error-recovery-too-long' if known.is_supported else 'kernel-timeout-too-short'
         yield _fact(code, limit=limit, seconds=wait)
 
