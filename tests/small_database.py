@@ -56,7 +56,8 @@ def database() -> Json:
     """Return the database as data."""
     return {
         'date': '2026-01-31',
-        'documents': {'acme-manual': {'title': 'ACME X1 and X2 product manual', 'publisher': 'ACME'}},
+        'documents': {'acme-manual': {'title': 'ACME X1 and X2 product manual', 'publisher': 'ACME',
+                                      'url': 'https://acme.example/x1'}},
         'metrics': metrics(),
         'sets': {
             'ata-common': {
@@ -123,6 +124,8 @@ def database() -> Json:
                 'hour': 1000,
                 'effect': 'the drive stops',
                 'action': 'update the firmware',
+                'date': '2026-05',
+                'severity': 'outage',
                 'source': 'acme-manual, erratum 3',
             }
         ],

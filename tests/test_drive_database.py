@@ -252,6 +252,16 @@ def test_a_warranted_amount_is_that_of_the_very_model():
     assert only(entry).rated_written is None
 
 
+def test_a_warranted_amount_does_not_depend_on_the_entry_that_reads_the_drive():
+    """The firmware of another brand has its own entry; the vendor's figure is one row, in one of them."""
+    named = {'family': 'mine', **MODELS, 'rated_written': {'ACME X1-240': {'bytes': 240, 'source': 'manual'}}}
+
+    data = {**database(), 'entries': [{'family': 'other brand', **MODELS, 'firmware': '.*', 'has': [9]}, named]}
+    spec = drive_database.SpecDatabase(data).identify(SSD, (9,))
+
+    assert (spec.family, spec.rated_written) == ('other brand', (240, 'manual'))
+
+
 def test_a_metric_has_all_that_attributes_json_says_of_it():
     """Units, direction, plausible values, and the ends of its graph."""
     data = database()

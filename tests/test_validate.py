@@ -63,6 +63,12 @@ def of_x1(key, value):
     return put('entries', X1, key, value)
 
 
+def rated(without=None, **other):
+    row = {'bytes': 10**14, 'source': 'acme-manual, page 3', 'quote': 'X1 240 GB: 100 TBW', 'read': '2026-11-27',
+           **other}
+    return of_x1('rated_written', {'ACME X1-240': {key: row[key] for key in row if key != without}})
+
+
 def reading(value, number='233', metric='endurance_used'):
     return put('entries', X1, 'attributes', number, 'readings', {metric: value})
 
@@ -180,9 +186,36 @@ MISTAKES = {
         FILE + 'advisory acme-x1-stops: source "a friend" does not name one of "documents"; ' + CITE,
     ),
     'source of a rating unknown': (
-        of_x1('rated_written', {'ACME X1-240': {'bytes': 10**14, 'source': 'leaflet'}}),
-        FILE + 'ACME X1, rated_written ACME '
-        'X1-240: source "leaflet" does not name one of "documents"; ' + CITE,
+        rated(source='leaflet'),
+        FILE + 'ACME X1, rated_written ACME X1-240: source "leaflet" does not name one of "documents"; ' + CITE,
+    ),
+    'rating without the line that states it': (
+        rated(without='quote'),
+        FILE + 'ACME X1, rated_written ACME X1-240: quote is missing; copy the line of the document that states the '
+        'amount',
+    ),
+    'rating of nothing': (
+        rated(bytes=0), FILE + 'ACME X1, rated_written, ACME X1-240: bytes 0 is too small; write 1000000000 or more'),
+    'rating that nobody dated': (
+        rated(without='read'),
+        FILE + 'ACME X1, rated_written ACME X1-240: read is missing; write the date when you read it',
+    ),
+    'rating in a document without an address': (
+        lambda data, _: (rated()(data, _), data['documents']['acme-manual'].pop('url')),
+        FILE + 'ACME X1, rated_written ACME X1-240: its document has no url; add the address to "documents"',
+    ),
+    'advisory without a date': (
+        without('advisories', 0, 'date'),
+        FILE + 'advisory acme-x1-stops: date is missing; write when the document was published',
+    ),
+    'advisory without a severity': (
+        without('advisories', 0, 'severity'),
+        FILE + 'advisory acme-x1-stops: severity is missing; write the worst that the defect does',
+    ),
+    'advisory without a document': (
+        put('advisories', 0, 'source', 'measured on 5 drives'),
+        FILE + 'advisory acme-x1-stops: source: its document has no url; cite one that others can read, and add its '
+        'address to "documents"',
     ),
     'document not cited': (
         put('documents', 'acme-blog', {'title': 'ACME blog'}),
@@ -607,6 +640,7 @@ def test_a_key_that_stands_twice_is_named(checkout):
 # --- what is right although it looks like a mistake --------------------------------------
 
 RIGHT = {
+    'rating that everybody can look up': rated(),
     'measured source': of_x1('source', 'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd'),
     'two sources': of_x1('source', 'acme-manual, section 2; measured on 5 drives'),
     'document cited as a measurement': lambda data, _: (

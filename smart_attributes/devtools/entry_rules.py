@@ -36,7 +36,8 @@ def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
             for problem in reading_rule(spec, decode.parse(spec['from']), context.database.metrics[metric]):
                 yield f'{source.name}: {place}: {problem}'
     for advisory in source.data.get('advisories', ()):
-        yield from (f'{source.name}: advisory {advisory["id"]}: {problem}' for problem in _advisory_problems(advisory))
+        yield from (f'{source.name}: advisory {advisory["id"]}: {problem}'
+                    for problem in _advisory_problems(advisory, context))
 
 
 def _form(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -239,11 +240,30 @@ def _firmware(entry: Json, context: Context) -> Problems:
         yield 'firmware', f'{drives} drives are too few for this condition; cite a document or remove it'
 
 
+def _ratings(entry: Json, context: Context) -> Problems:
+    """Yield the warranted amounts that nobody can look up: they came from memory, or their document moved away."""
+    for pattern, row in entry.get('rated_written', {}).items():
+        yield from ((f'rated_written {pattern}', f'{field} is missing; {advice}') for field, advice in (
+            ('quote', 'copy the line of the document that states the amount'),
+            ('read', 'write the date when you read it')) if field not in row)
+        if not _has_address(row['source'], context):
+            yield f'rated_written {pattern}', 'its document has no url; add the address to "documents"'
+
+
+def _has_address(citation: str, context: Context) -> bool:
+    return any('url' in document and _cites(citation, key) for key, document in context.documents.items())
+
+
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
-    _missing_parts, _logs, _nulls, _traps, _contradictions, _firmware)
+    _missing_parts, _logs, _nulls, _traps, _contradictions, _firmware, _ratings)
 
 
-def _advisory_problems(advisory: Json) -> Iterator[str]:
+def _advisory_problems(advisory: Json, context: Context) -> Iterator[str]:
+    yield from (f'{field} is missing; {advice}' for field, advice in (
+        ('date', 'write when the document was published'), ('severity', 'write the worst that the defect does'),
+        ) if field not in advisory)
+    if not _has_address(advisory['source'], context):
+        yield 'source: its document has no url; cite one that others can read, and add its address to "documents"'
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and re.fullmatch(advisory.get('firmware', '.*'), fixed):
         yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude it'

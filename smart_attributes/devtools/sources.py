@@ -74,7 +74,7 @@ class Context(NamedTuple):
     database: SpecDatabase
     shipped: SpecDatabase              # without additions
     sources: Sequence[EntriesFile]     # the shipped file first
-    documents: Collection[str]
+    documents: Mapping[str, Json]
     evidence: Mapping[str, Json] = {}  # counts made by measure, by family
 
 

@@ -184,7 +184,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     first, *local = all_files
     context = Context(SpecDatabase(first.data, [(source.name, source.data) for source in local]),
                       SpecDatabase(first.data), all_files,
-                      {key for source in all_files for key in source.data.get('documents', ())}, evidence)
+                      dict(item for source in all_files for item in source.data.get('documents', {}).items()), evidence)
     claims = drive_rules.claims_of([*drives, *models], context.database)
     faults = [sentence for source in validated for sentence in entry_rules.file_problems(source, context)]
     faults += [*of_samples, *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
@@ -210,5 +210,5 @@ def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive],
     entries = [entry for source in local for entry in source.data['entries']]
     concerned = [drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)]
     claims = drive_rules.claims_of(concerned, database)
-    return [sentence for sentence in drive_rules.drive_problems(claims, Context(database, database, (), ()))
+    return [sentence for sentence in drive_rules.drive_problems(claims, Context(database, database, (), {}))
             if sentence not in faults]

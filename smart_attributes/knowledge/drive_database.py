@@ -150,8 +150,10 @@ class SpecDatabase:
             return NO_SPEC
         source, entry = winners[0]
         if len(winners) == 1:
-            # The bytes that the vendor's warranty covers of exactly this model, and the document
-            rated = next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
+            # The bytes that the vendor's warranty covers of exactly this model, and the document. Which of the entries
+            # for the model has the readings depends on the firmware; the warranty does not.
+            rated = next(((rated['bytes'], rated['source']) for candidate in self._candidates(identity.plain_model)
+                          for pattern, rated in candidate.entry.get('rated_written', {}).items()
                           if matches_pattern(pattern, identity.plain_model)), None)
             return self._spec(source, entry)._replace(rated_written=rated)
         fallback = next((self._spec(name, entry) for name, entry in self.entries()
