@@ -200,6 +200,10 @@ MISTAKES = {
         rated(without='read'),
         FILE + 'ACME X1, rated_written ACME X1-240: read is missing; write the date when you read it',
     ),
+    'rating that is not the product of its parts': (
+        rated(drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9}),
+        FILE + 'ACME X1, rated_written ACME X1-240: bytes is not the product of drive_writes; correct one of them',
+    ),
     'rating in a document without an address': (
         lambda data, _: (rated()(data, _), data['documents']['acme-manual'].pop('url')),
         FILE + 'ACME X1, rated_written ACME X1-240: its document has no url; add the address to "documents"',
@@ -641,6 +645,8 @@ def test_a_key_that_stands_twice_is_named(checkout):
 
 RIGHT = {
     'rating that everybody can look up': rated(),
+    'rating that is the product of its parts': rated(
+        bytes=131_400 * 10**9, drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9}),
     'measured source': of_x1('source', 'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd'),
     'two sources': of_x1('source', 'acme-manual, section 2; measured on 5 drives'),
     'document cited as a measurement': lambda data, _: (

@@ -246,6 +246,9 @@ def _ratings(entry: Json, context: Context) -> Problems:
         yield from ((f'rated_written {pattern}', f'{field} is missing; {advice}') for field, advice in (
             ('quote', 'copy the line of the document that states the amount'),
             ('read', 'write the date when you read it')) if field not in row)
+        writes = row.get('drive_writes')
+        if writes and round(writes['per_day'] * writes['years'] * 365 * writes['capacity'] / row['bytes'], 9) != 1:
+            yield f'rated_written {pattern}', 'bytes is not the product of drive_writes; correct one of them'
         if not _has_address(row['source'], context):
             yield f'rated_written {pattern}', 'its document has no url; add the address to "documents"'
 
