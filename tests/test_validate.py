@@ -191,35 +191,29 @@ MISTAKES = {
     ),
     'rating without the line that states it': (
         rated(without='quote'),
-        FILE + 'ACME X1, rated_written ACME X1-240: quote is missing; copy the line of the document that states the '
-        'amount',
+        FILE + 'ACME X1, rated_written ACME X1-240: quote is missing; add it as the schema describes',
     ),
     'rating of nothing': (
         rated(bytes=0), FILE + 'ACME X1, rated_written, ACME X1-240: bytes 0 is too small; write 1000000000 or more'),
     'rating that nobody dated': (
         rated(without='read'),
-        FILE + 'ACME X1, rated_written ACME X1-240: read is missing; write the date when you read it',
-    ),
-    'rating that is not the product of its parts': (
-        rated(drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9}),
-        FILE + 'ACME X1, rated_written ACME X1-240: bytes is not the product of drive_writes; correct one of them',
+        FILE + 'ACME X1, rated_written ACME X1-240: read is missing; add it as the schema describes',
     ),
     'rating in a document without an address': (
         lambda data, _: (rated()(data, _), data['documents']['acme-manual'].pop('url')),
-        FILE + 'ACME X1, rated_written ACME X1-240: its document has no url; add the address to "documents"',
+        FILE + 'ACME X1, rated_written ACME X1-240: url of its document is missing; add it as the schema describes',
     ),
     'advisory without a date': (
         without('advisories', 0, 'date'),
-        FILE + 'advisory acme-x1-stops: date is missing; write when the document was published',
+        FILE + 'advisory acme-x1-stops: date is missing; add it as the schema describes',
     ),
     'advisory without a severity': (
         without('advisories', 0, 'severity'),
-        FILE + 'advisory acme-x1-stops: severity is missing; write the worst that the defect does',
+        FILE + 'advisory acme-x1-stops: severity is missing; add it as the schema describes',
     ),
     'advisory without a document': (
         put('advisories', 0, 'source', 'measured on 5 drives'),
-        FILE + 'advisory acme-x1-stops: source: its document has no url; cite one that others can read, and add its '
-        'address to "documents"',
+        FILE + 'advisory acme-x1-stops: url of its document is missing; add it as the schema describes',
     ),
     'document not cited': (
         put('documents', 'acme-blog', {'title': 'ACME blog'}),
@@ -645,7 +639,7 @@ def test_a_key_that_stands_twice_is_named(checkout):
 
 RIGHT = {
     'rating that everybody can look up': rated(),
-    'rating that is the product of its parts': rated(
+    'rating made of drive writes per day': rated(
         bytes=131_400 * 10**9, drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9}),
     'measured source': of_x1('source', 'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd'),
     'two sources': of_x1('source', 'acme-manual, section 2; measured on 5 drives'),

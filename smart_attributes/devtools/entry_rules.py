@@ -20,6 +20,8 @@ STANDARD_METRICS = frozenset(
     + [bit.metric for bit in drive_logs.NVME_WARNINGS]
     + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
        'logged_data_errors', 'logged_interface_errors', 'error_log_count'])
+# Others can look up a fact with a date only if it has these parts, by a key of such facts alone.
+DATED = {'bytes': ('quote', 'read', 'url of its document'), 'effect': ('date', 'severity', 'url of its document')}
 # Matches keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".
 _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
@@ -36,8 +38,7 @@ def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
             for problem in reading_rule(spec, decode.parse(spec['from']), context.database.metrics[metric]):
                 yield f'{source.name}: {place}: {problem}'
     for advisory in source.data.get('advisories', ()):
-        yield from (f'{source.name}: advisory {advisory["id"]}: {problem}'
-                    for problem in _advisory_problems(advisory, context))
+        yield from (f'{source.name}: advisory {advisory["id"]}: {problem}' for problem in _advisory_problems(advisory))
 
 
 def _form(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -60,12 +61,16 @@ def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     advice = ('add the document there and cite its key and the place in it, or write "measured on" with the models and '
               'the number of drives')
-    for place, citation in _sources_of(source.data):
-        unknown = [key for key in _KEYS.findall(citation) if key not in context.documents]
+    for place, row in _sources_of(source.data):
+        unknown = [key for key in _KEYS.findall(row['source']) if key not in context.documents]
+        cited = [document for key, document in context.documents.items() if _cites(row['source'], key)]
         if unknown:
             yield f'{place}: source "{unknown[0]}" is not one of "documents"; {advice}'
-        elif not any(_cites(citation, key) for key in context.documents) and 'measured on ' not in citation:
-            yield f'{place}: source {quoted(citation)} does not name one of "documents"; {advice}'
+        elif not cited and 'measured on ' not in row['source']:
+            yield f'{place}: source {quoted(row["source"])} does not name one of "documents"; {advice}'
+        found = [*row, *('url of its document' for document in cited if 'url' in document)]
+        yield from (f'{place}: {part} is missing; add it as the schema describes'
+                    for mark, parts in DATED.items() if mark in row for part in parts if part not in found)
 
 
 def _cites(citation: str, key: str) -> bool:
@@ -73,23 +78,20 @@ def _cites(citation: str, key: str) -> bool:
     return key in citation.lower().replace('/', '-')
 
 
-def _sources_of(data: Json) -> Iterator[tuple[str, str]]:
-    """Yield (place, source) for each part of a file that cites a source."""
+def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
+    """Yield (place, part) for each part of a file that cites a source."""
     for name, owner in [*((f'set {name}', value) for name, value in data.get('sets', {}).items()),
                         *((f'layout {name}', value) for name, value in data.get('layouts', {}).items()),
                         *((entry['family'], entry) for entry in data['entries']),
                         *((f'advisory {advisory["id"]}', advisory) for advisory in data.get('advisories', ()))]:
-        if 'source' in owner:
-            yield name, owner['source']
-        for pattern, rating in owner.get('rated_written', {}).items():
-            yield f'{name}, rated_written {pattern}', rating['source']
-        for number, row in owner.get('attributes', {}).items():
-            if row and 'source' in row:
-                yield f'{name}, attribute {number}', row['source']
+        parts = [(name, owner), *((f'{name}, {kind} {key}', part)
+                                  for kind, group in (('rated_written', 'rated_written'), ('attribute', 'attributes'))
+                                  for key, part in owner.get(group, {}).items())]
+        yield from (each for each in parts if each[1] and 'source' in each[1])
 
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
-    citations = [text for other in context.sources for _, text in _sources_of(other.data)]
+    citations = [part['source'] for other in context.sources for _, part in _sources_of(other.data)]
     yield from (f'document {key}: nothing cites it; cite it or remove it' for key in source.data.get('documents', {})
                 if not any(_cites(citation, key) for citation in citations))
     entries = [entry for other in context.sources for entry in other.data['entries']]
@@ -240,33 +242,11 @@ def _firmware(entry: Json, context: Context) -> Problems:
         yield 'firmware', f'{drives} drives are too few for this condition; cite a document or remove it'
 
 
-def _ratings(entry: Json, context: Context) -> Problems:
-    """Yield the warranted amounts that nobody can look up: they came from memory, or their document moved away."""
-    for pattern, row in entry.get('rated_written', {}).items():
-        yield from ((f'rated_written {pattern}', f'{field} is missing; {advice}') for field, advice in (
-            ('quote', 'copy the line of the document that states the amount'),
-            ('read', 'write the date when you read it')) if field not in row)
-        writes = row.get('drive_writes')
-        if writes and round(writes['per_day'] * writes['years'] * 365 * writes['capacity'] / row['bytes'], 9) != 1:
-            yield f'rated_written {pattern}', 'bytes is not the product of drive_writes; correct one of them'
-        if not _has_address(row['source'], context):
-            yield f'rated_written {pattern}', 'its document has no url; add the address to "documents"'
-
-
-def _has_address(citation: str, context: Context) -> bool:
-    return any('url' in document and _cites(citation, key) for key, document in context.documents.items())
-
-
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
-    _missing_parts, _logs, _nulls, _traps, _contradictions, _firmware, _ratings)
+    _missing_parts, _logs, _nulls, _traps, _contradictions, _firmware)
 
 
-def _advisory_problems(advisory: Json, context: Context) -> Iterator[str]:
-    yield from (f'{field} is missing; {advice}' for field, advice in (
-        ('date', 'write when the document was published'), ('severity', 'write the worst that the defect does'),
-        ) if field not in advisory)
-    if not _has_address(advisory['source'], context):
-        yield 'source: its document has no url; cite one that others can read, and add its address to "documents"'
+def _advisory_problems(advisory: Json) -> Iterator[str]:
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and re.fullmatch(advisory.get('firmware', '.*'), fixed):
         yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude it'

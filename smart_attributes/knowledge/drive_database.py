@@ -148,14 +148,12 @@ class SpecDatabase:
             winners = self.claims(identity, attributes, only_shipped=True)
         if not winners:
             return NO_SPEC
-        source, entry = winners[0]
         if len(winners) == 1:
-            # The bytes that the vendor's warranty covers of exactly this model, and the document. Which of the entries
-            # for the model has the readings depends on the firmware; the warranty does not.
+            # The bytes that the warranty of exactly this model covers, and the document: the same for all its firmware.
             rated = next(((rated['bytes'], rated['source']) for candidate in self._candidates(identity.plain_model)
                           for pattern, rated in candidate.entry.get('rated_written', {}).items()
                           if matches_pattern(pattern, identity.plain_model)), None)
-            return self._spec(source, entry)._replace(rated_written=rated)
+            return self._spec(*winners[0])._replace(rated_written=rated)
         fallback = next((self._spec(name, entry) for name, entry in self.entries()
                          if entry.get('fallback') and matches(entry, '', identity, attributes)), NO_SPEC)
         return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
