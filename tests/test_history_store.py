@@ -670,7 +670,7 @@ def test_a_forged_file_takes_no_time(tmp_path):
     """nagios blows it up with ten million points; root's check goes on without."""
     check(tmp_path, 1)
     forger = sqlite3.connect(tmp_path / 'history' / directory.FILE)
-    forger.execute('WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) '
+    forger.execute('WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) '
                    'INSERT INTO point SELECT 1, i, i, 1 FROM n')
     forger.commit()
     forger.close()
