@@ -79,7 +79,10 @@ def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, statu
     ('b128', (5000, 2), 'capacitor_health', None), ('b128', (0, 2), 'capacitor_health', 0),
     ('b32', (9, 6), 'bad_blocks_grown', 9), ('b46', (99, 2), 'system_spare_available', 99),
     ('b46', (101, 2), 'system_spare_available', None), ('b48', (3, 8), 'raid_recovery', 3),
-    ('b56', (2, 8), 'reported_uncorrect', 2), ('b76', (4, 4), 'e2e_error', 4), ('b72', (4, 4), 'e2e_error', 0),
+    ('b56', (2, 8), 'reported_uncorrect', 2), ('b76', (4, 4), 'e2e_error', 4), ('b72', (4, 4), 'e2e_error', None),
+    ('b72', (0x4_0000_0002, 8), 'e2e_error', 2), ('b72', (0x4_ffff_ffff, 8), 'e2e_error', 4),
+    ('b72', (2 ** 64 - 1, 8), 'e2e_error', None), ('b176', (4 * 10 ** 16, 16), 'endurance_used', 2.5),
+    ('b176', (10 ** 12, 16), 'endurance_used', None),
     ('b80', (88, 1), 'system_data_used', 88), ('b80', (255, 1), 'system_data_used', None),
     ('b96', (255, 1), 'thermal_throttle_count', 255),
     ('b112', (70000, 4), 'power_fail_incomplete', 70000), ('b112', (2 ** 32 - 1, 4), 'power_fail_incomplete', None),
@@ -91,6 +94,12 @@ def test_each_number_is_read_where_the_specification_has_it(field, number, metri
     assert readings[metric].number == expected
     assert readings[metric].judged is (expected is not None)
     assert ('means no value' in readings[metric].unknown) is ((field, number[0]) in (('b128', 0xffff), ('b80', 255)))
+
+
+@pytest.mark.parametrize('estimate', [0, 2 ** 128 - 1])
+def test_wear_is_not_computed_without_an_estimate(estimate):
+    """A drive that does not count it sets all bits, or none."""
+    assert 'endurance_used' not in told(page(**HEALTHY, b176=(estimate, 16)))[0]
 
 
 def row(number, raw):
@@ -272,12 +281,15 @@ def _output(machine, command):
 def _of_nvme_cli(found):
     """Return the numbers of nvme-cli by metric. It prints 32 bits with a sign, and 128 bits in two parts."""
     written = found['Physical media units written']
-    return {'nand_written': (written['hi'] % 2 ** 64 << 64) + written['lo'] % 2 ** 64, **{
+    written = (written['hi'] % 2 ** 64 << 64) + written['lo'] % 2 ** 64
+    detected, corrected = (found[f'End to end {kind} errors'] % 2 ** 32 for kind in ('detected', 'corrected'))
+    return {'nand_written': written, 'endurance_used': 100 * written / int(found['Endurance estimate']),
+            'e2e_error': detected - corrected, **{
         metric: found[key] % 2 ** bits for metric, key, bits in (
             ('bad_blocks_grown', 'Bad user nand blocks - Raw', 64),
             ('system_spare_available', 'Bad system nand blocks - Normalized', 64),
             ('raid_recovery', 'XOR recovery count', 64), ('reported_uncorrect', 'Uncorrectable read error count', 64),
-            ('e2e_error', 'End to end detected errors', 32), ('system_data_used', 'System data percent used', 64),
+            ('system_data_used', 'System data percent used', 64),
             ('thermal_throttle_count', 'Number of Thermal throttling events', 64),
             ('power_fail_incomplete', 'Incomplete shutdowns', 32), ('capacitor_health', 'Capacitor health', 64))}}
 

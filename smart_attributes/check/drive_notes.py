@@ -59,7 +59,8 @@ def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past 
                                      if reading.metric == HEALTH and not reading.judged and reading.verdict]),
         ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
                            if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
-        ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
+        ('sources-differ', _differences(found)), ('smartctl-differs', _derived(found, drive_logs.SMARTCTL, APART)),
+        ('warranty-differs', _derived(found, drive_logs.RATED, drive_logs.FAR)),
         ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
     messages = [Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages]
     return [*(Coded(code, each) for code, texts in sentences for each in texts), *_of_hours(report, found),
@@ -102,21 +103,20 @@ def _differences(found: Sequence[Reading]) -> list[str]:
     """Return a note for each metric whose percentages are more than APART points apart."""
     by_metric: dict[str, list[Reading]] = {}
     for reading in found:
-        if reading.unit == '%' and reading.number is not None and reading.source.log != drive_logs.SMARTCTL:
+        if reading.unit == '%' and reading.number is not None and reading.source.log not in drive_logs.DERIVED:
             by_metric.setdefault(reading.metric, []).append(reading)
     return [f'{metric}: {", ".join(f"{amount(r.number, r.unit)} from {r.source}" for r in same)}; the worse value is '
             'used' for metric, same in by_metric.items()
             if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
 
 
-def _smartctl_differs(found: Sequence[Reading]) -> list[str]:
-    """Return a note for each metric if smartctl's own figure is more than APART points from the judged one."""
+def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
+    """Return a note for each metric if the figure of *log* is more than *apart* points from the judged one."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
-    return [f'{own.metric}: {amount(own.number, own.unit)} computed by smartctl, '
+    return [f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
             f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}, which is used'
-            for own in found
-            if own.source.log == drive_logs.SMARTCTL and own.number is not None and own.metric in judged
-            and abs(own.number - (judged[own.metric].number or 0)) > APART]
+            for own in found if own.source.log == log and own.number is not None and own.metric in judged
+            and abs(own.number - (judged[own.metric].number or 0)) > apart]
 
 
 def _warranty(found: Sequence[Reading]) -> list[str]:

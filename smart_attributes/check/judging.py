@@ -181,6 +181,8 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
         return _judge_verdict(reading, reading.state, limit)
+    if reading.source.log == drive_logs.RATED:  # the end of a warranty is no failure
+        limit = limit._replace(critical=None)
     origin = limit.critical_origin or limit.warning_origin
     if not _has_levels(limit):
         return Judgement(reading, State.OK, origin=origin, graphed=limit.is_graphed, reason=limit.why)

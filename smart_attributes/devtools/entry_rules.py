@@ -19,7 +19,7 @@ STANDARD_METRICS = frozenset(
     [standard.metric for log in (drive_logs.ATA, drive_logs.NVME, drive_logs.SCSI) for standard in log.values()]
     + [bit.metric for bit in drive_logs.NVME_WARNINGS]
     + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
-       'logged_data_errors', 'logged_interface_errors', 'error_log_count'])
+       'logged_data_errors', 'logged_interface_errors', 'error_log_count', 'rated_written'])
 # Others can look up a fact with a date only if it has these parts, by a key of such facts alone.
 DATED = {'bytes': ('quote', 'read', 'url of its document'), 'effect': ('date', 'severity', 'url of its document')}
 # Matches keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".
@@ -114,7 +114,7 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
                 yield f'layout {name}, {metric.name}: unit {field["unit"]} does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
                 yield f'layout {name}, {metric.name}: unit is missing; say what one count is worth'
-            for place in range(field['offset'], field['offset'] + field['length']):
+            for place in range(field['offset'], field['offset'] + field['length']) if 'share_of' not in field else ():
                 other = taken.setdefault((field.get('row'), place), metric.name)
                 if other != metric.name:
                     yield f'layout {name}, {metric.name}: byte {place} belongs to {other}; correct one of them'

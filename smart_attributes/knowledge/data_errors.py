@@ -57,7 +57,8 @@ def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> 
     """Yield the mistakes in layouts of vendors' logs, and in entries that name one."""
     for name, layout in data.get('layouts', {}).items():
         for field in layout['fields']:
-            end = field['offset'] + field['length']
+            others = (field[key] for key in ('minus', 'share_of') if key in field)
+            end = field['length'] + max(place['offset'] for place in (field, *others))
             why = (f'unknown metric; {nearest_metric(field["metric"], metrics)}' if field['metric'] not in metrics
                    else f'it ends at byte {end}, after the {"row" if "rows" in layout else "page"}'
                    if end > layout.get('rows', 512)

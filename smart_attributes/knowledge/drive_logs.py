@@ -25,6 +25,9 @@ SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
 FARM_LOG = 'FARM log'     # of Seagate disks
 SMARTCTL = 'smartctl'  # source of numbers that it derives with its own database
+RATED = 'the share of rated_written'  # source of the wear of a drive that reports none
+DERIVED = (SMARTCTL, RATED)
+FAR = 20  # percentage points by which computed wear contradicts that of the drive
 
 SECTORS = 0  # the factor is the drive's logical sector size
 ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are really normalized

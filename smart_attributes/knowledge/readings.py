@@ -28,17 +28,17 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
     for reading in (*standard_readings(report, metrics, spec.statistic_units), *vendor_readings(report, spec, metrics),
                     *more):
         by_metric.setdefault(reading.metric, []).append(reading)
+    for reading in tuple(_rated(by_metric, spec, metrics)):
+        by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
-        by_metric[_WEAR] = plausible_wear(by_metric, report.identity.capacity)
+        by_metric[_WEAR] = _near(plausible_wear(by_metric, report.identity.capacity))
     chosen = [reading for metric, same in by_metric.items() for reading in _choose(same, metrics[metric], spec)]
     age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
-    rated = ([Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))]
-             if spec.rated_written else [])
     hidden = drive_logs.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
     if report.errors:
         from . import log_ages  # most drives have none
         chosen = log_ages.with_history(chosen, report, metrics, age)
-    found = (*_own_verdicts(report, spec, age, bool(hidden)), *rated, *chosen)
+    found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
     # An event in the log of such a drive is at least as old as its counter says.
     return (*(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
             *hidden) if hidden else found
@@ -221,11 +221,28 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     usable = [reading for reading in same if reading.number is not None and reading.judged
               and not (reading.source.log == drive_logs.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
     # A number that smartctl derives is used only without a better one from an entry or a log of the drive.
-    candidates = [reading for reading in usable if reading.source.log != drive_logs.SMARTCTL]
+    rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
+    own = [reading for reading in usable if reading.source.log not in drive_logs.DERIVED]
+    candidates = own or rated or ([] if spec.family else usable)
     worst = min if metric.worse == 'low' else max
-    decisive = worst(candidates or ([] if spec.family else usable), key=lambda reading: reading.number or 0,
-                     default=None)
+    decisive = worst(candidates, key=lambda reading: reading.number or 0, default=None)
+    if decisive and metric.name == _WEAR:  # a forecast is better with decimals than with the same number rounded
+        decisive = next((each for each in candidates if each.number is not None and each.number % 1 and
+                         abs(each.number - (decisive.number or 0)) < 1), decisive)
     return [reading if reading is decisive else reading._replace(judged=False) for reading in same]
+
+
+# --- the writes that the warranty covers ---------------------------------------------
+
+def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
+           metrics: Mapping[str, Metric]) -> Iterable[Reading]:
+    """Yield the amount of writes that the warranty covers, and the share of it that was written."""
+    if spec.rated_written:
+        rated, document = spec.rated_written
+        yield Reading('rated_written', rated, 'B', Source(document))
+        written = _largest(by_metric, 'host_written')
+        if written is not None:
+            yield _number(metrics[_WEAR], 100 * written / rated, drive_logs.RATED)
 
 
 # --- wear that age and written bytes contradict --------------------------------------
@@ -253,6 +270,16 @@ def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | N
                 f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with {amount(written, "B")} '
                 f'written, {share:.2g} % of the capacity'))
             for reading in by_metric[_WEAR]]
+
+
+def _near(same: Sequence[Reading]) -> list[Reading]:
+    """Return readings of endurance_used; one of a vendor's log far from the NVMe health log becomes unknown."""
+    own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
+    return [each if own is None or each.number is None or not each.source.definition
+            or abs(each.number - own) <= drive_logs.FAR else
+            each._replace(number=None, judged=False, unknown=(
+                f'{amount(each.number, "%")} contradicts the {amount(own, "%")} of the {drive_logs.NVME_LOG}'))
+            for each in same]
 
 
 def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:

@@ -37,7 +37,7 @@ class Decoded(NamedTuple):
     """A page: its status and its numbers."""
 
     status: int
-    numbers: tuple[tuple[Json, int], ...] = ()  # each with its field in the layout
+    numbers: tuple[tuple[Json, float], ...] = ()  # each with its field in the layout
 
 
 class VendorLog(NamedTuple):
@@ -58,10 +58,25 @@ def decoded(layout: Json, page: bytes) -> Decoded:
         return Decoded(FOREIGN)
     found = []
     for field in layout['fields']:
-        part, start = rows.get(field['row']) if 'row' in field else page, field['offset']
-        if part is not None:
-            found.append((field, int.from_bytes(part[start:start + field['length']], field.get('order', 'little'))))
+        part = rows.get(field['row']) if 'row' in field else page
+        number = _number(field, part) if part is not None else None
+        if number is not None:
+            found.append((field, number))
     return Decoded(READ if found else EMPTY, tuple(found))
+
+
+def _number(field: Json, part: bytes) -> float | None:
+    """Return the number of a field; None if it is a share of something that the drive does not state.
+
+    A drive sets all bits of what it does not count. No valid range includes such a number.
+    """
+    number, *others = (int.from_bytes(part[place['offset']:place['offset'] + field['length']],
+                                      field.get('order', 'little'))
+                       for place in (field, *(field[key] for key in ('minus', 'share_of') if key in field)))
+    counted = [0 if other == 256 ** field['length'] - 1 else other for other in others]
+    if 'minus' in field:
+        return number - counted[0]
+    return number if not counted else 100 * number / counted[0] if counted[0] else None
 
 
 def _is_empty(layout: Json, page: bytes) -> bool:
