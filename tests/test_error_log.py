@@ -49,8 +49,8 @@ def test_a_counter_at_zero_has_no_age():
 @pytest.mark.parametrize(('errors', 'number', 'newest'), [
     ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10), ((error(1001, 'UNC'),), 1, 1001),
     ((error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)), 1, 10),
-    ((error(-100, 'UNC'), error(70, 'IDNF')), 2, 70)],
-    ids=['all', 'old', 'data-errors-only', 'one-of-unknown-age'])
+    ((error(-100, 'UNC'), error(70, 'IDNF')), 2, 70), ((error(20, 'WP'), error(70, 'ABRT')), 1, 20)],
+    ids=['all', 'old', 'data-errors-only', 'one-of-unknown-age', 'of-a-write'])
 @pytest.mark.parametrize('counted', [(), (0,)], ids=['no-counter', 'counter-at-zero'])
 def test_data_errors_in_the_log_of_a_drive_without_a_counter_are_counted_and_dated(errors, number, newest, counted):
     """Many disks have no attribute 187, and none of them is OK by silence."""

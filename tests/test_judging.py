@@ -11,7 +11,7 @@ from smart_attributes.check import drive_notes, fence, judging
 from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
-from smart_attributes.knowledge import drive_database, ranges, thresholds
+from smart_attributes.knowledge import drive_database, drive_logs, ranges, thresholds
 from smart_attributes.knowledge.thresholds import Acknowledgement, DriveLimit, Limit
 from smart_attributes.model import (
     AttributeRow,
@@ -557,7 +557,7 @@ def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(hours, state
     found = judgement_of(verdict_on(report, rules=judging.Rules(now=DAY_0)), 'firmware_advisory')
 
     assert found.state is state
-    assert found.reading == Reading('firmware_advisory', 0, '', Source('acme-manual, erratum 3'), (
+    assert found.reading == Reading('firmware_advisory', 0, '', Source('acme-manual, erratum 3 (2026-05)'), (
         f'firmware 1.0, fixed in 1.1: {words}update the firmware'), state)
 
 
@@ -655,6 +655,27 @@ def test_what_smartctl_complained_of_is_a_note():
     assert [len(note) for note in notes_on(worn(messages=('x' * 900,)))] == [400]
 
 
+@pytest.mark.parametrize(('source', 'number', 'state'), [
+    ('device statistics', 99, State.CRITICAL), (drive_logs.RATED, 99, State.WARNING),
+    (drive_logs.RATED, 250, State.WARNING), (drive_logs.RATED, 80, State.OK)])
+def test_the_end_of_a_warranty_is_never_critical(source, number, state):
+    """It is no failure."""
+    judgement = judging.judge_reading(percent(number, source), Limit('85', '95'), {}, {})
+
+    assert (judgement.state, bool(judgement.critical)) == (state, source != drive_logs.RATED)
+
+
+@pytest.mark.parametrize(('log', 'apart', 'is_noted'), [
+    (drive_logs.RATED, 21, True), (drive_logs.RATED, 20, False), (drive_logs.RATED, -21, True),
+    (drive_logs.SMARTCTL, 6, True), (drive_logs.SMARTCTL, 5, False)])
+def test_computed_wear_far_from_that_of_the_drive_is_a_note(log, apart, is_noted):
+    """The drive's own figure is used."""
+    noted = notes_on(worn(), percent(30, 'log a'), percent(30 + apart, log)._replace(judged=False))
+
+    assert noted == ([f'endurance_used: {30 + apart} % computed by {log}, 30 % from log a, which is used'] if is_noted
+                     else [])
+
+
 @pytest.mark.parametrize(('one', 'other', 'unit', 'is_noted'), [
     (10, 16, '%', True), (10, 15, '%', False), (0, 6, '%', True), (0, 5, '%', False), (10, 16, '', False),
     (10, None, '%', False)])
@@ -693,17 +714,19 @@ def test_what_was_written_counts_only_where_it_is_judged():
     assert notes_on(worn(), *found) == []
 
 
-@pytest.mark.parametrize(('log', 'metric', 'is_noted'), [
-    ('device statistics', 'endurance_used', True), ('device statistics', 'temperature', False),
-    ('SCSI log', 'endurance_used', False)])
-def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, metric, is_noted):
-    """The figure is shown with what is known of its like."""
-    noted = notes_on(worn(), percent(255, log, metric),
-                     spec=WARRANTED._replace(untrusted_statistics=frozenset(('endurance_used',))))
+@pytest.mark.parametrize(('log', 'metric', 'number', 'why', 'told'), [
+    ('device statistics', 'endurance_used', 255, '', ''), ('device statistics', 'temperature', 255, '', None),
+    ('SCSI log', 'endurance_used', 255, '', None),
+    ('device statistics', 'endurance_used', 9, 'look again', '; look again'),
+    ('device statistics', 'endurance_used', 0, 'look again', '')])
+def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, metric, number, why, told):
+    """The figure is shown with what is known of its like, and what it foretells all the same."""
+    noted = notes_on(worn(), percent(number, log, metric),
+                     spec=WARRANTED._replace(untrusted_statistics={'endurance_used': why}))
 
-    words = ('endurance_used: device statistics ignored, because they are known to be wrong for this family '
-             '(reported: 255 %)')
-    assert noted == ([words] if is_noted else [])
+    words = (f'endurance_used: {number} % in the device statistics is not judged, because they are known to be wrong '
+             f'for this family{told}')
+    assert noted == ([] if told is None else [words])
 
 
 # --- growth, and what was accepted ------------------------------------------------

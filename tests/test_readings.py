@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_database import database, row, spec_database
 
-from smart_attributes.knowledge import drive_database
+from smart_attributes.knowledge import drive_database, drive_logs
 from smart_attributes.knowledge.readings import readings
 from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source, State, Statistic
 from smart_attributes.wording import quantity
@@ -510,6 +510,40 @@ def test_the_warranted_amount_is_a_reading_with_its_document():
     assert one(read(drive(), warranted), 'rated_written') == Reading('rated_written', 10**14, 'B',
                                                                      Source('acme-manual, section 3'))
     assert 'rated_written' not in read(drive())
+
+
+WRITTEN = row(241, raw='10000')   # 32 MiB each
+
+
+@pytest.mark.parametrize(('rows', 'expected'), [
+    ([WRITTEN], [(10000 * 2 ** 25 / 10 ** 11, drive_logs.RATED)]), ([], []),
+    ([WRITTEN, row(233, 60)], [(40, 'attribute 233')]),
+    ([WRITTEN, row(233, 255)], [(10000 * 2 ** 25 / 10 ** 11, drive_logs.RATED)]), ([row(241, raw='9000000')], [])],
+    ids=['only written bytes', 'nothing', 'own figure', 'own figure unknown', 'more than ever'])
+def test_wear_is_the_share_of_the_warranted_writes_where_the_drive_has_none(rows, expected):
+    """A drive without a figure of its own, or with one that means nothing."""
+    rated = {'ACME X1-240': {'bytes': 10**13, 'source': 'acme-manual, section 3'}}
+
+    found = read(drive(*rows), lambda entry: entry.update(rated_written=rated))
+
+    assert (judged(found, 'endurance_used') if rows else list(found.get('endurance_used', []))) == expected
+
+
+@pytest.mark.parametrize(('own', 'estimate', 'expected'), [
+    (3, 3.4, (3.4, 'NVMe log 0xC0')), (4, 3.4, (3.4, 'NVMe log 0xC0')), (3, 9.4, (9.4, 'NVMe log 0xC0')),
+    (9, 3.4, (9, drive_logs.NVME_LOG)), (3, 23.4, (3, drive_logs.NVME_LOG)), (60, 3.4, (60, drive_logs.NVME_LOG)),
+    (None, 80.5, (80.5, 'NVMe log 0xC0'))])
+def test_decimals_are_preferred_and_an_estimate_far_away_is_unknown(own, estimate, expected):
+    """The drive's own percentage counts if its estimate of the endurance gives another wear altogether."""
+    shipped = spec_database()
+    report = Report(NVME, nvme={} if own is None else {'percentage_used': own})
+    page = Reading('endurance_used', estimate, '%', Source('NVMe log 0xC0', definition='ocp'))
+
+    found = [each for each in readings(report, drive_database.NO_SPEC, shipped.metrics, [page])
+             if each.metric == 'endurance_used']
+
+    assert [(each.number, str(each.source)) for each in found if each.judged] == [expected]
+    assert any('contradicts' in each.unknown for each in found) is (own is not None and abs(own - estimate) > 20)
 
 
 @pytest.mark.parametrize(

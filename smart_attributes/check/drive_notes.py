@@ -129,7 +129,10 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    return [f'{reading.metric}: device statistics ignored, because they are known to be wrong for this family '
-            f'(reported: {amount(reading.number, reading.unit)})'
+    """Return a note for each device statistic that the entry distrusts; what one above 0 foretells."""
+    return [f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is not judged, because '
+            'they are known to be wrong for this family' +
+            (f'; {spec.untrusted_statistics[reading.metric]}' if reading.number and spec.untrusted_statistics[
+                reading.metric] else '')
             for reading in found if reading.source.log == drive_logs.DEVICE_STATISTICS
             and reading.metric in spec.untrusted_statistics]

@@ -57,5 +57,7 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
 def _version(options: Options) -> int:
     from ..check.rulebook import shipped_database
     database = shipped_database(options.data.config)
-    print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {sys.version.split()[0]}')
+    newest = max((str(each.get('date', '')) for each in database.get('advisories', ())), default='none')
+    print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, newest advisory of {newest}, '
+          f'Python {sys.version.split()[0]}')
     return OK

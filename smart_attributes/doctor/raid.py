@@ -1,4 +1,4 @@
-"""Examine members of redundant arrays for what breaks a rebuild: endless retries, shingled disks, slow links.
+"""Examine members of redundant arrays for what breaks a rebuild: endless retries and shingled disks.
 
 Only `doctor --raid` runs this, as root and by hand: asking for error recovery control writes SMART log E0h.
 """

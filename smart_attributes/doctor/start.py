@@ -18,6 +18,7 @@ from ..errors import UsageError
 from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls
+from ..words import clean
 
 AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -158,7 +159,8 @@ def is_started(answer: Answer) -> bool:
 def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
     """Return the finding for the start of the program. barrier: path that prevents it; None if unknown."""
     if is_started(answer):
-        return found('program-starts', path=path, user=user)
+        version = clean(answer.stdout.decode(errors='replace').partition(' ')[2])
+        return found('program-starts', path=path, user=user, version=version)
     if barrier:
         return found(barrier.code, user=user, path=path, obstacle=barrier.path, mode=f'{barrier.mode:04o}',
                      owner=barrier.owner, package=PACKAGE, whom=barrier.whom)

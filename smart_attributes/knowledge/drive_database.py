@@ -68,7 +68,7 @@ class DriveSpec(NamedTuple):
     names: Mapping[int, str]
     readings: tuple[ReadingSpec, ...]  # within a metric, the first valid one counts
     ignored_thresholds: frozenset[int]
-    untrusted_statistics: frozenset[str]  # metrics whose device statistic is not used for these drives
+    untrusted_statistics: Mapping[str, str]  # metrics whose device statistic is not judged, and what it foretells or ''
     statistic_units: Mapping[str, str]    # of device statistics, by metric, if not the metric's base unit
     is_generic: bool
     is_clock_trusted: bool = True   # the hours in the logs follow the power-on time
@@ -102,7 +102,7 @@ class Candidate(NamedTuple):
 METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
 COMMON = 'ata-common'  # the set that every entry uses last, unless it says "uses_common": false
 SHIPPED = 'attributes.json'
-NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), {}, False)
+NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)
 
 
 class SpecDatabase:
@@ -215,7 +215,9 @@ class SpecDatabase:
             names={number: row['name'] for number, row in rows.items()},
             readings=tuple(specs),
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
-            untrusted_statistics=frozenset(entry.get('untrusted_statistics', ())),
+            untrusted_statistics={**dict.fromkeys(entry.get('untrusted_statistics', ()), ''),
+                                  **{metric: why for name in self.sets_of(entry)
+                                     for metric, why in self._set(name).get('untrusted_statistics', {}).items()}},
             statistic_units={**in_sectors, **entry.get('statistic_units', {})},
             is_generic=bool(entry.get('generic') or entry.get('fallback')),
             is_clock_trusted='clock' not in entry, keeps_farm=bool(entry.get('farm')),
@@ -233,12 +235,13 @@ class SpecDatabase:
         """
         rows: MutableJson = dict(entry.get('attributes', {}))
         for name in self.sets_of(entry):
-            attributes = next((data['sets'][name]['attributes'] for _, data in reversed(self._sources)
-                               if name in data.get('sets', {})), None)
-            if attributes is None:
+            if not self._set(name):
                 raise DataError(f'{source}: {entry["family"]}, uses: unknown set "{name}"')
-            rows.update((number, row) for number, row in attributes.items() if number not in rows)
+            rows.update((number, row) for number, row in self._set(name)['attributes'].items() if number not in rows)
         return {int(number): row for number, row in rows.items() if row is not None}
+
+    def _set(self, name: str) -> Json:
+        return next((data['sets'][name] for _, data in reversed(self._sources) if name in data.get('sets', {})), {})
 
     def sets_of(self, entry: Json) -> Sequence[str]:
         """Return the sets whose attributes apply to an entry, in order of precedence."""
@@ -324,4 +327,5 @@ def span(text: str) -> tuple[int, int]:
 
 def _advisory(data: Json) -> Advisory:
     return Advisory(id=data['id'], effect=data['effect'], action=data['action'], fixed_in=data.get('fixed_in', ''),
-                    hour=data.get('hour'), state=State[data.get('state', 'warning').upper()], source=data['source'])
+                    hour=data.get('hour'), state=State[data.get('state', 'warning').upper()],
+                    source=f'{data["source"]} ({data["date"]})' if 'date' in data else data['source'])

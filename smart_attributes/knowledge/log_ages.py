@@ -1,7 +1,9 @@
 """Read what only few drives or options need from a drive's logs: the age of errors and self-tests, and notes. Pure.
 
 The ATA error log counts every failed command, including commands that the drive does not support (ABRT). Data errors
-are those of the medium: UNC, uncorrectable, and IDNF, sector not found; ICRC is an error of the interface (ACS-4, 6.3).
+are those of the medium: UNC, uncorrectable, IDNF, sector not found, and WP, which is what smartctl calls the bit of UNC
+if the command was a write; ICRC is an error of the interface (ACS-4, 6.3). Of the 31 disks of linuxhw/EnterpriseDrive
+with WP and without UNC and IDNF in their log, 22 have lost sectors; of those with ICRC alone 28 of 349.
 """
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from .drive_database import Metric
 from .drive_logs import SelfTestResult
 
 WIDE = ((1, 0x010), (3, 0x008))   # device statistics of 32 bits, in hours: power-on, spindle motor (ACS-4, 9.5)
-DATA_ERRORS, INTERFACE_ERRORS = frozenset(('UNC', 'IDNF')), frozenset(('ICRC',))
+DATA_ERRORS, INTERFACE_ERRORS = frozenset(('UNC', 'WP', 'IDNF')), frozenset(('ICRC',))
 COUNTED = 'reported_uncorrect'     # the metric that counts data errors
 LOGGED, LOGGED_INTERFACE = 'logged_data_errors', 'logged_interface_errors'
 PENDING = frozenset(('pending', 'offline_uncorrectable'))
