@@ -143,7 +143,9 @@ def failure(argv: list[str], sentence: str) -> str:
     words = f'[{code}] {sentence}' if code else sentence
     if not wants_json(argv):
         # Checkmk takes a backslash with an n for the end of a line.
-        return f'3 "SMART" - {words}'.replace('\\', '/') if wants_checkmk(argv) else f'SMART UNKNOWN - {words}'
+        is_check = not argv or argv[0][:1] == '-'
+        return f'3 "SMART" - {words}'.replace('\\', '/') if wants_checkmk(argv) else (
+            f'SMART UNKNOWN - {words}' if is_check else f'error: {words}')
     import json
 
     from .constants import DOCUMENTS

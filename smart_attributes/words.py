@@ -9,8 +9,14 @@ from __future__ import annotations
 
 import re
 
+from .typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
+TYPED = 0.45  # see difflib: two wrong letters of five
 
 # Printable ASCII except _FOREIGN, with single blanks inside: such strings need no change.
 _HARMLESS = re.compile(r'[]!#%&(-;?-[^_a-{}~]+(?: []!#%&(-;?-[^_a-{}~]+)*').fullmatch
@@ -85,3 +91,16 @@ def coded(text: str) -> str:
     """Return a sentence with its code in front: "[no-drives] no drives to check"; unchanged without a code."""
     code = getattr(text, 'code', '')
     return f'[{code}] {text}' if code and text else text
+
+
+def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
+    """Return "did you mean …?" with the most similar of *words*; '' if none is similar. alike: see difflib."""
+    import difflib  # costs 2 ms
+
+    near = difflib.get_close_matches(word.lower(), words, 1, alike)
+    return f'did you mean {near[0]}?' if near else ''
+
+
+def none_of(word: str, words: Sequence[str]) -> str:
+    """Return the sentence for a word that is none of those that are allowed, with the one that is most like it."""
+    return f'"{word}" is none of {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip('; ')

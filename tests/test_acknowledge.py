@@ -121,7 +121,7 @@ def test_a_day_that_is_past_accepts_nothing(machine):
     """It would be said to be acknowledged, and alarm on."""
     done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-19')
 
-    assert done.text == ('SMART UNKNOWN - [usage-error] --until 2026-11-19 is in the past; give the last day on '
+    assert done.text == ('error: [usage-error] --until 2026-11-19 is in the past; give the last day on '
                          'which the value is accepted\n')
 
 
@@ -387,7 +387,7 @@ def test_a_full_disk_leaves_the_file_whole(machine):
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
     said = texts([start(machine.words(), '-d', '/dev/sda', 'reallocated', *WHY, preexec_fn=small)])
 
-    assert 'SMART UNKNOWN' in said[0] and 'File too large' in said[0]
+    assert 'error: ' in said[0] and 'File too large' in said[0]
     assert (file.read_bytes(), sorted(os.listdir(machine.config))) == (before, files)
 
 
@@ -504,7 +504,7 @@ def test_a_growth_that_is_acknowledged_is_counted(machine):
 def test_help_names_the_limits_that_the_program_holds():
     """Nobody should learn them from a refusal."""
     from smart_attributes.commands import acknowledge
-    text = ' '.join(run('acknowledge', '--help').text.split())
+    text = ' '.join(run('acknowledge', '--help-all').text.split())
 
     assert f'reason, {acknowledge.LEAST_WHY} characters or more' in text
     assert f'wait longer than {acknowledge.PATIENCE:g} seconds' in text

@@ -56,7 +56,7 @@ def test_a_new_command_is_in_the_help(added, capsys):
     """In that of the check, with its sentence, and in its own, with its options and its example."""
     assert main.run(['--help']) == 0
     of_check = capsys.readouterr().out
-    assert main.run([added.name, '--help']) == 0
+    assert main.run([added.name, '--help-all']) == 0
     own = capsys.readouterr().out
 
     assert re.search('^  count +count the drives of this machine$', of_check, re.MULTILINE)
@@ -107,7 +107,7 @@ def test_every_value_of_a_command_has_its_option():
     """And every option has a field that takes its value."""
     shared = {*Options._fields, *(field for group in GROUPS.values() for field in group._fields)}
     for each in table.commands():
-        asked = {action.dest for action in table.parser(each)._actions} - {'help'}
+        asked = {action.dest for action in table.parser(each)._actions} - {'help', 'help_all'}
         own = set(each.values._fields if each.values else ())
 
         assert (own - asked, asked - own - shared) == (set(), set()), each.name

@@ -22,14 +22,19 @@ options:
   --name NAME
 
 output and help:
+{2}  -h, --help     print this help and exit
+  --help-all     print this help with all options and exit
+
+{3}{1}example:
+  count
+{4}'''
+NAMED = '''\
   --label NAME   name drives by device, by-id, serial or wwn; list also uses it for -d (default: device)
   --hide-serial  omit serial numbers, except in device names and in names made by --label
+'''
+FIRST = '''\
   -v, --verbose  print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output
   -V, --version  print versions and exit
-  -h, --help     print this help and exit
-
-{1}example:
-  count
 '''
 OTHERS = '''\
 other commands (for their options: check_smart_attributes COMMAND --help):
@@ -47,7 +52,7 @@ class CountOptions(NamedTuple):
 
 
 def command(name: str = 'count', values: Any = CountOptions, takes_old_options: bool = False) -> Command:
-    return Command(name, 'Count the drives.', '[options]', 'example:\n  count', (
+    return Command(name, 'Count the drives.', '[options]', 'example:\n  count\n\nIt counts.', (
         groups.GROUPS['NAMING'], groups.GROUPS['COMMON']), (
         groups.option('--twice', action='store_true',
                       help='count each drive twice, as some do, and once more '
@@ -61,15 +66,20 @@ def parsed(*words: str, **record: Any) -> Options:
     return parsers.parse(made, parsers.parser(made), words)
 
 
-def shown(others: Any = ()) -> str:
+def shown(others: Any = (), is_whole: bool = False) -> str:
     """Return the help; its heading was another word before Python 3.10."""
     made = parsers.parser(command(), (lambda: others) if others else None)
+    if is_whole:
+        made.rare.clear()
     return made.format_help().replace('optional arguments:', 'options:')
 
 
 def test_the_help_of_a_command_has_its_sentence_its_options_and_its_example():
     """120 columns wide, whatever the terminal."""
-    assert shown() == HELP.format(' count', '')
+    short = shown()
+    assert 'count each drive twice' in short and '--name NAME' in short and '--label' not in short
+    assert '\n4 more options: check_smart_attributes count --help-all\n\nexample:\n  count\n' in short
+    assert shown(is_whole=True) == HELP.format(' count', '', NAMED + FIRST, '', '\nIt counts.\n')
 
 
 def test_the_help_has_no_color(monkeypatch):
@@ -81,7 +91,8 @@ def test_the_help_has_no_color(monkeypatch):
 
 def test_the_help_of_the_command_without_a_name_lists_the_others():
     """Below each other, by the longest name."""
-    assert shown([command(), command('list')._replace(summary='List /dev/sdX.')]) == HELP.format('', OTHERS)
+    assert shown([command(), command('list')._replace(summary='List /dev/sdX.')]) == HELP.format(
+        '', OTHERS, FIRST, '2 more options: check_smart_attributes --help-all\n\n', '')
 
 
 def test_values_go_into_the_groups_that_take_them():
@@ -103,7 +114,7 @@ def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatc
 @pytest.mark.parametrize('words, sentence', [
     pytest.param(['--twice', 'sda', 'sdb'], 'unrecognized arguments: sda sdb', id='words'),
     pytest.param(['--three'], 'unrecognized arguments: --three', id='option'),
-    pytest.param(['--label', 'colour'], "argument --label: invalid choice: 'colour'", id='choice'),
+    pytest.param(['--label', 'colour'], 'argument --label: "colour" is none of device, by-id', id='choice'),
     pytest.param(['--name'], 'argument --name: expected one argument', id='no-value')])
 def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
     """Not the exit status 2 of argparse, which would be CRITICAL."""
@@ -114,7 +125,7 @@ def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
     assert str(error.value).endswith('; check_smart_attributes count --help lists the options')
 
 
-@pytest.mark.parametrize('word', ['-h', '--help', '--hel'])
+@pytest.mark.parametrize('word', ['--help-all', '--help-a'])
 @pytest.mark.parametrize('is_old', [True, False])
 def test_help_shows_the_options_of_version_1_6_where_they_are_taken(word, is_old, capsys):
     with pytest.raises(SystemExit) as leaving:

@@ -601,7 +601,7 @@ def test_bug_21_nothing_but_the_result_is_printed(intel, tmp_path):
     old = database(tmp_path / 'db.json', Mine=entry({'5': ['', ''], '9': [0, 1]}, ['5']))
 
     assert check(intel, '-d', '/dev/sda', '-dbj', old).first_line.startswith('SMART ')
-    assert re.search('--ssdonly +skip hard disks', run('--help').text)
+    assert re.search('--ssdonly +skip hard disks', run('--help-all').text)
 
 
 # --- the parts ------------------------------------------------------------------------------------

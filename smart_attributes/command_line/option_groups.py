@@ -9,7 +9,8 @@ from .. import constants, files
 from ..constants import DAY, ENDINGS, HOUR, LETTERS
 from ..model import State
 from ..typed import TYPE_CHECKING
-from .options import FORMATS, LABELS, STATE_WORDS, USER, OptionGroup
+from ..words import none_of
+from .options import FORMATS, LABELS, STATE_WORDS, USER, HelpAll, OptionGroup
 
 if TYPE_CHECKING:
     from typing import Any
@@ -38,7 +39,7 @@ def _metric_range(text: str) -> tuple[str, str]:
 def state(text: str) -> State:
     """Return the state that a word names, in capitals or not. Raises ArgumentTypeError."""
     if text.lower() not in STATE_WORDS:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a state; choose from {", ".join(STATE_WORDS)}')
+        raise argparse.ArgumentTypeError(none_of(text, STATE_WORDS))
     return State[text.upper()]
 
 
@@ -90,7 +91,7 @@ _attribute = _number('attribute number', 1, 255, int)
 
 
 # --- groups --------------------------------------------------------------------
-# The help of a check has at most 80 lines, two screens: one line for most options.
+# --help of a check has at most 40 lines, one screen; "short" names the options in it.
 
 # Values that begin with @ in option_groups.json: functions above, and constants.
 VALUES: Mapping[str, Any] = {
@@ -98,7 +99,8 @@ VALUES: Mapping[str, Any] = {
     '@max_output': max_output, '@count': _count, '@expected': expected, '@attribute': _attribute, '@ending': _ending,
     '@ok': State.OK, '@warning': State.WARNING, '@critical': State.CRITICAL, '@labels': LABELS, '@formats': FORMATS,
     '@timeout': constants.TIMEOUT, '@drive_timeout': constants.DRIVE_TIMEOUT, '@parallel': constants.PARALLEL,
-    '@smartctl': constants.SMARTCTL, '@output_limit': constants.OUTPUT_LIMIT, '@config': files.CONFIG, '@user': USER}
+    '@help_all': HelpAll, '@smartctl': constants.SMARTCTL, '@output_limit': constants.OUTPUT_LIMIT,
+    '@config': files.CONFIG, '@user': USER}
 
 
 def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ...]:
@@ -109,5 +111,5 @@ def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ..
 
 
 # By name. Most are shared by commands; those of Icinga, of a ledger and of the output are of fleet alone.
-GROUPS = {name: OptionGroup(each['title'], options(each['options'])) for name, each in json.loads(
+GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in json.loads(
     files.content(f'{files.PROGRAM}/command_line/option_groups.json', constants.LARGEST_SMALL_FILE)).items()}

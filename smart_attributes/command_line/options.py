@@ -12,6 +12,7 @@ from ..errors import UsageError
 from ..files import CONFIG
 from ..model import HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import TYPED, nearest, none_of
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -115,11 +116,14 @@ class CheckOptions(NamedTuple):
 class OptionGroup(NamedTuple):
     """Options under one heading of the help; groups with the same heading are shown as one.
 
-    title: '' for the options without a heading.
+    title: '' for the options without a heading. short: the options that --help shows; first: those that --help of the
+    default command shows as well. --help-all shows all.
     """
 
     title: str
     options: tuple[Option, ...]
+    short: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
 
 
 class Command(NamedTuple):
@@ -143,17 +147,37 @@ class Parser(argparse.ArgumentParser):
 
     color: bool  # of Python 3.14
     others: Callable[[], Sequence[Command]] | None = None  # returns further commands that the help lists
+    rare: list[argparse.Action]     # the options that only --help-all shows
 
     def format_help(self) -> str:
-        listed, own = _listed(self.others() if self.others else ()), self.epilog or ''
-        self.epilog = f'{listed}{own}'
-        try:
-            return super().format_help()
-        finally:
-            self.epilog = own
+        own, more = self.epilog or '', ''
+        if self.rare:
+            own = own.partition('\n\n')[0]   # the examples
+            more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
+        self.epilog = f'{more}{_listed(self.others() if self.others else ())}{own}'
+        for each in self.rare:
+            each.help = argparse.SUPPRESS
+        return super().format_help()
+
+    def unknown(self, words: Sequence[str]) -> NoReturn:
+        """Raise UsageError for words that are no options, with the option or command that the first is most like."""
+        known = [*self._option_string_actions, *(each.name for each in (self.others() if self.others else ()))]
+        self.error(f'unrecognized arguments: {" ".join(words)}; {nearest(words[0], known, TYPED)}'.rstrip('; '))
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, none_of(value, tuple(action.choices)))
+
+
+class HelpAll(argparse._HelpAction):
+    """The option --help-all."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> None:
+        parser.rare.clear()  # type: ignore[attr-defined]
+        super().__call__(parser, *rest)
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -184,15 +208,15 @@ def parser(command: Command, others: Callable[[], Sequence[Command]] | None = No
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
                   epilog=command.epilog, usage=f'%(prog)s {command.usage}', formatter_class=Help,
                   add_help=False)
-    made.others = others
+    made.others, made.rare = others, []
     made.color = False  # Python 3.14 colors headings alone, and with FORCE_COLOR even in a pipe
     places: dict[str, Any] = {'': made}
-    for title, options in (*command.groups, ('', command.options)):
+    for title, options, short, first in (*command.groups, OptionGroup('', command.options)):
         if title not in places:
             places[title] = made.add_argument_group(title)
-        place = places[title]
         for spellings, arguments in options:
-            place.add_argument(*spellings, **arguments)
+            action = places[title].add_argument(*spellings, **arguments)
+            made.rare += [action] if title and spellings[0] not in (*short, *(first if others else ())) else []
     return made
 
 
@@ -220,7 +244,7 @@ def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
         values, rest = _parsed(parser, [command_line.spelt(word, parser) for word in words])
         before = command_line.taken_out(values, rest, parser)
     if rest and before is None:
-        parser.error(f'unrecognized arguments: {" ".join(rest)}')
+        parser.unknown(rest)
     groups = {field: _taken(values, kind) for field, kind in GROUPS.items()}
     groups['history'] = groups['history']._replace(access=command.history)
     own = _taken(values, command.values) if command.values else None
@@ -233,8 +257,8 @@ def _taken(values: dict[str, Any], kind: Any) -> Any:
 
 
 def _is_plain(word: str, parser: Parser) -> bool:
-    """Return whether a word can be parsed without the spellings, options and help of version 1.6."""
-    return word[:1] != '-' or (word.partition('=')[0] in parser._option_string_actions and word not in ('-h', '--help'))
+    """Return whether a word can be parsed without the spellings and options of version 1.6."""
+    return word[:1] != '-' or (word.partition('=')[0] in parser._option_string_actions and word != '--help-all')
 
 
 def _parsed(parser: Parser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

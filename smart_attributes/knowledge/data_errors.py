@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from ..errors import FormulaError, UsageError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..words import nearest
 from . import decode, drive_logs, ranges, regular_expressions, shipped_data
 from .thresholds import LEVELS, rank, several
 
@@ -210,14 +211,6 @@ _WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_
           'critical_comp_temperature_time': 'critical_temperature_time',
           'elements_in_grown_defect_list': 'reallocated', 'current_drive_temperature': 'temperature',
           'percentage_used_endurance_indicator': 'endurance_used', 'overall_health': 'smart_status'}
-
-
-def nearest(word: str, words: Collection[str]) -> str:
-    """Return "did you mean …?" with the most similar of *words*; '' if none is similar."""
-    import difflib
-
-    near = difflib.get_close_matches(word, words, 1)
-    return f'did you mean {near[0]}?' if near else ''
 
 
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:

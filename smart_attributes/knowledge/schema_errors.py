@@ -9,7 +9,8 @@ from typing import Any
 from ..constants import MOST_ERRORS
 from ..errors import DataError
 from ..typed import Json
-from .data_errors import nearest, nearest_metric
+from ..words import nearest
+from .data_errors import nearest_metric
 from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
 
 

@@ -33,7 +33,7 @@ HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', 
                   '--json')
 # Options that may forbid reading a drive, change the meaning, or start no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
-            '-V', '--version', '-h', '--help')
+            '-V', '--version', '-h', '--help', '--help-all')
 
 FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, JOBS, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
 # A limits file without these words does not protect any drive from being read; an escape may hide letters.
