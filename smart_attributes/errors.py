@@ -6,10 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
+from .typed import Any, NamedTuple
 
 
 class Coded(str):

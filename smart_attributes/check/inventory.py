@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import alarm
+from ..command_line.options import Options
 from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
@@ -11,7 +12,6 @@ from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..command_line.options import Options
     from .drive_tracking import Whereabouts
     from .history_access import Remembered
     from .reads import Reads

@@ -8,7 +8,7 @@ from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, when_quiet
-from ..model import Device, Judgement, Reading, Report, State, Verdict, worst
+from ..model import Device, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes
@@ -17,7 +17,6 @@ from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 if TYPE_CHECKING:
     from ..history.past import Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
-    from ..model import Risk
 
     RiskOf = Callable[[Sequence[Judgement], State, str, Sequence[str]], Risk | None]
 

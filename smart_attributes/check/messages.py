@@ -3,22 +3,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..command_line.options import Options
 from ..errors import Coded
 from ..knowledge.thresholds import GONE
-from ..model import Report, State
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Identity, Report, State, Verdict
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 from . import inventory
-from .rulebook import day
+from .rulebook import Judge, day
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ..command_line.options import Options
-    from ..model import Identity, Verdict
     from .history_access import Remembered
     from .inventory import Inventory
     from .reads import Reads
-    from .rulebook import Judge
 
     Demand = tuple[State, Coded]
 

@@ -6,19 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 
 from .. import alarm
+from ..command_line.options import Options
 from ..errors import Coded, DriveNotReached
-from ..model import Identity, Read
+from ..model import Answer, Device, Identity, Read
 from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..reading.processes import Runner
+from ..typed import NamedTuple
 from .rulebook import Site, site_of, today
 
-if TYPE_CHECKING:
-    from ..command_line.options import Options
-    from ..model import Answer, Device
-    from ..reading.processes import Runner
-
-    Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
+Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
 
 
 class Listener:

@@ -13,7 +13,7 @@ from .. import alarm
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, DataError, UsageError
 from ..files import CONFIG, is_there
-from ..model import Identity, Report, State, Verdict
+from ..model import Identity, Judgement, Report, Risk, State, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, visible
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import SpecDatabase
     from ..knowledge.site_file import SiteFile
     from ..knowledge.thresholds import Thresholds
-    from ..model import Judgement, Risk
     from ..v1_6.second_opinion import OldFiles
     from .judging import Rules
 

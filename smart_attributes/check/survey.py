@@ -11,6 +11,7 @@ from .. import alarm
 from ..command_line.options import Options
 from ..errors import Coded
 from ..model import Lately, Read, State, Verdict
+from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import inventory, messages, reads
 from .history_access import Remembered
@@ -18,7 +19,6 @@ from .rulebook import Judge, judge_of, site_of
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from ..reading.processes import Runner
     from ..redundancy.replacement import Machine
     from .drive_tracking import Whereabouts
     from .reads import Watch

@@ -9,22 +9,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .. import alarm
+from ..command_line.options import Options
 from ..errors import DataError, DriveError, SmartError
-from ..model import Device, Read, Report, Verdict
+from ..model import Answer, Device, Read, Report, Verdict
+from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 from . import fence
 from .history_access import Remembered, remembered
-from .inventory import described
+from .inventory import Inventory, described
 from .reads import Listener
 from .rulebook import Judge
 
 if TYPE_CHECKING:
-    from ..command_line.options import Options
     from ..history.past import Past
-    from ..model import Answer
-    from ..reading.processes import Runner
     from .further_logs import FurtherLogs
-    from .inventory import Inventory
 
 
 class Verdicts(Listener):

@@ -3,10 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from ..typed import Json
+from ..typed import Json, NamedTuple
 
 
 class TriageOptions(NamedTuple):

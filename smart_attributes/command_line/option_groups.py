@@ -8,14 +8,8 @@ from collections.abc import Callable, Mapping
 from .. import constants, files
 from ..constants import DAY, ENDINGS, HOUR, LETTERS
 from ..model import State
-from ..typed import TYPE_CHECKING
-from .options import FORMATS, LABELS, STATE_WORDS, USER, OptionGroup
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..typed import Json
-    from .options import Option
+from ..typed import Any, Json
+from .options import FORMATS, LABELS, STATE_WORDS, USER, Option, OptionGroup
 
 
 def option(*spellings: str, **arguments: Any) -> Option:

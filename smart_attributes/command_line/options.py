@@ -11,14 +11,14 @@ from ..constants import DAY, HOUR, OUTPUT_LIMIT
 from ..errors import UsageError
 from ..files import CONFIG
 from ..model import HowRead, State
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here
 
-    Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
+Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
 
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person

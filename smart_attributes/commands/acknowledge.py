@@ -27,14 +27,11 @@ from ..knowledge.thresholds import GONE, Acknowledgement
 from ..model import Judgement, State, Verdict
 from ..reading import processes
 from ..reading.identity import is_same_drive
-from ..typed import TYPE_CHECKING
+from ..typed import Json
 from ..wording import amount
 from ..words import clean, sentence
 from ..work.statements import finding
 from . import person
-
-if TYPE_CHECKING:
-    from ..typed import Json
 
 REMOVED = 'the drive was removed'
 LEAST_WHY = 8      # characters, as in the schema of limits

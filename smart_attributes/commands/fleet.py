@@ -23,13 +23,13 @@ from ..fleet.table import Kept
 from ..model import Device, Identity, State, Verdict
 from ..output.json_document import document, note
 from ..output.packed_document import Packer
+from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
 from . import person
 
 if TYPE_CHECKING:
     from ..fleet.icinga import Icinga
-    from ..reading.processes import Runner
 
 COMMA = ',\n'
 CARDS = 6              # per recommended action: the plan follows below, and the table has all drives

@@ -14,13 +14,7 @@ from ..command_line import command_options as own
 from ..command_line import option_groups as groups
 from ..command_line.options import Command
 from ..constants import LARGEST_SMALL_FILE
-from ..typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..typed import Json
-
+from ..typed import Any, Json
 
 # --- the forms of triage's document: each is a function of the document, and an option of triage ----
 

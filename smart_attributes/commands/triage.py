@@ -10,14 +10,13 @@ from ..check.survey import Survey
 from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
 from ..errors import Coded
+from ..model import Item
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Json, MutableJson
 from ..words import sentence
 from . import person, smartd_import
 
 if TYPE_CHECKING:
-    from ..model import Item
-    from ..typed import Json, MutableJson
     from ..work.plan import Task
 
 

@@ -32,11 +32,9 @@ from .. import files, state_directory, trust
 from ..constants import LARGEST_SMALL_FILE
 from ..errors import HistoryUnusable
 from ..model import Identity
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from .drive_records import DrivePlace, Record, moment
-
-if TYPE_CHECKING:
-    from .rows import Head
+from .rows import Head
 
 FILE = 'history.sqlite'
 ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk

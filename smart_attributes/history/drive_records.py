@@ -12,12 +12,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 
 from ..constants import DAY
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Identity
+from ..typed import NamedTuple
 
-if TYPE_CHECKING:
-    from ..model import Identity
-
-    SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
+SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
 
 LATEST = 2 ** 36   # the year 4147: a larger number is not a time
 NAMELESS = ('has no serial number or WWN of its own; the history does not store it, so its increases do not alert')

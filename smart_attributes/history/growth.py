@@ -15,17 +15,11 @@ from itertools import accumulate, zip_longest
 
 from ..constants import HOUR, LETTERS
 from ..errors import Coded, DataError
-from ..model import State
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..model import Reading, State
+from ..typed import Any, Json, NamedTuple
 from ..wording import amount, duration, plain
 from ..words import clean
-from .series import CHANGE, pace
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..model import Reading
-    from .series import History
+from .series import CHANGE, History, pace
 
 WORN = 100.0          # per cent
 _BEYOND = 1.2         # how much larger than its noise a change of a level must be

@@ -14,19 +14,13 @@ from .. import files
 from ..constants import DAY, LARGEST_OLD_LOG
 from ..errors import HistoryUnusable
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile
-from ..typed import TYPE_CHECKING
+from ..typed import T
 from ..wording import listed, plural
 from ..words import clean
 from . import directory, drive_records, rows
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from .directory import Commits, HistoryFolder
-    from .drive_records import DrivePlace, Record
-    from .rows import Head
-
-    T = TypeVar('T')
+from .directory import Commits, HistoryFolder
+from .drive_records import DrivePlace, Record
+from .rows import Head
 
 SHOWN = 7 * DAY
 # Why the old file is not used any more; never in SQLite's words, which would quote its content.

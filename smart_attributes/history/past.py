@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import DAY, HOUR, MONTH
 from ..errors import Coded
+from ..model import Reading
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import amount
 from ..words import clean
 from . import series
-from .series import Key, Observation
+from .series import History, Key, Observation
 
 if TYPE_CHECKING:
-    from ..model import Reading
     from .growth import GrowthAlert
-    from .series import History
 
 _RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
 # By how much a counter has to fall: base units, and share of its number. Steps of 1 % in endurance_used are rounding.

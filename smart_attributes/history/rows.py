@@ -13,19 +13,13 @@ from itertools import chain
 
 from ..constants import HIGHEST_PERCENTAGE, HIGHEST_STORED
 from ..model import Identity
-from ..sqlite_file import checksum
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..sqlite_file import SqliteFile, checksum
+from ..typed import Any, NamedTuple
 from . import series
 from .drive_records import LATEST, DrivePlace, Record, moment
-from .series import History, Key, Point
+from .series import History, Key, Observation, Point
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..sqlite_file import SqliteFile
-    from .series import Observation
-
-    AllStored = Mapping[Key, 'Stored']
+AllStored = Mapping[Key, 'Stored']
 
 NO_SERIES = checksum([])   # of a drive that has no number to store
 _FEW = 8

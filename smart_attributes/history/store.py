@@ -11,22 +11,15 @@ from contextlib import suppress
 from .. import files
 from ..constants import DAY, MONTH, MOST_DRIVES
 from ..errors import HistoryUnusable
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Identity
+from ..state_directory import StateDirectory
+from ..typed import NamedTuple, T
 from . import directory, drive_records, rows, series
 from .database import BUDGET, Database
-from .drive_records import updated
-from .series import LATELY
+from .drive_records import DrivePlace, Match, Record, SameDrive, Scope, updated
+from .series import LATELY, History, Key, Observation, Point
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from ..model import Identity
-    from ..state_directory import StateDirectory
-    from .drive_records import DrivePlace, Match, Record, SameDrive, Scope
-    from .series import History, Key, Observation, Point
-
-    Histories = Mapping[Key, History]
-    T = TypeVar('T')
+Histories = Mapping[Key, History]
 
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when a log of another program about it was imported

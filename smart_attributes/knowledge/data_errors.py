@@ -10,14 +10,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from ..errors import FormulaError, UsageError
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import Any, Json, NamedTuple
 from . import decode, drive_logs, ranges, regular_expressions, shipped_data
 from .thresholds import LEVELS, rank, several
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    Path = tuple[str | int, ...]
+Path = tuple[Any, ...]   # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 _DRIVES_OWN = 'threshold'  # what a limit may refer to, in addition to metrics

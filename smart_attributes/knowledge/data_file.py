@@ -16,13 +16,11 @@ from functools import lru_cache
 from .. import files, trust
 from ..constants import LARGEST_FILE, LONGEST_NUMBER
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, Json, MutableJson
+from ..typed import TYPE_CHECKING, Any, Json, MutableJson
 from . import shipped_data
 from .shipped_data import reason
 
 if TYPE_CHECKING:
-    from typing import Any
-
     Path = Sequence[str | int]
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 

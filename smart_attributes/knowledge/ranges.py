@@ -12,11 +12,9 @@ from types import ModuleType
 
 from ..constants import LETTERS, LONGEST_BOUND, LONGEST_RANGE
 from ..errors import Coded, UsageError
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from nagiosplugin import Range
 
 NAGIOSPLUGIN = 'nagiosplugin'

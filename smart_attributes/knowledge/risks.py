@@ -11,11 +11,10 @@ from functools import lru_cache
 
 from ..constants import DAY
 from ..model import Judgement, Risk, State
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import Json, NamedTuple
 from . import shipped_data
 
-if TYPE_CHECKING:
-    Key = tuple[str, str, float, int]   # metric, form, lower end of the band, days at which the time ends
+Key = tuple[str, str, float, int]   # metric, form, lower end of the band, days at which the time ends
 
 FILE = 'thresholds/risk.json'
 LEVEL, RISE = 'level', 'rise'

@@ -8,13 +8,11 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from . import data_file
 from .data_file import definition, is_fitting, schema
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from .data_errors import Mistake
 
 SHOWN = 10  # mistakes of one file that are reported; validate reports all

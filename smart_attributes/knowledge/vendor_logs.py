@@ -8,15 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from ..constants import DAY
 from ..errors import Coded
-from ..model import Reading, Source
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..model import Identity, Reading, Report, Source
+from ..typed import Json, NamedTuple
 from ..words import clean
 from . import decode
-from .drive_database import is_inside
-
-if TYPE_CHECKING:
-    from ..model import Identity, Report
-    from .drive_database import Metric
+from .drive_database import Metric, is_inside
 
 PAGE = 512                   # bytes of a page
 ROW_ID = 0                   # where a row of a table has its number

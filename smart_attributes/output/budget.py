@@ -10,13 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from ..knowledge import severity
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..knowledge.drive_database import Metric
+from ..model import Verdict
+from ..typed import NamedTuple
 from ..wording import listed, plain
 from . import perfdata
-
-if TYPE_CHECKING:
-    from ..knowledge.drive_database import Metric
-    from ..model import Verdict
 
 LEFT_OUT = '... '
 WHY = 'left out to stay within'

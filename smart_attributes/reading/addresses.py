@@ -11,19 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
+from re import Pattern
 
 from ..constants import LONGEST_PATH, MOST_SLOTS
 from ..errors import UsageError
 from ..model import Device, Identity
-from ..typed import TYPE_CHECKING
 from ..words import clean
-from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, base, is_raid
-
-if TYPE_CHECKING:
-    from re import Pattern
-
-    from .device_types import DeviceType
-
+from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceType, base, is_raid
 
 # One slot, "0-7", or "[0-7,16]"; a list without brackets is unambiguous if the type takes one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'

@@ -13,10 +13,10 @@ from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
 from .device_types import base, is_raid
+from .processes import Runner
 
 if TYPE_CHECKING:
     from ..model import Outcome, Report
-    from .processes import Runner
     from .scans import Scan
     from .smartctl_calls import Command
 

@@ -18,11 +18,11 @@ from ..model import HowRead
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import literally
 from . import device_types, nvme_log, smartctl_calls
+from .processes import Runner
 
 if TYPE_CHECKING:
     from .device_types import DeviceType
     from .machine import DeviceList, Plan
-    from .processes import Runner
     from .smartctl_calls import Command
 
     Drives = Callable[[], tuple[DeviceList, Sequence[Plan]]]  # which drives there are, and how each is read

@@ -17,15 +17,12 @@ from itertools import islice
 from ..constants import LARGEST_SYSTEM_FILE, MOST_DRIVES
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS, base, controller, is_raid
-from .drive_locks import Earlier, drive_name, earlier_in, type_and_path
+from .drive_locks import Earlier, Waiting, drive_name, earlier_in, type_and_path
 from .processes import Runner
 from .smartctl_calls import ENVIRONMENT, is_ours
-
-if TYPE_CHECKING:
-    from .drive_locks import Waiting
 
 ROOT = '/'  # the folder used as /, for the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take

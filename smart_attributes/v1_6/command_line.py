@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import Coded, DataError, UsageError
 from ..files import is_there
+from ..model import Device, Read
 from ..reading.addresses import parse
 from ..reading.machine import DeviceList
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
-    from ..model import Device, Read
     from .files import OldFile
     from .second_opinion import OldFiles
 
