@@ -12,6 +12,7 @@ from contextlib import suppress
 from ..errors import FormulaError, UsageError
 from ..typed import Any, Json, NamedTuple
 from . import decode, drive_logs, ranges, regular_expressions, shipped_data
+from .data_file import mistakes
 from .thresholds import LEVELS, rank, several
 
 Path = tuple[Any, ...]   # keys and indexes
@@ -200,12 +201,6 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
 
 KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
 SHORTEST = 3     # letters of a part of a name, such as "wear" or "hot"
-# Terms in smartctl's text that are missing from its JSON. Source: smartmontools, nvmeprint.cpp and scsiprint.cpp.
-_WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_log_entries': 'error_log_count',
-          'warning_comp_temperature_time': 'over_temperature_time',
-          'critical_comp_temperature_time': 'critical_temperature_time',
-          'elements_in_grown_defect_list': 'reallocated', 'current_drive_temperature': 'temperature',
-          'percentage_used_endurance_indicator': 'endurance_used', 'overall_health': 'smart_status'}
 
 
 def nearest(word: str, words: Collection[str]) -> str:
@@ -261,4 +256,4 @@ def _names() -> Mapping[str, str]:
     names = {name: metrics.most_common(1)[0][0] for name, metrics in counts.items() if metrics}
     for log in (drive_logs.NVME, drive_logs.SCSI):
         names.update((_plain(name), standard.metric) for name, standard in log.items())
-    return {**names, **_WORDS}
+    return {**names, **mistakes()['metrics']}
