@@ -70,7 +70,7 @@ def gone(run: Run) -> Iterable[Demand]:
         run.drives.whereabouts, run.options.naming.hide_serial, is_accepted)]
 
 
-def messages(run: Run) -> dict[str, tuple[Any, ...]]:
+def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind, which is a field of a survey, in the order of the output."""
     history, required = run.history, run.options.history.history_required
     has_own_state = history.trouble and required is not None   # the history cannot be used, and that has its own state

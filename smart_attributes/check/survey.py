@@ -71,8 +71,7 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
 
 def described(run: messages.Run) -> Survey:
     """Return the survey of a run."""
-    said = messages.messages(run)
     return Survey(
         verdicts=tuple(run.verdicts), reads=run.drives.reads, judge=run.judge, history=run.history,
-        whereabouts=run.drives.whereabouts, failures=said['failures'], faults=said['faults'], remarks=said['remarks'],
-        demands=said['demands'], notes=said['notes'], nobody=inventory.nobody(run.read, run.drives, run.options))
+        whereabouts=run.drives.whereabouts, nobody=inventory.nobody(run.read, run.drives, run.options),
+        **messages.messages(run))

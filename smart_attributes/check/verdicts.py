@@ -152,17 +152,12 @@ def _judged_alone(read: Read, judge: Judge, past: Past | None) -> Verdict:
         return _unreadable(read, read.outcome, judge)
     from . import judging
     own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
-    return _beside_1_6(own, read.outcome, judge)
+    if judge.old is None:
+        return own
+    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
+    return judge.old.joined(own, read.outcome, judge.database, exceptions.ignored_attributes
+                            | judge.rules.ignored_attributes, judge.rules.ignored_metrics)
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
     return fence.unreadable(read.device, error, judge.rules.asleep, read.identity)
-
-
-def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
-    """Return a verdict together with that of files of version 1.6, if any are given."""
-    if judge.old is None:
-        return own
-    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
-    return judge.old.joined(own, report, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
-                            judge.rules.ignored_metrics)

@@ -52,20 +52,17 @@ def run(options: Options, runner: processes.Runner) -> int:
         ended, before = withdraw(config, own.withdraw)
         return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
-    new, refused = _of_values(options, runner, common) if not own.removed else accepted_as_gone(
-        own.removed, history_answers.serials(remembered(options)), common)
+    if own.removed:
+        new, refused = accepted_as_gone(own.removed, history_answers.serials(remembered(options)), common)
+    else:
+        found = survey(options, runner)
+        if not found.verdicts:
+            raise UsageError(found.nobody[1])
+        new, refused = acceptable(found.verdicts, options.which.metrics, common)
     mistakes = accept(config, new).mistakes if new else ()
     lines = [*(f'acknowledged: {line(each)}' for each in new), *(f'not acknowledged: {words}' for words in refused)]
     return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
                   PARTLY if new and refused else UNKNOWN if refused else OK)
-
-
-def _of_values(options: Options, runner: processes.Runner,
-               common: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
-    found = survey(options, runner)
-    if not found.verdicts:
-        raise UsageError(found.nobody[1])
-    return acceptable(found.verdicts, options.which.metrics, common)
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:

@@ -79,8 +79,7 @@ def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool)
 
 def fleet_of(options: Options, now: float) -> Fleet:
     """Return an empty fleet. now: seconds since 1970."""
-    return Fleet(database_of(options.data), now, options.own.ledger,
-                 options.naming.hide_serial)
+    return Fleet(database_of(options.data), now, options.own.ledger, options.naming.hide_serial)
 
 
 def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterator[FleetDrive]]:
@@ -182,16 +181,11 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,
                            [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
                            made_by='check_smart_attributes fleet')
-    person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now),
-                      str(own.html))
+    whose = own.icinga_name or own.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
+    person.write(page.rendered(content, f'Drives of {visible(whose)}', fleet.now), str(own.html))
     print(f'written: {visible(str(own.html))}')
     for words in fleet.said():
         print(f'note: {words}')
-
-
-def _whose(wanted: FleetOptions) -> str:
-    """Return the name of the fleet for the title of the page."""
-    return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
 
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:

@@ -136,16 +136,12 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str, within: int = 
     found = []
     for reading in readings:
         if reading.metric in LEAST and reading.judged and reading.number is not None:
-            stored = _stored_falls(past, reading)
+            stored = [Fall(reading, point.number, point.time - point.gap, point.time, name.definition)
+                      for name, history in past.histories.items() if name.metric == reading.metric + _BESIDE
+                      for point in history.points]
             new = _new_falls(past, reading, firmware)
             found += stored + [each for each in new if each.before not in {other.before for other in stored}]
     return [fall for fall in found if past.now - fall.noticed < within]
-
-
-def _stored_falls(past: Past, reading: Reading) -> list[Fall]:
-    return [Fall(reading, point.number, point.time - point.gap, point.time, name.definition)
-            for name, history in past.histories.items() if name.metric == reading.metric + _BESIDE
-            for point in history.points]
 
 
 def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
