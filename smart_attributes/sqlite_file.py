@@ -30,7 +30,6 @@ _REASONS = {
 
 class SqliteFile:
     """An open file. Methods raise Error."""
-
     _connection: sqlite3.Connection
     _deadline = float('inf')
 

@@ -51,7 +51,6 @@ else:
 
     class _Named(tuple):
         """The methods that all named tuples have."""
-
         __slots__ = ()
 
         @classmethod

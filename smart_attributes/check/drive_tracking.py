@@ -17,7 +17,6 @@ Met = tuple[str, Identity, Match]   # address, the drive there, its match in his
 
 class Whereabouts(NamedTuple):
     """The address of each drive, as one run finds it."""
-
     places: Sequence[DrivePlace]
     records: Mapping[int, Record]
     scope: Scope

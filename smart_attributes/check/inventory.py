@@ -22,7 +22,6 @@ _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; sim
 
 class Inventory(NamedTuple):
     """The second stage of a run: the reads that count, and sentences about the others."""
-
     reads: tuple[Read, ...]       # one per drive, under its final name
     candidates: tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
     is_bare: bool                 # every address was read, and none holds a drive

@@ -26,7 +26,6 @@ FORECAST = (TIME_LEFT, ENDURANCE)
 
 class Rules(NamedTuple):
     """The options of the command line that affect judging."""
-
     ignored_metrics: frozenset[str] = frozenset()
     ignored_attributes: frozenset[int] = frozenset()
     unknown_model: State = State.OK

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 class Run(NamedTuple):
     """A run: what it was asked for, and the result of each stage."""
-
     options: Options
     judge: Judge
     history: Remembered

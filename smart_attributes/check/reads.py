@@ -33,7 +33,6 @@ class Listener:
 
 class Reads(NamedTuple):
     """The answers of the devices of a run. If the time limit ended the stage, the others were not read."""
-
     found: DeviceList               # all devices of the run, also those that options or local files exclude
     reads: tuple[Read, ...] = ()    # in the order of *found*
     notes: tuple[Coded, ...] = ()
@@ -42,7 +41,6 @@ class Reads(NamedTuple):
 
 class Started(NamedTuple):
     """The devices of a run, which are being read."""
-
     found: DeviceList
     plans: Sequence[Plan] = ()
     notes: tuple[Coded, ...] = ()

@@ -35,7 +35,6 @@ SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 
 class Site(NamedTuple):
     """The parts of the local data files that match their schema."""
-
     attributes: tuple[SiteFile, ...] = ()
     thresholds: tuple[SiteFile, ...] = ()
     mistakes: tuple[str, ...] = ()    # those outside these files: in a folder, in a file of version 1.6
@@ -48,7 +47,6 @@ class Site(NamedTuple):
 
 class Judge(NamedTuple):
     """All data that judging needs in addition to a report."""
-
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules

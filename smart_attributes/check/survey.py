@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 class Survey(NamedTuple):
     """All verdicts of one run, and the messages about the run as a whole."""
-
     verdicts: tuple[Verdict, ...]
     reads: tuple[Read, ...]          # in the order of the verdicts
     failures: tuple[Coded, ...]      # make the run CRITICAL: drives missing

@@ -30,7 +30,6 @@ STATE_WORDS = tuple(state.name.lower() for state in State)
 
 class Which(NamedTuple):
     """The selected drives, their expected number, and the selected metrics."""
-
     devices: tuple[str, ...] = ()
     scan: bool = False
     reports: tuple[str, ...] = ()
@@ -44,7 +43,6 @@ class Which(NamedTuple):
 
 class Judging(NamedTuple):
     """How drives are judged."""
-
     warning: tuple[tuple[str, str], ...] = ()   # metric and range
     critical: tuple[tuple[str, str], ...] = ()
     ignore_metrics: tuple[str, ...] = ()
@@ -58,7 +56,6 @@ class Judging(NamedTuple):
 
 class DataFiles(NamedTuple):
     """The files that define the meaning of attributes and the limits."""
-
     config: str = CONFIG
     attributes: tuple[str, ...] = ()
     thresholds: tuple[str, ...] = ()
@@ -66,14 +63,12 @@ class DataFiles(NamedTuple):
 
 class Naming(NamedTuple):
     """How drives are named."""
-
     label: str = 'device'
     hide_serial: bool = False
 
 
 class HistoryUse(NamedTuple):
     """How history is used."""
-
     access: str = ''                    # "writes", "reads"; '': the command does not use it
     no_history: bool = False
     history_required: State | None = None
@@ -88,7 +83,6 @@ GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Jud
 
 class Options(NamedTuple):
     """All values of a command line. A group that the command does not take has its defaults."""
-
     which: Which = Which()
     how_read: HowRead = HowRead()
     judging: Judging = Judging()
@@ -104,7 +98,6 @@ class Options(NamedTuple):
 
 class CheckOptions(NamedTuple):
     """The output of a check."""
-
     all_perfdata: bool = False
     max_output: int = OUTPUT_LIMIT      # bytes
     format: str = FORMATS[0]
@@ -117,14 +110,12 @@ class OptionGroup(NamedTuple):
 
     title: '' for the options without a heading.
     """
-
     title: str
     options: tuple[Option, ...]
 
 
 class Command(NamedTuple):
     """The record of a command, from which its parser, its help, its documents and its run follow."""
-
     name: str
     summary: str                        # one sentence
     usage: str                          # the words behind the name
@@ -140,7 +131,6 @@ class Command(NamedTuple):
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
-
     color: bool  # of Python 3.14
     others: Callable[[], Sequence[Command]] | None = None  # returns further commands that the help lists
 

@@ -59,7 +59,6 @@ Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's 
 
 class Fit(NamedTuple):
     """A reading of an attribute that equals a statistic that the drive reports itself."""
-
     attribute: int
     metric: str
     spec: Json       # a reading, as an entry has it

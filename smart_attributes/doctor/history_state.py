@@ -28,7 +28,6 @@ ROOM = 4 << 20   # bytes that the history of a few drives needs over years
 
 class HistoryFiles(NamedTuple):
     """Size and age of the files in the state directory."""
-
     path: str
     owner: str
     size: int = 0           # bytes, including log and index

@@ -32,7 +32,6 @@ _PATH = re.compile(r'/\S+')
 
 class SudoersEntry(NamedTuple):
     """One sudoers entry that applies to a user."""
-
     commands: tuple[str, ...]       # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
     timeout: int | None = None      # seconds after which sudo ends a command; None: never
     needs_password: bool = False
@@ -91,7 +90,6 @@ _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
 class SudoersFacts(NamedTuple):
     """Facts from the sudoers files that root reads before it becomes the monitoring user."""
-
     checked: str = ''                        # what visudo -c printed
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl

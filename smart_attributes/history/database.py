@@ -33,7 +33,6 @@ class Database(SqliteFile):
 
     Its commits are counted: missing ones are detected. is_urgent: sync() must put the last commit on the disk.
     """
-
     is_urgent = False
     head = rows.Head()    # facts, drives and places as the last commit has written them
     _sequence = 0

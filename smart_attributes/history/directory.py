@@ -64,7 +64,6 @@ _WRITING = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEX
 
 class HistoryFolder(NamedTuple):
     """The history folder, below the state directory."""
-
     state: state_directory.StateDirectory    # as a context manager: act as its owner
     path: str
 
@@ -191,7 +190,6 @@ def refusals(path: str) -> Iterator[None]:
 
 class Commits(NamedTuple):
     """The content of the record; times are in seconds since 1970."""
-
     sequence: int = 0     # number of the newest commit
     time: int = 0         # of the check that made the newest commit
     synced: int = 0       # number of the newest commit that is certainly on the disk
@@ -321,7 +319,6 @@ def _parsed(text: bytes) -> Commits | None:
 
 class Known(NamedTuple):
     """The drives of a history and where they are."""
-
     lost: int = 0                           # when the history last restarted, seconds since 1970; 0: never
     drives: tuple[Record, ...] = ()         # without the time when they were last read, which always changes
     places: tuple[DrivePlace, ...] = ()

@@ -25,7 +25,6 @@ AMBIGUOUS = ('cannot be distinguished from another drive by model, serial number
 
 class Record(NamedTuple):
     """A drive in the history."""
-
     number: int
     identity: Identity
     first_read: int      # seconds since 1970
@@ -35,14 +34,12 @@ class Record(NamedTuple):
 
 class Match(NamedTuple):
     """The record of a drive."""
-
     record: Record | None = None      # None: new to the history, or cannot be stored
     note: str = ''                    # why it cannot be stored
 
 
 class DrivePlace(NamedTuple):
     """A drive at an address."""
-
     address: str
     drive: int                # number of the drive's record
     first: int                # seconds since 1970: first found here
@@ -58,7 +55,6 @@ class DrivePlace(NamedTuple):
 
 class Scope(NamedTuple):
     """The addresses that one run covers."""
-
     named: Collection[str] = ()  # addresses on its command line
     is_scan: bool = False        # everything that a scan finds
 
@@ -69,7 +65,6 @@ class Scope(NamedTuple):
 
 class Change(NamedTuple):
     """A drive that left an address; reported for a day."""
-
     kind: str                    # "replaced", "moved", "missing"
     address: str                 # where it was
     drive: int

@@ -30,7 +30,6 @@ _AGO_FROM = HOUR      # age in seconds from which a sentence says how long ago g
 
 class GrowthRule(NamedTuple):
     """When growth is an alert, and for how long, in seconds. A metric can have several rules, which all apply."""
-
     within: int                     # period over which rises are added up
     held: int                       # how long it is an alert after it was detected
     warning: float | None = None    # WARNING above this growth; None: never
@@ -41,7 +40,6 @@ class GrowthRule(NamedTuple):
 
 class Rise(NamedTuple):
     """A number that was higher than before."""
-
     noticed: int       # seconds since 1970
     since: int         # when the number before it was last seen
     before: float
@@ -55,7 +53,6 @@ class Rise(NamedTuple):
 
 class Growth(NamedTuple):
     """Growth of a series that is an alert now, or that a command requests."""
-
     state: State
     size: float
     before: float
@@ -68,7 +65,6 @@ class Growth(NamedTuple):
 
 class GrowthAlert(NamedTuple):
     """Growth of a reading beyond a limit."""
-
     state: State
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
     against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units

@@ -28,7 +28,6 @@ _BESIDE = ', set back'
 
 class Past(NamedTuple):
     """The series of one drive, and the time of this check."""
-
     histories: Mapping[Key, History] = {}
     now: int = 0                  # seconds since 1970
     is_own: bool = True           # no other user could have written it, so its dates are trusted
@@ -37,7 +36,6 @@ class Past(NamedTuple):
 
 class Fall(NamedTuple):
     """A counter that was lower than before."""
-
     reading: Reading
     before: float
     since: int       # when the number before it was last seen, seconds since 1970

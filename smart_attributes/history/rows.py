@@ -42,7 +42,6 @@ _PLACES = 'SELECT address, drive, first, gone, scanned, slot FROM place'
 
 class Stored(NamedTuple):
     """A series in the database."""
-
     number: int
     pace: int
     absent: int          # when it was last read, if later checks had no number for it; 0: with its drive
@@ -53,7 +52,6 @@ class Stored(NamedTuple):
 
 class Head(NamedTuple):
     """The rows that are read each time the database is opened."""
-
     facts: Mapping[str, str] = {}
     records: tuple[Record, ...] = ()
     places: tuple[DrivePlace, ...] = ()

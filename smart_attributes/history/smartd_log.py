@@ -41,7 +41,6 @@ _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
 
 class LogRow(NamedTuple):
     """The readings that smartd logged at one time."""
-
     time: int                               # seconds since 1970
     ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw as in JSON's raw.value
     scsi: Mapping[str, float]               # counter -> number
@@ -50,14 +49,12 @@ class LogRow(NamedTuple):
 
 class LogFault(NamedTuple):
     """The reason why a log was not read, or not completely."""
-
     path: str
     words: str              # "is damaged (...); the lines before the damage were read"
 
 
 class Log(NamedTuple):
     """The content of the logs of a drive."""
-
     rows: tuple[LogRow, ...]   # oldest first: those with a change, and one of each day
     read: int               # lines
     damaged: int            # lines that were skipped
@@ -72,7 +69,6 @@ class _Line(NamedTuple):
 
 class _Part(NamedTuple):
     """The lines of one file."""
-
     lines: Sequence[_Line] = ()
     damaged: int = 0
     size: int = 0          # bytes that were read

@@ -33,7 +33,6 @@ _NOT_READ = (0, 0)
 
 class Sighting(NamedTuple):
     """An address where a check found something, with the readings of the drive there."""
-
     address: str
     identity: Identity | None = None   # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
@@ -42,7 +41,6 @@ class Sighting(NamedTuple):
 
 class DriveHistory(NamedTuple):
     """The history of a drive."""
-
     match: Match
     stored: Mapping[Key, rows.Stored] = {}   # of the metrics in series.PACES, only the newest point
 
@@ -54,7 +52,6 @@ class DriveHistory(NamedTuple):
 
 class Losses(NamedTuple):
     """Messages about lost readings; '' if nothing was lost in that way."""
-
     restart: str = ''     # the file could not be used
     recurring: str = ''   # that happened twice within a day, the last time within the last day
     missing: str = ''     # single commits were missing

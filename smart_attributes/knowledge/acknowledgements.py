@@ -72,7 +72,6 @@ def given_by(accepted: Acknowledgement, separator: str) -> str:
 
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
-
     data: Json                                          # all data, valid or not
     acknowledgements: tuple[Acknowledgement, ...] = ()  # those that checks use, in the order of the file
     mistakes: tuple[str, ...] = ()                      # sentences, as checks report them

@@ -23,7 +23,6 @@ _DRIVES_OWN = 'threshold'  # what a limit may refer to, in addition to metrics
 
 class Mistake(NamedTuple):
     """A mistake in a file."""
-
     path: Path       # of the unusable part
     sentence: str    # place, fault, next step; without the file's name
 

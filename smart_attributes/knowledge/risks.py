@@ -26,7 +26,6 @@ NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 class Strata(NamedTuple):
     """The strata of a kind of drive."""
-
     rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]  # its place in the file, and a row for each group
     bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: the ends of all bands
 

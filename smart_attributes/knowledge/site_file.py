@@ -26,7 +26,6 @@ _SPOILT = object()
 
 class SiteFile(NamedTuple):
     """The usable content of a file."""
-
     name: str                      # name in verdicts: "site.json"
     data: Json
     mistakes: tuple[str, ...] = ()

@@ -31,14 +31,12 @@ _NOTES: Mapping[int, tuple[str, str]] = {
 
 class Decoded(NamedTuple):
     """A page: its status and its numbers."""
-
     status: int
     numbers: tuple[tuple[Json, int], ...] = ()  # each with its field in the layout
 
 
 class VendorLog(NamedTuple):
     """The vendor log of one drive: its readings, of this check or from the history, and notes."""
-
     readings: tuple[Reading, ...] = ()
     notes: tuple[Coded, ...] = ()
 

@@ -28,7 +28,6 @@ LAST = 1000            # position of metrics without one; labels of version 1.6 
 
 class OutputText(NamedTuple):
     """The lines of text after the first one, most important first."""
-
     checks: Sequence[str]    # about the check as a whole
     drives: Sequence[str]    # most severe drive first
     notes: Sequence[str]

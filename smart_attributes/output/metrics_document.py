@@ -25,7 +25,6 @@ TEXT = 500  # characters
 
 class Run(NamedTuple):
     """The result of one run."""
-
     verdicts: Sequence[Verdict]
     state: State                # the worst state
     summary: str                # the first line of a check

@@ -49,7 +49,6 @@ MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 class DriveRow(NamedTuple):
     """The row of one drive in a table; '' for an unknown value."""
-
     state: State
     drive: str
     bay: str

@@ -52,7 +52,6 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 
 class Part(NamedTuple):
     """A part that a report must have."""
-
     name: str                          # as shown in the note
     arguments: frozenset[str]          # any of these arguments requests it; empty: always printed
     holds: Callable[[Report], object]  # whether a report has it

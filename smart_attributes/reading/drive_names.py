@@ -18,7 +18,6 @@ _COMPARED = 2000  # names that a mistyped one is compared with
 
 class Named(NamedTuple):
     """A drive with its names."""
-
     address: str               # complete: "megaraid,4@/dev/bus/0", or "web1:sda" in a fleet
     name: str                  # as printed
     others: frozenset[str]

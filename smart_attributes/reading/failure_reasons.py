@@ -108,7 +108,6 @@ def as_asked(error: DriveError, device_type: str) -> DriveError:
 
 class Remains(NamedTuple):
     """The content of a report without SMART data. JSON omits messages that smartctl prints only as text."""
-
     exit_status: int = 0
     is_identified: bool = False         # it names a model
     device_type: str = ''               # smartctl's -d argument; '' without a device

@@ -59,7 +59,6 @@ QUIET = '''\
 
 class SudoRule(NamedTuple):
     """A user, the calls of smartctl that sudo admits for that user, and for how long."""
-
     user: str
     executable: str
     timeout: int                          # seconds; sudo ends what takes longer. 0: no limit
@@ -70,7 +69,6 @@ class SudoRule(NamedTuple):
 
 class RuleRequest(NamedTuple):
     """The options for a rule."""
-
     user: str
     is_literal: bool = False      # a line for each drive, no patterns
     types: tuple[str, ...] = ()   # types that are allowed only on request

@@ -35,7 +35,6 @@ _RAID_DRIVERS = frozenset(driver for kind in CONTROLLERS.values() for driver in 
 
 class System(NamedTuple):
     """The folders in which Linux describes the system; tests use other ones."""
-
     sys: str = '/sys'
     proc: str = '/proc'
     udev: str = '/run/udev/data'
@@ -94,7 +93,6 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
 
 class Disk(NamedTuple):
     """A disk as the kernel knows it. Texts are as the drive or the controller reports them."""
-
     name: str                     # "sda", "nvme0n1"
     drive: str                    # the same for all namespaces and paths of one drive
     bus: str                      # "ATA", "SCSI", "NVMe" or "USB"

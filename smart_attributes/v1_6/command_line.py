@@ -36,7 +36,6 @@ NAMES: Mapping[str, str] = {
 
 class Before(NamedTuple):
     """The options specific to version 1.6 and their effects on a check."""
-
     regex: str | None = None
     type_option: str | None = None
     ssd_only: bool = False

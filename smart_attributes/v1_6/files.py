@@ -36,7 +36,6 @@ SAS: Sequence[tuple[str, str, float]] = _NUMBERS['sas']
 
 class OldLimit(NamedTuple):
     """A limit of version 1.6: Nagios ranges for a number, which may be shifted before it is compared."""
-
     warning: str
     critical: str
     shift: int | None = None           # bits to the left, negative to the right; None: the file has none
@@ -44,7 +43,6 @@ class OldLimit(NamedTuple):
 
 class OldEntry(NamedTuple):
     """An entry of a database, for a family, or of a user configuration, for a drive."""
-
     name: str
     models: tuple[str, ...] = ()
     columns: Mapping[int, str] = {}    # number -> VALUE or RAW_VALUE
@@ -57,14 +55,12 @@ class OldEntry(NamedTuple):
 
 class OldFile(NamedTuple):
     """A database with entries by family, or a user configuration with entries by device path; both unchanged."""
-
     name: str
     entries: Json
 
 
 class OldNumber(NamedTuple):
     """One number of a drive, as version 1.6 interpreted it."""
-
     id: int
     number: float
     label: str    # without the name of the drive

@@ -30,14 +30,12 @@ Meanings = Mapping[int, Sequence[Meaning]]   # by number; several meanings if ou
 
 class ReportedDrive(NamedTuple):
     """A drive that was read to interpret a user configuration."""
-
     device: Device
     report: Report
 
 
 class Migration(NamedTuple):
     """The result of a migration: the new files as text, and messages about them."""
-
     attributes: str            # '' if this file is not needed
     thresholds: str
     carried: tuple[str, ...]
@@ -46,7 +44,6 @@ class Migration(NamedTuple):
 
 class Target(NamedTuple):
     """The drives for which an old entry is converted."""
-
     where: str                           # "check_smartdb.json, Intel 53X"
     shown: str                           # their models or address: "INTEL SSDSC2BB240G4"
     selector: MutableJson | None         # "for" of an override; None: all drives of this type
@@ -58,7 +55,6 @@ class Target(NamedTuple):
 
 class Installation(NamedTuple):
     """The local limits and entries, and the drives that were read."""
-
     database: SpecDatabase
     limits: Thresholds
     drives: Sequence[ReportedDrive] = ()

@@ -26,7 +26,6 @@ _OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for 
 
 class OldFiles(NamedTuple):
     """The files of version 1.6 that a check was given."""
-
     entries: tuple[site_file.SiteFile, ...] = ()  # if the file of -dbj has the format of attributes.json
     database: files.OldFile | None = None
     users: files.OldFile | None = None
@@ -81,7 +80,6 @@ class OldFiles(NamedTuple):
 
 class OldSource(NamedTuple):
     """An entry that applies to a drive."""
-
     file: str
     entry: OldEntry
     is_users: bool
@@ -89,7 +87,6 @@ class OldSource(NamedTuple):
 
 class OldRule(NamedTuple):
     """A limit that applies to a drive."""
-
     id: int
     limit: OldLimit
     origin: str       # "check_smartdb.json, Intel 53X"
@@ -99,7 +96,6 @@ class OldRule(NamedTuple):
 
 class Opinion(NamedTuple):
     """A number of a drive compared with a limit of version 1.6."""
-
     rule: OldRule
     number: OldNumber
     state: State
