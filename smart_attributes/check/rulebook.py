@@ -112,8 +112,6 @@ def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]
         return []
 
 
-# --- the rulebook -----------------------------------------------------------------
-
 def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises UsageError if the command line names an unknown metric."""
     from ..knowledge import shipped_data, thresholds

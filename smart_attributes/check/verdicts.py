@@ -84,8 +84,6 @@ class Verdicts(Listener):
         spec = self.judge.database.identify(report.identity, [row.id for row in report.attributes])
         return (may_have_page and spec.log is not None) or (spec.keeps_farm and self._is_for_a_person)
 
-    # --- when all have answered ---------------------------------------------------------
-
     def completed(self, drives: Inventory, deadline: float) -> Inventory:
         """Return the inventory with the further logs of its drives, after asking those at a new address.
 

@@ -83,8 +83,6 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
     return status
 
 
-# --- acknowledgements ------------------------------------------------------------------
-
 def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
                template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
     """Return the acknowledgements for drives, and a sentence for each number that cannot be accepted.
@@ -155,8 +153,6 @@ def line(accepted: Acknowledgement) -> str:
     return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
 
 
-# --- the file -------------------------------------------------------------------------
-
 def content(config: str) -> AcknowledgementsFile:
     """Return the file of a configuration directory. Raises DataError if a change could lose some of its content."""
     file = os.path.join(config, thresholds.FILE)
@@ -193,8 +189,6 @@ def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement]
         _write(file, acknowledgements.without(before.data, {(each.serial, each.metric) for each in ended}))
     return ended, before
 
-
-# --- locking and writing ----------------------------------------------------------------
 
 @contextmanager
 def _alone(config: str) -> Iterator[str]:

@@ -126,8 +126,6 @@ def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive
         yield drive._replace(facts={**drive.facts, 'why': fleet.reader.readable(why)}) if why else drive
 
 
-# --- output --------------------------------------------------------------------------
-
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     """Print the document while drives are being read, one drive per line, to use little RAM."""
     print(f'{{"version": {DOCUMENTS["fleet"]}, "made": {round(fleet.now)}, "drives": [')

@@ -85,8 +85,6 @@ def _say(lines: Sequence[str]) -> None:
         print(sentence(line, 600))
 
 
-# --- the sudo rule alone -----------------------------------------------------------------
-
 def sudo_rule(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own

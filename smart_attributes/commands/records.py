@@ -30,8 +30,6 @@ def _page(document: Json) -> str:
     return page.page(document, f'Drives of {socket.gethostname()}', time.time())
 
 
-# --- the records ----
-
 # A form comes with the path of its file, or None if it is printed.
 _VALUES: Mapping[str, Any] = {**groups.VALUES, '@json': (_json, None), '@page': lambda path: (_page, path)}
 

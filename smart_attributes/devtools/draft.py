@@ -103,8 +103,6 @@ def _usable_rows(report: Report) -> list[AttributeRow]:
     return list(first.values())
 
 
-# --- the entry -----------------------------------------------------------------------
-
 def _family(identity: Identity) -> str:
     """Return smartctl's family name, or the model name up to its capacity."""
     name = identity.plain_model
@@ -216,8 +214,6 @@ def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
         yield json.loads(text), f'read as by {count} of {len(pairs)} entries that name it so'
 
 
-# --- the drive's own statistics ---------------------------------------------------------
-
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
     """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
     figure = _figure(report)
@@ -280,8 +276,6 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
     same = ', '.join(equal) or 'no attribute'
     return f'The drive states {figure} % endurance used; with the same value: {same}; {caution}.'
 
-
-# --- the sample ----------------------------------------------------------------------------
 
 def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, stated: Mapping[str, float],
             database: SpecDatabase) -> Json:

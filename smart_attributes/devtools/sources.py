@@ -134,8 +134,6 @@ def rewrite(path: str, schema_name: str = 'attributes') -> bool:
     return usual != text
 
 
-# --- samples and measured models ---------------------------------------------------------------------
-
 def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
     """Return the samples in the files and those in *path*, a separate file or folder."""
     kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries']

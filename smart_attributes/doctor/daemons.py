@@ -120,8 +120,6 @@ def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
     return found('output-fits', bytes=printed, kept=constants.KEPT_BEHIND_NRPE, limit=constants.OUTPUT_LIMIT)
 
 
-# --- reading ---------------------------------------------------------------------------
-
 def _first(root: str, paths: Sequence[str]) -> str:
     return next((path for path in paths if os.path.exists(os.path.join(root, path))), '')
 

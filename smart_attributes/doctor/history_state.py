@@ -175,8 +175,6 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
     return found('history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside)
 
 
-# --- processes -------------------------------------------------------------------------
-
 def processes(options: Options) -> Finding:
     """Return the finding for processes that earlier checks left behind."""
     waiting = Waiting(options.state_dir)

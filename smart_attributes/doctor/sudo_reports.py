@@ -80,8 +80,6 @@ def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
     return list(dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name))
 
 
-# --- why it refuses ------------------------------------------------------------------------
-
 # Message of sudo or visudo -> the code of the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
 REASONS: Sequence[tuple[str, str]] = DATA['sudo']

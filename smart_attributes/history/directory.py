@@ -186,8 +186,6 @@ def refusals(path: str) -> Iterator[None]:
         raise HistoryUnusable(f'{path}{reason}') from None
 
 
-# --- the commit record ------------------------------------------------------------------
-
 class Commits(NamedTuple):
     """The content of the record; times are in seconds since 1970."""
     sequence: int = 0     # number of the newest commit

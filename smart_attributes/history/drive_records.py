@@ -106,8 +106,6 @@ def _match(place: int, identities: Sequence[Identity], fitting: Sequence[Record]
     return Match(note=AMBIGUOUS if any(is_same(identity, other) for other in others) else '')
 
 
-# --- places ------------------------------------------------------------------------------
-
 def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope, now: int,
             slots: Mapping[str, str] | None = None) -> list[DrivePlace]:
     """Return all places as they are after a run, changed or not.

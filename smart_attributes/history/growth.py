@@ -104,8 +104,6 @@ def _number(text: object, name: str, where: str) -> float:
                     f'such as "0"')
 
 
-# --- growth -------------------------------------------------------------------------------
-
 def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, falls: bool,
           age: float | None = None) -> GrowthAlert | None:
     """Return the worst growth of a reading that is an alert now, or None.
@@ -294,8 +292,6 @@ def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
         yield steady[first], (end, number)
 
 
-# --- wear ---------------------------------------------------------------------------------
-
 def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
     """Return whether a drive wears more than *times* as fast as in its life so far and wears out in *gone* seconds.
 
@@ -310,8 +306,6 @@ def is_hasty(history: History, now: int, within: int, age: float, times: float, 
         return False
     return points / within > times * steps[-1] / age and max(WORN - steps[-1], 0) * within / points < gone
 
-
-# --- messages -----------------------------------------------------------------------------
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
     """Return "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane".

@@ -50,8 +50,6 @@ _TABLES = (
     'PRIMARY KEY (series, time)) WITHOUT ROWID')
 
 
-# --- messages ------------------------------------------------------------------------------
-
 def messages(head: Head, folder: HistoryFolder, now: int) -> tuple[str, str, str]:
     """Return the messages about lost readings, in the order of store.Losses."""
     return _restart(head, folder, now), _recurring(head, folder, now), _missing(head, now)
@@ -111,8 +109,6 @@ def _named(numbers: Collection[str], head: Head) -> str:
              if str(record.number) in numbers]
     return listed([clean(name) for name in names], 3)
 
-
-# --- new tables ----------------------------------------------------------------------------
 
 def create(database: SqliteFile, folder: HistoryFolder, before: Commits | None, why: str,
            fill: Callable[[str], None]) -> None:
@@ -189,8 +185,6 @@ def _remove(path: str) -> None:
     with suppress(FileNotFoundError):
         os.unlink(path)
 
-
-# --- copying -----------------------------------------------------------------------------
 
 class OldFile(SqliteFile):
     """A damaged file that was set aside, of which each part is read alone."""

@@ -57,8 +57,6 @@ class Head(NamedTuple):
     places: tuple[DrivePlace, ...] = ()
 
 
-# --- reading ---------------------------------------------------------------------------
-
 def head(database: SqliteFile) -> Head:
     """Return facts, drives and places. Raises ValueError if they have changed since they were written."""
     facts, drives = sealed(database)
@@ -178,8 +176,6 @@ def series_of(database: SqliteFile, drives: Collection[int]) -> dict[int, list[t
         rows.sort()   # their numbers are the first column; SQLite would take longer
     return by_drive
 
-
-# --- writing ---------------------------------------------------------------------------
 
 def new_drive(database: SqliteFile, identity: Identity, now: int) -> Record:
     """Create and return the record of a drive that is new to the history."""

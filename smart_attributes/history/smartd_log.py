@@ -77,8 +77,6 @@ class _Part(NamedTuple):
     fault: str = ''
 
 
-# --- files -----------------------------------------------------------------------------
-
 def logs(folder: str = '') -> list[str]:
     """Return the paths of all logs in a folder, by default that of smartd; [] if it has none or cannot be read."""
     folder = folder or FOLDER
@@ -205,8 +203,6 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
     return low + len(file.readline()) if low else 0
 
 
-# --- lines -----------------------------------------------------------------------------
-
 def _lines(text: str) -> tuple[list[_Line], int]:
     """Return the valid lines, in the order of the file, and the number of damaged ones."""
     lines, damaged = [], 0
@@ -240,8 +236,6 @@ def _moment(stamp: str) -> int | None:
     except (ValueError, OverflowError):
         return None
 
-
-# --- order and times -------------------------------------------------------------------
 
 def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
     """Return the lines of several files in order of time, without duplicates. Each file keeps its own order."""
@@ -289,8 +283,6 @@ def _hours(lines: Sequence[_Line]) -> list[int]:
             for line in lines]
     return [int(raw) & 0xFFFFFFFF for raw in raws] if all(raws) else [0] * len(lines)
 
-
-# --- selection and points ----------------------------------------------------------------
 
 def _telling(lines: list[_Line]) -> Iterator[LogRow]:
     """Yield the first line of each day, and each line in which a cell changed that rarely changes."""

@@ -219,8 +219,6 @@ class HistoryStore:
             directory.write_known(self.folder, directory.known_of(self._database.head))
         return result
 
-    # --- opening -----------------------------------------------------------------------
-
     def _open(self) -> None:
         """Open and read the database; check the machine ID, the commits, the clock and whether it can be written."""
         self._database.open()
@@ -284,8 +282,6 @@ class HistoryStore:
             self.not_written = f'nothing could be written since {day(since)}{f": {why}" if why else ""}'
         self._database.transaction(tuple)
 
-    # --- reading -----------------------------------------------------------------------
-
     def _read(self) -> None:
         self._database.transaction(self._all, is_writing=False)
 
@@ -325,8 +321,6 @@ class HistoryStore:
         for record in rows.head(self._database).records:
             rows.stored(self._database, [record], rows.EVERY)
         self._all()
-
-    # --- writing, inside a transaction --------------------------------------------------
 
     def _kept(self, sightings: Sequence[Sighting], scope: Scope) -> list[str]:
         identities = [sighting.identity for sighting in sightings if sighting.identity is not None]

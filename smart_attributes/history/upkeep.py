@@ -87,8 +87,6 @@ def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point
     return list(newest.values())
 
 
-# --- the clock ---------------------------------------------------------------------------
-
 def doubt(now: int, latest: int, behind_since: int) -> str:
     """Return why the clock is in doubt, for a message; '' if it is not. All times are in seconds since 1970.
 

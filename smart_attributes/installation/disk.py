@@ -109,8 +109,6 @@ class Disk:
             elif os.path.lexists(path):
                 os.unlink(path)
 
-    # --- changes -----------------------------------------------------------------------
-
     def do(self, change: Change) -> None:
         """Make a change. Raises SmartError."""
         item, at = change.item, self.at(change.item.path)

@@ -84,8 +84,6 @@ def _example(disk: Disk) -> str:
     return next(found, f'thresholds/{_EXAMPLE} of the source archive')
 
 
-# --- the program -------------------------------------------------------------------------
-
 def with_program(facts: Facts, disk: Disk) -> Facts:
     """Add the facts about the program. Raises SmartError if a package has installed it, or Python is missing."""
     if has_package(disk):

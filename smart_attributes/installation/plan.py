@@ -145,8 +145,6 @@ def to_remove(written: Iterable[str], is_packaged: bool, has_package: bool) -> l
     return [path for path in paths if not has_package or path not in (RULE, README)]
 
 
-# --- changes ----------------------------------------------------------------------------
-
 class Found(NamedTuple):
     """The file, directory or link that is at the path of an item."""
     kind: str

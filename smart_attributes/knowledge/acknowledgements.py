@@ -68,8 +68,6 @@ def given_by(accepted: Acknowledgement, separator: str) -> str:
                    for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
 
 
-# --- the file -------------------------------------------------------------------------
-
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
     data: Json                                          # all data, valid or not

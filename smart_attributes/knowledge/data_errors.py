@@ -27,8 +27,6 @@ class Mistake(NamedTuple):
     sentence: str    # place, fault, next step; without the file's name
 
 
-# --- entries -----------------------------------------------------------------------
-
 def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
                layouts: Collection[str] = ()) -> Iterator[Mistake]:
     """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that it may use."""
@@ -103,8 +101,6 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
                     item = f', item {position}' if len(alternatives) > 1 else ''
                     yield path, f'{owner}, attribute {number}, {metric}{item}', metric, spec
 
-
-# --- limits ------------------------------------------------------------------------
 
 def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = (),
               families: Collection[str] | None = None, worse: Mapping[str, str] = {}) -> Iterator[Mistake]:

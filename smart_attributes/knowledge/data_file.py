@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Path = Sequence[str | int]
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
-# --- opening ---------------------------------------------------------------------
-
 def site_text(path: str) -> str:
     """Return the text of a site's file. Raises DataError, also if others than root and this user can change it."""
     user = os.geteuid()
@@ -61,8 +59,6 @@ def read_text(path: str) -> str:
     except UnicodeDecodeError as error:
         raise DataError(f'{path}: byte {error.start} is not UTF-8; save the file as UTF-8') from None
 
-
-# --- reading ---------------------------------------------------------------------
 
 class Doubled(str):
     """A placeholder for the values of a key that an object has twice, because the intended one is unknown."""

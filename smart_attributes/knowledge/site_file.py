@@ -109,8 +109,6 @@ def _spoil(data: Any, path: Sequence[Any]) -> None:
         data.pop(path[-1], None)
 
 
-# --- what fits the schema -------------------------------------------------------------
-
 def _sound(value: Any, part: Json, rules: Json) -> Any:
     """Return the valid parts of a value for the schema *part*; _SPOILT if a mistake makes the whole unusable."""
     if is_fitting(value, part, rules):

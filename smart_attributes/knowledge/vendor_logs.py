@@ -87,8 +87,6 @@ def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
     return rows
 
 
-# --- readings -------------------------------------------------------------------------
-
 def of_drive(report: Report, log: tuple[str, str], layout: Json, metrics: Mapping[str, Metric],
              stored: Mapping[str, float]) -> VendorLog:
     """Return the readings and notes of a drive's vendor log: those of this check, else those of an earlier one.

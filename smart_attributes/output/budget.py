@@ -43,8 +43,6 @@ def share(limit: int) -> int:
     return max(limit // 16, min(2000, limit // 3))
 
 
-# --- perfdata ----------------------------------------------------------------------
-
 def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> set[str]:
     """Return the metrics to print, each for all drives: as many as fit, in a fixed order.
 
@@ -105,8 +103,6 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | N
                if end is not None) if definition else 0
     return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
 
-
-# --- text --------------------------------------------------------------------------
 
 def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> list[str]:
     """Return the lines that fit, and a line that names what was omitted.

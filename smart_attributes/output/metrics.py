@@ -155,8 +155,6 @@ def _group(found: Membership) -> tuple[str, ...]:
     return clean(group.id), clean(group.name), group.kind, group.level
 
 
-# --- the library ---------------------------------------------------------------------
-
 class _Collector:
     """The collector from which prometheus_client gets the metrics."""
 

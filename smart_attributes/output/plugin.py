@@ -178,8 +178,6 @@ def drive_lines(verdict: Verdict, face: Face) -> list[str]:
     return told
 
 
-# --- single lines ----------------------------------------------------------------------
-
 def line(verdict: Verdict, hide_serial: bool) -> Line:
     """Return the fields of a drive's line; its findings end with what its groups allow now, and with the action."""
     identity, told = verdict.identity, findings(verdict)

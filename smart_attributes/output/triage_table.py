@@ -166,8 +166,6 @@ def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
                                           for name in kept) + bars + 1 + max(min(longest, ROOM), longest // 3)
 
 
-# --- a narrow screen -------------------------------------------------------------------------------
-
 def _print_cards(shown: Sequence[DriveRow], kept: Sequence[str], console: Console, widest: Mapping[str, int],
                  signs: tuple[str, str]) -> None:
     from rich.text import Text

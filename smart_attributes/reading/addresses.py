@@ -174,8 +174,6 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
     return list(numbers)
 
 
-# --- names -----------------------------------------------------------------------------------------------
-
 def unique(forms: Iterable[Iterator[str]]) -> list[str]:
     """Return a name for each item: the first of its forms that no other item has.
 
@@ -261,8 +259,6 @@ def slug(text: str) -> str:
     return re.sub(r'[^a-z0-9]+', '_', text.lower()).strip('_') or 'drive'
 
 
-# --- names in /dev/disk -----------------------------------------------------------------------------------
-
 FOLDER = '/dev/disk/by-id'
 SLOTS = '/dev/disk/by-path'
 _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
@@ -293,8 +289,6 @@ def stable(device: Device, names: Mapping[str, str]) -> Device:
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device
 
-
-# --- --match and --ignore ---------------------------------------------------------------------------------
 
 def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
     """Return the regular expressions of --match or --ignore. Raises UsageError."""

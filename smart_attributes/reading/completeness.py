@@ -145,8 +145,6 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     return frozenset(arguments)
 
 
-# --- values of JSON ---------------------------------------------------------------------------------------
-
 _SHOWN = 5                # damaged places listed
 _WITH_SUPPORT = (7, 3)    # the first version of smartctl that prints "smart_support"
 _INFO = ALL | {'-i'}

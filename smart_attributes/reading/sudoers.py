@@ -128,8 +128,6 @@ def admits(expressions: Iterable[str], arguments: Command) -> bool:
     return any(re.fullmatch(expression, ' '.join(arguments)) for expression in expressions)
 
 
-# --- expressions --------------------------------------------------------------------
-
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """Yield the expressions that together admit every command line of `smartctl_calls` for drives.
 
@@ -176,8 +174,6 @@ def type_expression(entry: DeviceType) -> str:
     return re.sub('[A-Z]+', lambda _: next(numbers), form)
 
 
-# --- literal lines ------------------------------------------------------------------
-
 def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     """Yield the command lines for the drives given, or for those of this machine."""
     devices, plans = drives()
@@ -190,8 +186,6 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
         controller = nvme_log.controller(each.device)
         yield from (smartctl_calls.page_arguments(page, controller) for page in smartctl_calls.PAGES if controller)
 
-
-# --- this machine -------------------------------------------------------------------
 
 def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):

@@ -75,8 +75,6 @@ def _content(file: int, limit: int) -> bytes:
     return content
 
 
-# --- disks ------------------------------------------------------------------------------------------------
-
 def disks_of(device: Device, system: System = LINUX) -> list[str]:
     """Return the kernel's names of a drive's disks; an NVMe controller has one for each namespace, a report none."""
     name = os.path.basename(os.path.realpath(device.path))
@@ -149,8 +147,6 @@ def partitioned(name: str, root: str) -> str:
     return os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
 
 
-# --- bays -------------------------------------------------------------------------------------------------
-
 def place(device: Device, system: System = LINUX) -> Place:
     """Return the location of a drive, or an empty Place if it is not known. Never raises."""
     kind = controller(device.type)
@@ -175,8 +171,6 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
              for slot in names_in(f'{system.sys}/bus/pci/slots')}
     return next((f'slot {slots[address]}' for address in reversed(addresses) if address in slots), ''), ''
 
-
-# --- hosts of controllers ----------------------------------------------------------------------------------
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     """Return the reads, with a better reason for controllers that are not at their address; only one for a range.
@@ -254,8 +248,6 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     return {host for kind, host in kinds if kind and host is not None and drivers.get(host) in kind.drivers}
 
 
-# --- processes that hold drives ---------------------------------------------------------------------------
-
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
     """Yield each drive that a process has used for longer than *limit* seconds, and that process.
 
@@ -310,8 +302,6 @@ def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
         return '@'.join(filter(None, type_and_path(arguments))), earlier
     return file.replace('!', '/'), Earlier(0, earlier.start)
 
-
-# --- commands ---------------------------------------------------------------------------------------------
 
 def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT) -> tuple[str, str]:
     """Return the output of a command and '', or '' and the reason for its absence, as a clause.

@@ -104,8 +104,6 @@ class Before(NamedTuple):
         return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
 
 
-# --- options ------------------------------------------------------------------------
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options specific to version 1.6 to a parser."""
     group = parser.add_argument_group('options of version 1.6; see doc/how-to/upgrade.md')

@@ -67,8 +67,6 @@ class OldNumber(NamedTuple):
     source: Source
 
 
-# --- reading the files --------------------------------------------------------------
-
 def read(path: str) -> Any:
     """Return the data of a JSON file of either version. Raises DataError if it cannot be read.
 
@@ -123,8 +121,6 @@ def examine(path: str) -> tuple[list[str], list[str]]:
         faults += [*each.faults, *([] if is_users else without_columns(each, f'{file}: {name}'))]
     return list(dict.fromkeys(faults)), [plural(len(entries), 'entry', 'entries')]
 
-
-# --- one entry ---------------------------------------------------------------------
 
 def entry(file: str, name: str, data: Any) -> OldEntry:
     """Return the entry *name* of *file*, with a message in `faults` for each part that cannot be used."""

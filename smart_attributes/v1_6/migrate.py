@@ -112,8 +112,6 @@ class _Work:
                 raise DataError(f'{name}: {fault.sentence}')
         return Migration(attributes, thresholds, tuple(self._carried), tuple(self._lost))
 
-    # --- databases -------------------------------------------------------------------------
-
     def take_database(self, old: OldFile) -> None:
         """Add the entries of a database that were not shipped with version 1.x."""
         shipped = 0
@@ -197,8 +195,6 @@ class _Work:
         self._lost.append(_NOT_KNOWN.format(where, ', '.join(patterns)))
         return meanings
 
-    # --- user configurations ---------------------------------------------------------------
-
     def take_users(self, user: OldFile) -> None:
         """Add the entries of a user configuration."""
         for key, data in user.entries.items():
@@ -247,8 +243,6 @@ class _Work:
                              for meaning in limit_conversion.of_specs(number, column, specs)]
                     for number in (*entry.limits, *(entry.graphed or ()))}
         return Target(where, key, {'device': key}, Identity(), {}, {**meanings, **_of_standards(entry, 'ATA')})
-
-    # --- limits ----------------------------------------------------------------------------
 
     def _add(self, target: Target, entry: OldEntry) -> None:
         """Add the limits and graphs of an entry for its drives."""
@@ -322,8 +316,6 @@ def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str
         return 'attributes.json reads no number from it for these drives'
     return ('it is not known whether VALUE or RAW_VALUE is meant; also give the database, and the drive with -d')
 
-
-# --- output ------------------------------------------------------------------------------------------
 
 def _text(data: MutableJson, schema: str) -> str:
     return formatting.formatted({key: value for key, value in data.items() if value}, schema)

@@ -153,8 +153,6 @@ def _columns(sources: Sequence[OldSource], report: Report, database: SpecDatabas
                      f'RAW_VALUE is meant, so it has no effect' for number in sorted(lacking - set(ours))]
 
 
-# --- meeting the limits ----------------------------------------------------------------
-
 def _opinion(rule: OldRule, number: OldNumber, verdict: Verdict) -> Opinion:
     moved = number._replace(number=files.shifted(number.number, rule.limit.shift))
     state = (State.CRITICAL if ranges.is_violated(rule.limit.critical, moved.number) else
@@ -240,8 +238,6 @@ def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[st
         if judgement.state is not State.OK and judgement.reading.metric != HIDDEN and judgement.reading not in covered:
             yield f'{judgement.reading.metric} {judgement.state.name}: version 1.6 had no limit for it'
 
-
-# --- perfdata ------------------------------------------------------------------------------
 
 def _old_values(printed: Sequence[int], numbers: Mapping[int, OldNumber], rules: Mapping[int, OldRule],
                 name: str) -> Iterator[OldValue]:
