@@ -92,7 +92,7 @@ class Before(NamedTuple):
         from . import files
         try:
             data = files.read(self.user_config)
-            return files.users(self.user_config, data) if files.is_of_1_6(data) else None
+            return files.taken(self.user_config, data, is_users=True) if files.is_of_1_6(data) else None
         except DataError as mistake:
             mistakes.append(str(mistake))
             return None

@@ -94,19 +94,12 @@ def is_by_path(data: Json) -> bool:
     return any(key.startswith('/') for key in data['Devices'])
 
 
-def database(path: str, data: Json) -> OldFile:
-    """Return the data as a database. Raises DataError if it is a user configuration."""
-    name = os.path.basename(path)
-    if is_by_path(data):
-        raise DataError(f'{name} is a user configuration of version 1.6, keyed by device path; give it with -ucfgj')
-    return OldFile(name, data['Devices'])
-
-
-def users(path: str, data: Json) -> OldFile:
-    """Return the data as a user configuration. Raises DataError if it is a database."""
-    name = os.path.basename(path)
-    if data['Devices'] and not is_by_path(data):
-        raise DataError(f'{name} is a database of version 1.6, keyed by model family; give it with -dbj')
+def taken(path: str, data: Json, is_users: bool) -> OldFile:
+    """Return the data as a user configuration, or as a database. Raises DataError if it is the other one."""
+    name, other = os.path.basename(path), ('database', 'model family', '-dbj') if is_users else (
+        'user configuration', 'device path', '-ucfgj')
+    if data['Devices'] and is_by_path(data) is not is_users:
+        raise DataError(f'{name} is a {other[0]} of version 1.6, keyed by {other[1]}; give it with {other[2]}')
     return OldFile(name, data['Devices'])
 
 
@@ -114,7 +107,7 @@ def examine(path: str) -> tuple[list[str], list[str]]:
     """Return the errors in a file of version 1.6, and its size as "N entries". Raises DataError if it is unreadable."""
     data = read(path)
     is_users = is_by_path(data)
-    file, entries = users(path, data) if is_users else database(path, data)
+    file, entries = taken(path, data, is_users)
     faults: list[str] = []
     for name, content in entries.items():
         each = entry(file, name, content)

@@ -65,20 +65,18 @@ def migration(paths: Sequence[str], site: Installation) -> Migration:
 
     Raises DataError if a file is not JSON or not from version 1.6.
     """
-    databases, users = [], []
+    old: dict[bool, list[OldFile]] = {False: [], True: []}   # databases, and user configurations
     for path in paths:
         data = files.read(path)
         if not files.is_of_1_6(data):
             raise DataError(f'{os.path.basename(path)} is not a file of version 1.6, because it has no "Devices"; '
                             'give a check_smartdb.json or a user configuration')
-        if files.is_by_path(data):
-            users.append(files.users(path, data))
-        else:
-            databases.append(files.database(path, data))
-    work = _Work(site, databases)
-    for old in databases:
-        work.take_database(old)
-    for user in users:
+        is_users = files.is_by_path(data)
+        old[is_users].append(files.taken(path, data, is_users))
+    work = _Work(site, old[False])
+    for database in old[False]:
+        work.take_database(database)
+    for user in old[True]:
         work.take_users(user)
     return work.result(os.path.basename(paths[0]))
 

@@ -113,7 +113,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
     if not files.is_of_1_6(data):
         return OldFiles((site_file.load(path, 'attributes'),), None, users, is_all_printed,
                         notes=(Coded(NOTE, f'the entries of {name} are used in addition to the shipped ones'),))
-    old = files.database(path, data)
+    old = files.taken(path, data, is_users=False)
     note = Coded(NOTE, f'{name} is a database of version 1.6 with {len(old.entries)} entries; its limits and labels '
                        'are added to our own verdict')
     return OldFiles((), old, users, is_all_printed, notes=(note,))
