@@ -21,7 +21,6 @@ _ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(
 
 class TimeIsOver(BaseException):
     """The error that ends a command; str() gives the reason. A handler of Exception does not catch it."""
-
     is_late = False  # more time would have helped
 
 
@@ -35,7 +34,6 @@ class TakesTooLong(Exception):
 
 class _Granted:
     """The CPU time that one drive may take, in seconds; 0 means unlimited."""
-
     share = 0.0
 
 

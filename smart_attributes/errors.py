@@ -6,10 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
+from .typed import Any, NamedTuple
 
 
 class Coded(str):
@@ -17,7 +14,6 @@ class Coded(str):
 
     People read the sentence, and programs act on the code.
     """
-
     code: str
     fields: Mapping[str, Any]
 
@@ -37,7 +33,6 @@ NOTHING = Coded('', '')
 
 class Identity(NamedTuple):
     """The identity that a drive reports. Strings are as smartctl prints them, without blanks at their ends."""
-
     protocol: str = ''            # "ATA", "NVMe", "SCSI", or '' if not reported
     model: str = ''
     firmware: str = ''
@@ -72,7 +67,6 @@ class SmartError(Exception):
     code: a name in codes.REASONS, or '' if the sentence itself gives the next step.
     printed: the output of smartctl or sudo that the sentence is about, or ''.
     """
-
     code = ''
     printed = ''
 
@@ -101,7 +95,6 @@ class DriveError(SmartError, code='drive-unreadable'):
     identity: the drive, as far as smartctl reported it; None if nothing answered.
     around_type: the parts of the sentence before and after its request for a type; empty if it does not ask for one.
     """
-
     identity: Identity | None = None
     around_type: tuple[str, ...] = ()
 

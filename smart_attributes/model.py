@@ -15,7 +15,6 @@ from .typed import TYPE_CHECKING, NamedTuple
 
 class State(IntEnum):
     """A Nagios service state; the number is the plugin's exit code."""
-
     OK = 0
     WARNING = 1
     CRITICAL = 2
@@ -35,7 +34,6 @@ def worst(states: Iterable[State]) -> State:
 
 class Answer(NamedTuple):
     """The result of one smartctl process, as unparsed bytes."""
-
     command: tuple[str, ...]
     # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed without end), "not
     # started", "too late" to start, "met" (another check reads the drive), "busy" (that other check hangs)
@@ -51,7 +49,6 @@ class Answer(NamedTuple):
 
 class Device(NamedTuple):
     """How smartctl reaches a drive."""
-
     path: str              # "/dev/sda", "/dev/bus/0", or the file of a recorded report
     type: str = ''         # smartctl's -d argument; '' lets smartctl detect it
     name: str = ''         # short and unique among the devices of one run: "bus_0_megaraid_6"
@@ -66,7 +63,6 @@ class Device(NamedTuple):
 
 class AttributeRow(NamedTuple):
     """One row of the ATA attribute table."""
-
     id: int
     name: str                     # smartctl's name; it differs between versions, so never match by it
     value: int | None          # normalized; None if smartctl prints "---" or omits it
@@ -80,7 +76,6 @@ class AttributeRow(NamedTuple):
 
 class Statistic(NamedTuple):
     """One valid entry of the ATA device statistics log."""
-
     number: int
     name: str
     flags: str = ''               # "N" normalized, "D" supports DSN, "C" monitored condition met
@@ -88,7 +83,6 @@ class Statistic(NamedTuple):
 
 class SelfTest(NamedTuple):
     """One entry of the self-test log."""
-
     kind: str                     # "Short offline", "Extended", as printed
     status: str                   # "Completed: read failure", as printed
     passed: bool | None        # None: still running, aborted or interrupted, so without a result
@@ -97,7 +91,6 @@ class SelfTest(NamedTuple):
 
 class ErrorEntry(NamedTuple):
     """One entry of the ATA error log."""
-
     number: int                   # counts the errors of the drive's life
     kind: tuple[str, ...]         # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
     hours: int                    # power-on hours when it happened (16 bits, wraps at 65536)
@@ -105,7 +98,6 @@ class ErrorEntry(NamedTuple):
 
 class Head(NamedTuple):
     """The counts of one head of a disk since it was made, as its FARM log reports them."""
-
     number: int
     reallocated: int = 0
     unrecoverable: int = 0        # different places that could not be read
@@ -114,7 +106,6 @@ class Head(NamedTuple):
 
 class Farm(NamedTuple):
     """The Field Accessible Reliability Metrics log (FARM) of a Seagate disk, or why it could not be read."""
-
     serial: str = ''
     hours: int | None = None   # power-on time; None if not reported
     heads: tuple[Head, ...] = ()  # those with a count above 0
@@ -125,7 +116,6 @@ class Farm(NamedTuple):
 
 class LogPage(NamedTuple):
     """A page of an NVMe log in a vendor's format, or why it has none."""
-
     number: str               # "0xC0"
     data: bytes = b''
     status: int = 0           # a value of the metric vendor_log_status: 0 read
@@ -134,7 +124,6 @@ class LogPage(NamedTuple):
 
 class Report(NamedTuple):
     """Everything that smartctl reported about one drive, from JSON or text."""
-
     identity: Identity
     smart_status: bool | None = None   # SMART health status: True passed; None not reported
     smart_status_text: str = ''           # its text, if it has any beyond PASSED and FAILED
@@ -164,7 +153,6 @@ if TYPE_CHECKING:
 
 class HowRead(NamedTuple):
     """The settings for reading drives: program, user, number of parallel reads, time limits."""
-
     smartctl: str = SMARTCTL
     nosudo: bool = False
     jobs: int = PARALLEL
@@ -174,7 +162,6 @@ class HowRead(NamedTuple):
 
 class Read(NamedTuple):
     """One device and the result of reading it."""
-
     device: Device
     outcome: Outcome
     transcript: str = ''          # smartctl's call and output, for -vvv
@@ -190,7 +177,6 @@ class Read(NamedTuple):
 
 class Source(NamedTuple):
     """The source of a number: an attribute of the ATA table, or a log."""
-
     log: str = ''                 # a name in `drive_logs`, or a document; '' if the source is an attribute
     attribute: int | None = None
     definition: str = ''          # how the attribute is read: "100 - value"; a new definition starts a new series
@@ -201,7 +187,6 @@ class Source(NamedTuple):
 
 class Forecast(NamedTuple):
     """The remaining lifetime of something from now on, in seconds."""
-
     left: float
     earliest: float
     latest: float
@@ -210,7 +195,6 @@ class Forecast(NamedTuple):
 
 class Reading(NamedTuple):
     """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
-
     metric: str
     number: float | None       # base unit; None: unknown, and `unknown` says why
     unit: str                     # "%", "s", "B", "C" or ""
@@ -234,7 +218,6 @@ class Reading(NamedTuple):
 
 class Judgement(NamedTuple):
     """A reading after comparison with its limits."""
-
     reading: Reading
     state: State
     warning: str = ''             # Nagios range, '' for never
@@ -255,7 +238,6 @@ class Judgement(NamedTuple):
 
 class OldValue(NamedTuple):
     """A perfdata value under its label of version 1.6."""
-
     label: str
     number: float
     warning: str = ''
@@ -264,7 +246,6 @@ class OldValue(NamedTuple):
 
 class Member(NamedTuple):
     """One member of a group: a partition, a disk or another group."""
-
     name: str                     # as the system calls it: "sda1"; '' for a slot without a member
     # "in_sync" (a full copy or part), "rebuilding", "spare", "faulty", "missing" or "unknown"
     state: str
@@ -281,7 +262,6 @@ class Group(NamedTuple):
 
     A volume or a mounted partition without redundancy is a group of level "single", which needs all its members.
     """
-
     id: str                       # unique on this machine: "md0", "dm-3", "btrfs UUID", "zfs tank/raidz1-0"
     name: str                     # as people call it: "md0", "vg0/home", "tank"
     # "md", "lvm", "luks", "btrfs", "zfs", "multipath", "ceph", "bcache", "drbd", "swap", "partition", "hardware" (a
@@ -301,7 +281,6 @@ class Group(NamedTuple):
 
 class Place(NamedTuple):
     """The location of a drive, for replacing it. Fields are '' or empty if not reported."""
-
     bay: str = ''                 # "slot 7"
     light: str = ''               # file of the locate LED; 1 switches it on, 0 off
     disks: tuple[str, ...] = ()   # kernel names of its block devices: "sda"; its address behind a RAID controller
@@ -309,7 +288,6 @@ class Place(NamedTuple):
 
 class Dependence(NamedTuple):
     """A group of which a drive is a member."""
-
     group: Group
     member: str                   # name of the member: "sda1"
     state: str                    # that of the member: "in_sync"
@@ -319,7 +297,6 @@ class Dependence(NamedTuple):
 
 class Risk(NamedTuple):
     """How many drives with the same finding failed, counted; see thresholds/risk.json."""
-
     metric: str
     whose: str                    # "Seagate disks"; "disks of all vendors" if the drive's own vendor has too few
     share_90: float | None        # share that failed within 90 days; None: not known
@@ -333,14 +310,12 @@ class Risk(NamedTuple):
 
 class Replacement(NamedTuple):
     """Whether a drive may be replaced at present."""
-
     label: str                    # one of redundancy.replacement.LABELS
     why: Coded
 
 
 class Item(NamedTuple):
     """The action for one drive: the same in every output."""
-
     drive: str                # its name in all outputs
     state: State
     action: str               # a code in work/actions.json
@@ -358,7 +333,6 @@ class Item(NamedTuple):
 
 class Grown(NamedTuple):
     """A number of a drive that has increased, or was set back, since the last time a person looked."""
-
     drive: str                # its name in all outputs
     metric: str
     before: float             # base unit
@@ -369,7 +343,6 @@ class Grown(NamedTuple):
 
 class Lately(NamedTuple):
     """The changes in the history since the last time a person looked."""
-
     since: float              # seconds since 1970
     grew: tuple[Grown, ...] = ()
     came: tuple[Coded, ...] = ()  # drives that are new here
@@ -380,7 +353,6 @@ class Lately(NamedTuple):
 
 class Verdict(NamedTuple):
     """The result for one device: its judgements, or the reason that it has none."""
-
     device: Device
     identity: Identity
     state: State

@@ -5,16 +5,13 @@ Its owner, history.database or fleet.ledger_file, decides about a file that cann
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from zlib import crc32
 
-from .typed import TYPE_CHECKING
+from .typed import TYPE_CHECKING, Any, T
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
-
-    T = TypeVar('T')
 else:
     # the C module behind sqlite3; sqlite3 itself imports datetime to convert dates: 2 ms of a check
     import _sqlite3 as sqlite3
@@ -33,7 +30,6 @@ _REASONS = {
 
 class SqliteFile:
     """An open file. Methods raise Error."""
-
     _connection: sqlite3.Connection
     _deadline = float('inf')
 

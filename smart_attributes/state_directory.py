@@ -33,7 +33,6 @@ class Unusable(Exception):
 
 class StateDirectory:
     """A directory that only its owner or root can write to. As a context, it runs the block as its owner."""
-
     __slots__ = ('_before', 'group', 'path', 'user')
 
     def __init__(self, path: str, user: int, group: int) -> None:

@@ -23,7 +23,6 @@ _WRITE = 2
 
 class PathFault(str):
     """The reason not to rely on a path: a sentence that begins with the folder, link or file that is at fault."""
-
     path: str
     is_open: bool     # others can write there
 

@@ -1,4 +1,4 @@
-"""NamedTuple and TYPE_CHECKING without importing typing, which takes 12 of the 60 ms of a check.
+"""NamedTuple, Any and TYPE_CHECKING without importing typing, which takes 12 of the 60 ms of a check.
 
 typing is slow to import, and collections.namedtuple compiles source code for each of the sixty classes of a check.
 This module compiles it once per number of fields. Otherwise these classes behave like those of collections.namedtuple.
@@ -11,12 +11,15 @@ from operator import itemgetter
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
-    from typing import NamedTuple as NamedTuple  # noqa: PLC0414 (the second name makes it an export)
+    from typing import Any as Any  # noqa: PLC0414 (the second name makes it an export)
+    from typing import NamedTuple as NamedTuple  # noqa: PLC0414
+    from typing import TypeVar
 
+    T = TypeVar('T')
     Json = Mapping[str, Any]      # a JSON object for reading
     MutableJson = dict[str, Any]  # a JSON object for writing
 else:
+    Any = T = object
     Json = MutableJson = dict
     _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])
     _GETTERS = [vars(_Places)[name] for name in _Places._fields]  # faster than a property, and independent of the names
@@ -48,7 +51,6 @@ else:
 
     class _Named(tuple):
         """The methods that all named tuples have."""
-
         __slots__ = ()
 
         @classmethod

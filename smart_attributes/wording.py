@@ -4,10 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .constants import DAY, HOUR, MINUTE, YEAR
-from .typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .model import Forecast, Reading
+from .model import Forecast, Reading
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
 HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'

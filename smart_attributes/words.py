@@ -102,5 +102,5 @@ def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
 
 
 def none_of(word: str, words: Sequence[str]) -> str:
-    """Return the sentence for a word that is none of those that are allowed, with the one that is most like it."""
-    return f'"{word}" is none of {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip('; ')
+    """Return the sentence for a word that may not be used here: what may, and what was probably meant."""
+    return f'"{word}" is unknown here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip('; ')

@@ -264,7 +264,8 @@ def read_1_6(data: bytes) -> None:
         return
     files.examine(path)
     is_users = files.is_by_path(old)
-    given = second_opinion.files_of(None if is_users else path, files.users(path, old) if is_users else None, True)
+    users = files.taken(path, old, True) if is_users else None
+    given = second_opinion.files_of(None if is_users else path, users, True)
     given = given.addressed([DEVICE])
     for report, verdict in _verdicts():
         joined = given.joined(verdict, report, shipped().database, frozenset(), frozenset())

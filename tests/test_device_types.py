@@ -10,7 +10,6 @@ import type_examples
 
 from smart_attributes.errors import DriveAbsent, DriveError, UsageError
 from smart_attributes.model import Device
-from smart_attributes.output import codes
 from smart_attributes.reading import addresses, device_types, failure_reasons, sudoers, system
 from smart_attributes.reading.device_types import Controller, DeviceType
 from smart_attributes.reading.smartctl_calls import read_arguments
@@ -31,8 +30,6 @@ def lacks(entry: DeviceType) -> list[str]:
         (re.fullmatch(entry.nodes or '|'.join(sudoers.PATHS), path), 'example: a path that the sudo rule admits'),
         ('`' in each.paths, 'paths: which paths lead to the controller, for doc/how-to/raid.md'),
         (all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)), f'bay: {always} are always there'),
-        (all(code in codes.BY_NAME and sentence.count('{}') == re.compile(pattern).groups
-             for pattern, code, sentence in each.failures), 'failures: a code of codes.py, and {} for each group'),
         (re.fullmatch(r'([0-9]+\.[0-9]+)?', each.since), 'since: a version of smartctl, such as 7.5'),
         (not entry.arguments, 'arguments: form and slots are enough'),
     ]
@@ -52,8 +49,7 @@ WHOLE = {'name': 'ACME', 'slots': ((0, 7), (1, 9)), 'example': 'acme,0/1@/dev/bu
     ({'name': ''}, 'name'), ({'slots': ((0, 7),)}, 'slots'), ({'slots': ((7, 0), (1, 9))}, 'slots'),
     ({'example': 'acme,0@/dev/bus/0'}, 'example'), ({'example': 'acme,0/1@/dev/shm/x'}, 'example'),
     ({'paths': ''}, 'paths'), ({'bay': 'slot {2}'}, 'bay'), ({'since': 'newest'}, 'since'),
-    ({'failures': (('acme', 'no-such-code', 'is gone'),)}, 'failures'),
-    ({'failures': (('acme (.+)', 'empty-slot', 'is gone'),)}, 'failures'), ({}, '')])
+    ({}, '')])
 def test_what_an_entry_lacks_is_named(wrong, field):
     try:
         found = lacks(DeviceType('acme,L/M', controller=Controller(**{**WHOLE, **wrong})))
@@ -64,9 +60,9 @@ def test_what_an_entry_lacks_is_named(wrong, field):
 
 
 ALL = {**WHOLE, 'products': 'ACME 1', 'drivers': ('acme',), 'bay': 'slot {0}', 'silent_is_empty': True, 'has_bus': True,
-       'own_nodes': ('acme0',), 'failures': (('x', 'empty-slot', 'is gone'),), 'since': '7.5'}
+       'own_nodes': ('acme0',), 'since': '7.5'}
 DEFAULTS = {'products': 'ACME', 'drivers': (), 'bay': '', 'silent_is_empty': False, 'has_bus': False, 'own_nodes': (),
-            'failures': (), 'since': ''}
+            'since': ''}
 
 
 @pytest.mark.parametrize('fields, expected', [(ALL, ALL), (WHOLE, {**WHOLE, **DEFAULTS})], ids=['all', 'defaults'])

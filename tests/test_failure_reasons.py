@@ -1,6 +1,7 @@
 """smartctl's and sudo's words, and the reason and next step made of them."""
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -271,6 +272,12 @@ def test_every_expression_ends_soon_on_its_own_words(end, cut):
         diagnose([text], None, text)
 
         assert time.process_time() - started < 5, pattern
+
+
+def test_a_sentence_quotes_only_what_its_expression_takes():
+    """Else it would end in nothing."""
+    assert [pattern for pattern, _, sentence in failure_reasons._CAUSES
+            if '{}' in sentence and not re.compile(pattern).groups] == []
 
 
 @pytest.mark.parametrize('words', ['open device:  failed: ', "Type 'a': try '-d a,", '[areca_disk failed: ', '\n'])

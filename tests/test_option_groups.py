@@ -39,7 +39,7 @@ TIME = 'is not a time; write 90m, 12h, 7d or 2w'
 @pytest.mark.parametrize('convert, text, words', [
     *(pytest.param(groups.duration, text, TIME, id=f'time-{text}')
       for text in ('', '7', 'd', '0d', '-1d', '1.5h', '100000h', '7 d', '7D', '٣d', '²d')),
-    pytest.param(groups.state, 'green', 'is none of ok, warning, critical, unknown', id='state'),
+    pytest.param(groups.state, 'green', 'is unknown here; use ok, warning, critical, unknown', id='state'),
     *(pytest.param(groups._metric_range, text, 'is not metric=RANGE, for example endurance_used=80', id=f'range-{text}')
       for text in ('wear', 'wear=', '=80', '=')),
     *(pytest.param(groups.seconds, text, 'is not a valid number of seconds (0.1 to 3600)', id=f'seconds-{text}')

@@ -123,7 +123,7 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     (['-t', 'soon'], 'number of seconds'),
     (['--expect', '-1'], 'number of drives'),
     (['--ignore-attribute', '256'], 'attribute number'),
-    (['--asleep', 'maybe'], 'is none of ok, warning'),
+    (['--asleep', 'maybe'], 'is unknown here; use ok, warning'),
     (['-d', 'sda'], 'sda'),
     (['-d', '/dev/../etc/shadow'], '..'),
     (['-d', 'megaraid@/dev/sda'], 'megaraid'),

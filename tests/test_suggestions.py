@@ -66,7 +66,7 @@ def test_at_least_95_of_100_slips_are_understood():
 
 
 def test_a_choice_is_suggested():
-    with pytest.raises(UsageError, match=r'"serail" is none of .*; did you mean serial'):
+    with pytest.raises(UsageError, match=r'"serail" is unknown here; use .*; did you mean serial'):
         table.understood(['--label', 'serail'])
     assert 'serial' in LABELS
 

@@ -529,7 +529,7 @@ def test_bug_13_mistakes_of_a_database_are_named_and_the_rest_is_used(intel, tmp
         'Threshs 5: warning 100 lies beyond critical 0',
         'Threshs 9: it is not a list', '"x" is not an attribute number', 'Perfs 77: it is not in ID#')
         if words not in result.text] == []
-    assert files.entry_of(files.database(str(file), files.read(str(file))), Identity('ATA', 'ACME')) is not None
+    assert files.entry_of(files.taken(str(file), files.read(str(file)), False), Identity('ATA', 'ACME')) is not None
 
 
 def test_bug_16_a_relative_link_is_followed_from_its_own_folder(tmp_path, monkeypatch):

@@ -8,17 +8,15 @@ from ..errors import Coded
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
 from ..model import Identity, State, Verdict, worst
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..wording import duration
 from ..words import clean
 
-if TYPE_CHECKING:
-    Met = tuple[str, Identity, Match]   # address, the drive there, its match in history
+Met = tuple[str, Identity, Match]   # address, the drive there, its match in history
 
 
 class Whereabouts(NamedTuple):
     """The address of each drive, as one run finds it."""
-
     places: Sequence[DrivePlace]
     records: Mapping[int, Record]
     scope: Scope

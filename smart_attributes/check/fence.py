@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable
 
 from ..errors import DriveAsleep, SmartError
 from ..model import Device, Identity, State, Verdict, worst
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Any, T
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     Found = TypeVar('Found', bound=Any)   # what has verdicts, and reads in the same order
-    T = TypeVar('T')
 
 UNCOMPARED = 'cannot be compared with its history'
 UNDECIDED = 'has no recommended action'

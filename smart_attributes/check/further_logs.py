@@ -12,24 +12,23 @@ from contextlib import suppress
 from itertools import product
 
 from .. import state_directory
+from ..command_line.options import Options
 from ..constants import DAY
 from ..errors import DriveError
 from ..knowledge import vendor_logs
-from ..model import Farm, Report
+from ..model import Answer, Farm, Read, Report
 from ..reading import nvme_log, smartctl_calls
 from ..reading.farm import answered, beside
 from ..reading.identity import serial_key
 from ..reading.machine import OLD_RULE
+from ..reading.processes import Runner
+from ..state_directory import StateDirectory
 from ..typed import TYPE_CHECKING
 from . import vendor_readings
 
 if TYPE_CHECKING:
-    from ..command_line.options import Options
     from ..history.past import Past
-    from ..model import Answer, Read
-    from ..reading.processes import Runner
     from ..reading.smartctl_calls import Command
-    from ..state_directory import StateDirectory
     from .rulebook import Judge
     from .vendor_readings import Log
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..history.store import DriveHistory, HistoryStore
     from .drive_tracking import Whereabouts
 
-    Address = tuple[str, str]
-
 
 WRITES, READS = 'writes', 'reads'   # values of Command.history: daemons and timers write, people read
 _DOUBTED = ('the history belongs to another user, who could have changed it, so the age that it gives for {} '
@@ -44,7 +42,7 @@ class Remembered:
         self.trouble = trouble
         self.is_whole = is_whole
         self.store, self._longest_asleep = history, longest_asleep
-        self._found: dict[Address, DriveHistory] = {}
+        self._found: dict[tuple[str, str], DriveHistory] = {}
         self._there: list[Device] = []      # at occupied addresses
         self._scope: tuple[Sequence[str], bool] = (), False
 
@@ -263,5 +261,5 @@ def _opened(options: Options, is_writing: bool) -> HistoryStore:
     return HistoryStore(state, int(time.time()), is_same_drive, identifier(MACHINE_ID), writes=is_writing)
 
 
-def _address(device: Device) -> Address:
+def _address(device: Device) -> tuple[str, str]:
     return device.path, device.type

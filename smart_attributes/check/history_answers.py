@@ -5,16 +5,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..history import growth, past
+from ..history.drive_records import Record
+from ..history.series import History, Key
 from ..model import Device, Grown, Lately, Verdict
-from ..typed import TYPE_CHECKING
 from ..wording import duration
 from . import drive_tracking, forecasts
-
-if TYPE_CHECKING:
-    from ..history.drive_records import Record
-    from ..history.store import Histories
-    from .drive_tracking import Whereabouts
-    from .history_access import Remembered
+from .drive_tracking import Whereabouts
+from .history_access import Remembered
 
 
 def lately(history: Remembered, verdicts: Sequence[Verdict], whereabouts: Whereabouts | None, within: int,
@@ -74,7 +71,7 @@ def told(history: Remembered, verdict: Verdict) -> Verdict:
     return verdict._replace(past=points, forecasts=forecasts.forecasts(verdict, history.past(verdict.device)))
 
 
-def drive(history: Remembered, device: Device) -> tuple[Record, Histories] | None:
+def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, History]] | None:
     """Return the record of a drive with all its stored series, or None if the history does not have the drive."""
     recalled = history.recalled(device)
     record = recalled.match.record if recalled else history.store.at(device.address) if history.store else None

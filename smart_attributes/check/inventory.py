@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import alarm
+from ..command_line.options import Options
 from ..errors import Coded, ControllerElsewhere, DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
@@ -11,7 +12,6 @@ from ..reading.identity import distinct, note
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..command_line.options import Options
     from .drive_tracking import Whereabouts
     from .history_access import Remembered
     from .reads import Reads
@@ -22,7 +22,6 @@ _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; sim
 
 class Inventory(NamedTuple):
     """The second stage of a run: the reads that count, and sentences about the others."""
-
     reads: tuple[Read, ...]       # one per drive, under its final name
     candidates: tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
     is_bare: bool                 # every address was read, and none holds a drive

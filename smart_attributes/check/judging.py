@@ -8,7 +8,7 @@ from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, ranges, readings, severity
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, is_silent, prevailing, when_quiet
-from ..model import Device, Judgement, Reading, Report, State, Verdict, worst
+from ..model import Device, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes
@@ -17,7 +17,6 @@ from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 if TYPE_CHECKING:
     from ..history.past import Past
     from ..knowledge.thresholds import Acknowledgement, Bound, Limit, Thresholds
-    from ..model import Risk
 
     RiskOf = Callable[[Sequence[Judgement], State, str, Sequence[str]], Risk | None]
 
@@ -27,7 +26,6 @@ FORECAST = (TIME_LEFT, ENDURANCE)
 
 class Rules(NamedTuple):
     """The options of the command line that affect judging."""
-
     ignored_metrics: frozenset[str] = frozenset()
     ignored_attributes: frozenset[int] = frozenset()
     unknown_model: State = State.OK
@@ -181,7 +179,7 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
         return _judge_verdict(reading, reading.state, limit)
-    if reading.source.log == drive_logs.RATED:  # the end of a warranty is no failure
+    if reading.source.log == drive_logs.RATED:  # a drive does not fail when its warranty ends
         limit = limit._replace(critical=None)
     origin = limit.critical_origin or limit.warning_origin
     if not _has_levels(limit):

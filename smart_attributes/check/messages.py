@@ -3,29 +3,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..command_line.options import Options
 from ..errors import Coded
 from ..knowledge.thresholds import GONE
-from ..model import Report, State
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Identity, Report, State, Verdict
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 from . import inventory
-from .rulebook import day
+from .rulebook import Judge, day
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ..command_line.options import Options
-    from ..model import Identity, Verdict
     from .history_access import Remembered
     from .inventory import Inventory
     from .reads import Reads
-    from .rulebook import Judge
 
     Demand = tuple[State, Coded]
 
 
 class Run(NamedTuple):
     """A run: what it was asked for, and the result of each stage."""
-
     options: Options
     judge: Judge
     history: Remembered
@@ -74,7 +69,7 @@ def gone(run: Run) -> Iterable[Demand]:
         run.drives.whereabouts, run.options.naming.hide_serial, is_accepted)]
 
 
-def messages(run: Run) -> dict[str, tuple[Any, ...]]:
+def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind, which is a field of a survey, in the order of the output."""
     history, required = run.history, run.options.history.history_required
     has_own_state = history.trouble and required is not None   # the history cannot be used, and that has its own state

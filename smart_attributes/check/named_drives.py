@@ -7,6 +7,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 
+from ..command_line.options import Options
 from ..constants import YEAR
 from ..errors import HistoryUnusable, UsageError
 from ..model import Device, Identity, Read
@@ -15,11 +16,7 @@ from ..reading.device_types import is_raid
 from ..reading.drive_names import Named, Wanted, named
 from ..reading.identity import distinct
 from ..reading.machine import DeviceList
-from ..typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..command_line.options import Options
-    from .history_access import Remembered
+from .history_access import Remembered, remembered
 
 
 def narrowed(options: Options) -> Options:
@@ -42,7 +39,6 @@ def narrowed(options: Options) -> Options:
 def _known(options: Options) -> list[Device]:
     """Return the drives that earlier checks have read."""
     from . import history_answers
-    from .history_access import remembered
     devices = []
     with suppress(HistoryUnusable):
         for address in history_answers.in_use(remembered(options), int(YEAR)):

@@ -6,19 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 
 from .. import alarm
+from ..command_line.options import Options
 from ..errors import Coded, DriveNotReached
-from ..model import Identity, Read
+from ..model import Answer, Device, Identity, Read
 from ..reading import addresses, machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..reading.processes import Runner
+from ..typed import NamedTuple
 from .rulebook import Site, site_of, today
 
-if TYPE_CHECKING:
-    from ..command_line.options import Options
-    from ..model import Answer, Device
-    from ..reading.processes import Runner
-
-    Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
+Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
 
 
 class Listener:
@@ -36,7 +33,6 @@ class Listener:
 
 class Reads(NamedTuple):
     """The answers of the devices of a run. If the time limit ended the stage, the others were not read."""
-
     found: DeviceList               # all devices of the run, also those that options or local files exclude
     reads: tuple[Read, ...] = ()    # in the order of *found*
     notes: tuple[Coded, ...] = ()
@@ -45,7 +41,6 @@ class Reads(NamedTuple):
 
 class Started(NamedTuple):
     """The devices of a run, which are being read."""
-
     found: DeviceList
     plans: Sequence[Plan] = ()
     notes: tuple[Coded, ...] = ()

@@ -13,7 +13,7 @@ from .. import alarm
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, DataError, UsageError
 from ..files import CONFIG, is_there
-from ..model import Identity, Report, State, Verdict
+from ..model import Identity, Judgement, Report, Risk, State, Verdict
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean, visible
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import SpecDatabase
     from ..knowledge.site_file import SiteFile
     from ..knowledge.thresholds import Thresholds
-    from ..model import Judgement, Risk
     from ..v1_6.second_opinion import OldFiles
     from .judging import Rules
 
@@ -36,7 +35,6 @@ SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 
 class Site(NamedTuple):
     """The parts of the local data files that match their schema."""
-
     attributes: tuple[SiteFile, ...] = ()
     thresholds: tuple[SiteFile, ...] = ()
     mistakes: tuple[str, ...] = ()    # those outside these files: in a folder, in a file of version 1.6
@@ -49,7 +47,6 @@ class Site(NamedTuple):
 
 class Judge(NamedTuple):
     """All data that judging needs in addition to a report."""
-
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules
@@ -114,8 +111,6 @@ def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]
         mistakes.append(f'{folder}: {error.strerror}; make it readable for the monitoring user, or remove it')
         return []
 
-
-# --- the rulebook -----------------------------------------------------------------
 
 def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises UsageError if the command line names an unknown metric."""

@@ -11,6 +11,7 @@ from .. import alarm
 from ..command_line.options import Options
 from ..errors import Coded
 from ..model import Lately, Read, State, Verdict
+from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import inventory, messages, reads
 from .history_access import Remembered
@@ -18,7 +19,6 @@ from .rulebook import Judge, judge_of, site_of
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from ..reading.processes import Runner
     from ..redundancy.replacement import Machine
     from .drive_tracking import Whereabouts
     from .reads import Watch
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 class Survey(NamedTuple):
     """All verdicts of one run, and the messages about the run as a whole."""
-
     verdicts: tuple[Verdict, ...]
     reads: tuple[Read, ...]          # in the order of the verdicts
     failures: tuple[Coded, ...]      # make the run CRITICAL: drives missing
@@ -71,8 +70,7 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
 
 def described(run: messages.Run) -> Survey:
     """Return the survey of a run."""
-    said = messages.messages(run)
     return Survey(
         verdicts=tuple(run.verdicts), reads=run.drives.reads, judge=run.judge, history=run.history,
-        whereabouts=run.drives.whereabouts, failures=said['failures'], faults=said['faults'], remarks=said['remarks'],
-        demands=said['demands'], notes=said['notes'], nobody=inventory.nobody(run.read, run.drives, run.options))
+        whereabouts=run.drives.whereabouts, nobody=inventory.nobody(run.read, run.drives, run.options),
+        **messages.messages(run))

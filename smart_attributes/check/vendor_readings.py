@@ -3,14 +3,13 @@ from __future__ import annotations
 
 from ..knowledge import vendor_logs
 from ..knowledge.vendor_logs import VendorLog
-from ..model import Reading
+from ..model import Reading, Report, Source
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..history.past import Past
     from ..history.series import History
     from ..knowledge.drive_database import SpecDatabase
-    from ..model import Report, Source
 
     Log = tuple[str, str]  # page, "0xC0", and the name of its layout
 

@@ -9,22 +9,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .. import alarm
+from ..command_line.options import Options
 from ..errors import DataError, DriveError, SmartError
-from ..model import Device, Read, Report, Verdict
+from ..model import Answer, Device, Read, Report, Verdict
+from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 from . import fence
 from .history_access import Remembered, remembered
-from .inventory import described
+from .inventory import Inventory, described
 from .reads import Listener
 from .rulebook import Judge
 
 if TYPE_CHECKING:
-    from ..command_line.options import Options
     from ..history.past import Past
-    from ..model import Answer
-    from ..reading.processes import Runner
     from .further_logs import FurtherLogs
-    from .inventory import Inventory
 
 
 class Verdicts(Listener):
@@ -85,8 +83,6 @@ class Verdicts(Listener):
             return False  # most drives of a check: their entry is not looked up for this
         spec = self.judge.database.identify(report.identity, [row.id for row in report.attributes])
         return (may_have_page and spec.log is not None) or (spec.keeps_farm and self._is_for_a_person)
-
-    # --- when all have answered ---------------------------------------------------------
 
     def completed(self, drives: Inventory, deadline: float) -> Inventory:
         """Return the inventory with the further logs of its drives, after asking those at a new address.
@@ -154,17 +150,12 @@ def _judged_alone(read: Read, judge: Judge, past: Past | None) -> Verdict:
         return _unreadable(read, read.outcome, judge)
     from . import judging
     own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
-    return _beside_1_6(own, read.outcome, judge)
+    if judge.old is None:
+        return own
+    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
+    return judge.old.joined(own, read.outcome, judge.database, exceptions.ignored_attributes
+                            | judge.rules.ignored_attributes, judge.rules.ignored_metrics)
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
     return fence.unreadable(read.device, error, judge.rules.asleep, read.identity)
-
-
-def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
-    """Return a verdict together with that of files of version 1.6, if any are given."""
-    if judge.old is None:
-        return own
-    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
-    return judge.old.joined(own, report, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
-                            judge.rules.ignored_metrics)

@@ -3,15 +3,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from ..typed import Json
+from ..typed import Json, NamedTuple
 
 
 class TriageOptions(NamedTuple):
     """The output of triage in addition to its table, or instead of it."""
-
     forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; with a file, or printed
     since: int                          # seconds to look back; 0: not at all
     asked: tuple[str, ...] = ()         # programs to ask, of redundancy.dependence.PROGRAMS
@@ -20,19 +16,16 @@ class TriageOptions(NamedTuple):
 
 class ListOptions(NamedTuple):
     """How list prints."""
-
     as_json: bool
 
 
 class ExplainOptions(NamedTuple):
     """The output of explain."""
-
     rma: bool
 
 
 class SudoersOptions(NamedTuple):
     """Which sudoers rule is printed."""
-
     user: str
     literal: bool
     types: tuple[str, ...]              # that a rule admits only on request
@@ -40,7 +33,6 @@ class SudoersOptions(NamedTuple):
 
 class InstallOptions(NamedTuple):
     """The parts to install or remove, the users, and whether changes are made or only shown."""
-
     packaged: bool                      # only what depends on the host: a package has installed the rest
     users: tuple[str, ...]              # monitoring users; empty: the usual ones that exist
     yes: bool
@@ -49,7 +41,6 @@ class InstallOptions(NamedTuple):
 
 class ValidateOptions(NamedTuple):
     """Which files are validated, and with what."""
-
     files: tuple[str, ...]
     samples: str | None
     models: str | None
@@ -58,14 +49,12 @@ class ValidateOptions(NamedTuple):
 
 class MigrateOptions(NamedTuple):
     """Which files of version 1.6 are migrated, and where to."""
-
     files: tuple[str, ...]
     output: str | None                  # folder
 
 
 class AcknowledgeOptions(NamedTuple):
     """Which values are accepted, why and until when."""
-
     every_alarm: bool
     why: str
     until: str
@@ -76,7 +65,6 @@ class AcknowledgeOptions(NamedTuple):
 
 class HistoryOptions(NamedTuple):
     """The actions of the command history."""
-
     as_json: bool
     imports: bool
     forget: tuple[str, ...]
@@ -84,7 +72,6 @@ class HistoryOptions(NamedTuple):
 
 class MetricsOptions(NamedTuple):
     """The output file and the format of the metrics."""
-
     output: str | None                  # file
     openmetrics: bool
     as_json: bool
@@ -92,7 +79,6 @@ class MetricsOptions(NamedTuple):
 
 class DoctorOptions(NamedTuple):
     """Which user runs the checks, and how doctor prints."""
-
     user: str
     raid: bool                          # also ask members of redundant arrays what only root may ask
     as_json: bool
@@ -100,7 +86,6 @@ class DoctorOptions(NamedTuple):
 
 class FleetOptions(NamedTuple):
     """The sources of the drives of a fleet, and the output."""
-
     files: tuple[str, ...]
     icinga: str                         # https://HOST:5665
     api_user: str

@@ -8,15 +8,9 @@ from collections.abc import Callable, Mapping
 from .. import constants, files
 from ..constants import DAY, ENDINGS, HOUR, LETTERS
 from ..model import State
-from ..typed import TYPE_CHECKING
+from ..typed import Any, Json
 from ..words import none_of
-from .options import FORMATS, LABELS, STATE_WORDS, USER, HelpAll, OptionGroup
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..typed import Json
-    from .options import Option
+from .options import FORMATS, LABELS, STATE_WORDS, USER, HelpAll, Option, OptionGroup
 
 
 def option(*spellings: str, **arguments: Any) -> Option:

@@ -11,15 +11,15 @@ from ..constants import DAY, HOUR, OUTPUT_LIMIT
 from ..errors import UsageError
 from ..files import CONFIG
 from ..model import HowRead, State
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 from ..words import TYPED, nearest, none_of
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here
 
-    Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
+Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
 
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person
@@ -31,7 +31,6 @@ STATE_WORDS = tuple(state.name.lower() for state in State)
 
 class Which(NamedTuple):
     """The selected drives, their expected number, and the selected metrics."""
-
     devices: tuple[str, ...] = ()
     scan: bool = False
     reports: tuple[str, ...] = ()
@@ -45,7 +44,6 @@ class Which(NamedTuple):
 
 class Judging(NamedTuple):
     """How drives are judged."""
-
     warning: tuple[tuple[str, str], ...] = ()   # metric and range
     critical: tuple[tuple[str, str], ...] = ()
     ignore_metrics: tuple[str, ...] = ()
@@ -59,7 +57,6 @@ class Judging(NamedTuple):
 
 class DataFiles(NamedTuple):
     """The files that define the meaning of attributes and the limits."""
-
     config: str = CONFIG
     attributes: tuple[str, ...] = ()
     thresholds: tuple[str, ...] = ()
@@ -67,14 +64,12 @@ class DataFiles(NamedTuple):
 
 class Naming(NamedTuple):
     """How drives are named."""
-
     label: str = 'device'
     hide_serial: bool = False
 
 
 class HistoryUse(NamedTuple):
     """How history is used."""
-
     access: str = ''                    # "writes", "reads"; '': the command does not use it
     no_history: bool = False
     history_required: State | None = None
@@ -89,7 +84,6 @@ GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Jud
 
 class Options(NamedTuple):
     """All values of a command line. A group that the command does not take has its defaults."""
-
     which: Which = Which()
     how_read: HowRead = HowRead()
     judging: Judging = Judging()
@@ -105,7 +99,6 @@ class Options(NamedTuple):
 
 class CheckOptions(NamedTuple):
     """The output of a check."""
-
     all_perfdata: bool = False
     max_output: int = OUTPUT_LIMIT      # bytes
     format: str = FORMATS[0]
@@ -119,7 +112,6 @@ class OptionGroup(NamedTuple):
     title: '' for the options without a heading. short: the options that --help shows; first: those that --help of the
     default command shows as well. --help-all shows all.
     """
-
     title: str
     options: tuple[Option, ...]
     short: tuple[str, ...] = ()
@@ -128,7 +120,6 @@ class OptionGroup(NamedTuple):
 
 class Command(NamedTuple):
     """The record of a command, from which its parser, its help, its documents and its run follow."""
-
     name: str
     summary: str                        # one sentence
     usage: str                          # the words behind the name
@@ -144,7 +135,6 @@ class Command(NamedTuple):
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
-
     color: bool  # of Python 3.14
     others: Callable[[], Sequence[Command]] | None = None  # returns further commands that the help lists
     rare: list[argparse.Action]     # the options that only --help-all shows
@@ -160,7 +150,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
-        """Raise UsageError for words that are no options, with the option or command that the first is most like."""
+        """Raise UsageError for unknown words, with the option or command that the first is most like."""
         known = [*self._option_string_actions, *(each.name for each in (self.others() if self.others else ()))]
         self.error(f'unrecognized arguments: {" ".join(words)}; {nearest(words[0], known, TYPED)}'.rstrip('; '))
 

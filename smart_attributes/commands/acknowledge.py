@@ -27,14 +27,11 @@ from ..knowledge.thresholds import GONE, Acknowledgement
 from ..model import Judgement, State, Verdict
 from ..reading import processes
 from ..reading.identity import is_same_drive
-from ..typed import TYPE_CHECKING
+from ..typed import Json
 from ..wording import amount
 from ..words import clean, sentence
 from ..work.statements import finding
 from . import person
-
-if TYPE_CHECKING:
-    from ..typed import Json
 
 REMOVED = 'the drive was removed'
 LEAST_WHY = 8      # characters, as in the schema of limits
@@ -55,20 +52,17 @@ def run(options: Options, runner: processes.Runner) -> int:
         ended, before = withdraw(config, own.withdraw)
         return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
-    new, refused = _of_values(options, runner, common) if not own.removed else accepted_as_gone(
-        own.removed, history_answers.serials(remembered(options)), common)
+    if own.removed:
+        new, refused = accepted_as_gone(own.removed, history_answers.serials(remembered(options)), common)
+    else:
+        found = survey(options, runner)
+        if not found.verdicts:
+            raise UsageError(found.nobody[1])
+        new, refused = acceptable(found.verdicts, options.which.metrics, common)
     mistakes = accept(config, new).mistakes if new else ()
     lines = [*(f'acknowledged: {line(each)}' for each in new), *(f'not acknowledged: {words}' for words in refused)]
     return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
                   PARTLY if new and refused else UNKNOWN if refused else OK)
-
-
-def _of_values(options: Options, runner: processes.Runner,
-               common: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
-    found = survey(options, runner)
-    if not found.verdicts:
-        raise UsageError(found.nobody[1])
-    return acceptable(found.verdicts, options.which.metrics, common)
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
@@ -88,8 +82,6 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
         print(sentence(words, 1000))
     return status
 
-
-# --- acknowledgements ------------------------------------------------------------------
 
 def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
                template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
@@ -161,8 +153,6 @@ def line(accepted: Acknowledgement) -> str:
     return f'{clean(accepted.serial)} {accepted.metric}{value}: {clean(accepted.why, 200)}'
 
 
-# --- the file -------------------------------------------------------------------------
-
 def content(config: str) -> AcknowledgementsFile:
     """Return the file of a configuration directory. Raises DataError if a change could lose some of its content."""
     file = os.path.join(config, thresholds.FILE)
@@ -199,8 +189,6 @@ def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement]
         _write(file, acknowledgements.without(before.data, {(each.serial, each.metric) for each in ended}))
     return ended, before
 
-
-# --- locking and writing ----------------------------------------------------------------
 
 @contextmanager
 def _alone(config: str) -> Iterator[str]:

@@ -21,7 +21,8 @@ def run(options: Options, runner: Runner) -> int:
     from ..output import explain
     explain.print_faults(found.faults)
     if options.own.rma:
-        _print_return_forms(found, options.naming.hide_serial)
+        for verdict, read in zip(found.verdicts, found.reads):
+            _print_return_form(verdict, read, options.naming.hide_serial)
         return person.status(found)
     for verdict, read in zip(found.verdicts, found.reads):
         _print_drive(found, verdict, read, options)
@@ -41,13 +42,8 @@ def _print_drive(found: Survey, verdict: Verdict, read: Read, options: Options) 
     fence.show(verdict, show)
 
 
-def _print_return_forms(found: Survey, hide_serial: bool) -> None:
-    """Print the text for a vendor's return form for each drive, and nothing of other drives or of this machine."""
-    for verdict, read in zip(found.verdicts, found.reads):
-        _print_return_form(verdict, read, hide_serial)
-
-
 def _print_return_form(verdict: Verdict, read: Read, hide_serial: bool) -> None:
+    """Print the text for a vendor's return form of a drive, and nothing of other drives or of this machine."""
     from ..output import return_form
 
     def show(shown: Verdict) -> None:

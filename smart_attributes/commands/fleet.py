@@ -23,13 +23,13 @@ from ..fleet.table import Kept
 from ..model import Device, Identity, State, Verdict
 from ..output.json_document import document, note
 from ..output.packed_document import Packer
+from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
 from ..words import visible
 from . import person
 
 if TYPE_CHECKING:
     from ..fleet.icinga import Icinga
-    from ..reading.processes import Runner
 
 COMMA = ',\n'
 CARDS = 6              # per recommended action: the plan follows below, and the table has all drives
@@ -79,8 +79,7 @@ def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool)
 
 def fleet_of(options: Options, now: float) -> Fleet:
     """Return an empty fleet. now: seconds since 1970."""
-    return Fleet(database_of(options.data), now, options.own.ledger,
-                 options.naming.hide_serial)
+    return Fleet(database_of(options.data), now, options.own.ledger, options.naming.hide_serial)
 
 
 def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterator[FleetDrive]]:
@@ -126,8 +125,6 @@ def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive
         why = drive.facts.get('why')
         yield drive._replace(facts={**drive.facts, 'why': fleet.reader.readable(why)}) if why else drive
 
-
-# --- output --------------------------------------------------------------------------
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     """Print the document while drives are being read, one drive per line, to use little RAM."""
@@ -182,16 +179,11 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,
                            [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
                            made_by='check_smart_attributes fleet')
-    person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now),
-                      str(own.html))
+    whose = own.icinga_name or own.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
+    person.write(page.rendered(content, f'Drives of {visible(whose)}', fleet.now), str(own.html))
     print(f'written: {visible(str(own.html))}')
     for words in fleet.said():
         print(f'note: {words}')
-
-
-def _whose(wanted: FleetOptions) -> str:
-    """Return the name of the fleet for the title of the page."""
-    return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
 
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:

@@ -6,13 +6,10 @@ from ..check.history_access import for_writing
 from ..check.survey import Survey, survey
 from ..command_line.command_options import HistoryOptions
 from ..command_line.options import OK, UNKNOWN, Options
+from ..output import history
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
 from ..words import sentence
 from . import person, smartd_import
-
-if TYPE_CHECKING:
-    from ..output.history import DriveHistory
 
 _NO_HISTORY = 'the history has no readings of these drives'
 
@@ -35,7 +32,6 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _show(answers: Survey, options: Options, as_json: bool) -> int:
-    from ..output import history
     drives, hide_serial = _drives(answers, options), options.naming.hide_serial
     if as_json:
         unknown = {} if drives else person.nobody(answers) or {'state': 'UNKNOWN', 'error': _NO_HISTORY}
@@ -47,9 +43,8 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
     return OK if drives else UNKNOWN
 
 
-def _drives(answers: Survey, options: Options) -> list[DriveHistory]:
+def _drives(answers: Survey, options: Options) -> list[history.DriveHistory]:
     """Return the history of the drives of a survey, in the form that output.history prints."""
-    from ..output import history
     drives = []
     units = {metric: each.unit for metric, each in answers.judge.database.metrics.items()}
     for record, series in filter(None, (history_answers.drive(answers.history, verdict.device)

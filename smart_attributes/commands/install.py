@@ -15,12 +15,9 @@ from ..errors import SmartError
 from ..installation import host, plan
 from ..installation.disk import Disk
 from ..reading import sudoers
+from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
 from ..words import sentence, visible
-
-if TYPE_CHECKING:
-    from ..reading.machine import DeviceList, Plan
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -87,8 +84,6 @@ def _say(lines: Sequence[str]) -> None:
     for line in lines:
         print(sentence(line, 600))
 
-
-# --- the sudo rule alone -----------------------------------------------------------------
 
 def sudo_rule(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""

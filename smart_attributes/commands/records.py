@@ -14,13 +14,7 @@ from ..command_line import command_options as own
 from ..command_line import option_groups as groups
 from ..command_line.options import Command
 from ..constants import LARGEST_SMALL_FILE
-from ..typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..typed import Json
-
+from ..typed import Any, Json
 
 # --- the forms of triage's document: each is a function of the document, and an option of triage ----
 
@@ -35,8 +29,6 @@ def _page(document: Json) -> str:
     from ..output import page
     return page.page(document, f'Drives of {socket.gethostname()}', time.time())
 
-
-# --- the records ----
 
 # A form comes with the path of its file, or None if it is printed.
 _VALUES: Mapping[str, Any] = {**groups.VALUES, '@json': (_json, None), '@page': lambda path: (_page, path)}

@@ -9,10 +9,7 @@ from .. import VERSION, alarm
 from ..command_line import option_groups as groups
 from ..command_line import options as command_line
 from ..command_line.options import OK, PROGRAM, CheckOptions, Command, Options
-from ..typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
+from ..reading.processes import Runner
 
 # Rarely used groups come last.
 _GROUPS = ('DRIVES', 'CHECKED_DRIVES', 'JUDGING', 'NAMING', 'CHECK_OUTPUT', 'COMMON', 'READING', 'VENDOR_LOGS',

@@ -3,21 +3,20 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from ..check import fence, history_answers
 from ..check.survey import Survey
 from ..command_line.command_options import TriageOptions
 from ..command_line.options import Options
 from ..errors import Coded
+from ..model import Item
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, MutableJson
 from ..words import sentence
 from . import person, smartd_import
 
 if TYPE_CHECKING:
-    from ..model import Item
-    from ..typed import Json, MutableJson
     from ..work.plan import Task
 
 
@@ -29,9 +28,15 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _write(found: Survey, options: Options) -> Survey:
-    """Write the document to a file in each form that names one; print it in the other forms. Return what it shows."""
-    forms = dict(options.own.forms)  # the last file of a form counts
-    texts, found = fence.shown(found, lambda each: _texts(forms, each, _document(each, options)))
+    """Write the document to a file in each form that names one; print it in the other forms. Return what it shows.
+
+    Programs read nothing else than what is printed, so it states why it has no drives.
+    """
+    def shown(each: Survey) -> list[tuple[str, str | None]]:
+        document = _document(each, options)
+        return [(text({**({} if file else person.nobody(each)), **document}), file)
+                for text, file in dict(options.own.forms).items()]   # the last file of a form counts
+    texts, found = fence.shown(found, shown)
     for text, file in texts:
         if file is not None:
             person.write(text, file)
@@ -40,12 +45,6 @@ def _write(found: Survey, options: Options) -> Survey:
     if all(file for _, file in texts):
         print(f'written: {", ".join(file for _, file in texts if file)}')
     return found
-
-
-def _texts(forms: Mapping[Callable[[Json], str], str | None], found: Survey,
-           document: MutableJson) -> list[tuple[str, str | None]]:
-    """Return the text of each form with its file. Programs read nothing else, so it states why it has no drives."""
-    return [(text({**({} if file else person.nobody(found)), **document}), file) for text, file in forms.items()]
 
 
 def _print_table(found: Survey, options: Options) -> Survey:

@@ -59,7 +59,6 @@ Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's 
 
 class Fit(NamedTuple):
     """A reading of an attribute that equals a statistic that the drive reports itself."""
-
     attribute: int
     metric: str
     spec: Json       # a reading, as an entry has it
@@ -103,8 +102,6 @@ def _usable_rows(report: Report) -> list[AttributeRow]:
             first.setdefault(row.id, row)
     return list(first.values())
 
-
-# --- the entry -----------------------------------------------------------------------
 
 def _family(identity: Identity) -> str:
     """Return smartctl's family name, or the model name up to its capacity."""
@@ -217,8 +214,6 @@ def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
         yield json.loads(text), f'read as by {count} of {len(pairs)} entries that name it so'
 
 
-# --- the drive's own statistics ---------------------------------------------------------
-
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
     """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
     figure = _figure(report)
@@ -281,8 +276,6 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
     same = ', '.join(equal) or 'no attribute'
     return f'The drive states {figure} % endurance used; with the same value: {same}; {caution}.'
 
-
-# --- the sample ----------------------------------------------------------------------------
 
 def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, stated: Mapping[str, float],
             database: SpecDatabase) -> Json:

@@ -27,7 +27,6 @@ LOOKED_AT = 1000       # first characters to look at in a file of unknown kind
 
 class SampleDrive(NamedTuple):
     """A drive to match with entries: a sample or a row of models.csv."""
-
     place: str                        # "intel.json: sample 3, INTEL SSDSC2BB240G4"
     identity: Identity
     rows: tuple[AttributeRow, ...]
@@ -49,7 +48,6 @@ class SampleDrive(NamedTuple):
 
 class EntriesFile(NamedTuple):
     """The content of a file with entries."""
-
     name: str
     path: str
     text: str
@@ -63,14 +61,12 @@ class EntriesFile(NamedTuple):
 
 class Claim(NamedTuple):
     """A drive with its matching entries of the highest rank."""
-
     drive: SampleDrive
     winners: Sequence[tuple[str, Json]]
 
 
 class Context(NamedTuple):
     """Data that the rules may use in addition to the file that they validate."""
-
     database: SpecDatabase
     shipped: SpecDatabase              # without additions
     sources: Sequence[EntriesFile]     # the shipped file first
@@ -137,8 +133,6 @@ def rewrite(path: str, schema_name: str = 'attributes') -> bool:
             raise DataError(f'{path}: cannot be written: {error.strerror}') from None
     return usual != text
 
-
-# --- samples and measured models ---------------------------------------------------------------------
 
 def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
     """Return the samples in the files and those in *path*, a separate file or folder."""

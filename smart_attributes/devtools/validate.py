@@ -25,7 +25,6 @@ LIMITS_FOLDER = 'thresholds.d'
 
 class Validation(NamedTuple):
     """The result of a validation."""
-
     problems: Sequence[str]
     notes: Sequence[str] = ()    # problems in the shipped file only, not in a site's file
     summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
@@ -33,7 +32,6 @@ class Validation(NamedTuple):
 
 class FileKind(NamedTuple):
     """A kind of file other than those with entries; each such file is validated separately."""
-
     words: str                             # "limits"
     is_this: Callable[[str, Any], bool]    # of the path and the data; None: no data, the file is not JSON
     examine: Callable[[str], tuple[list[str], list[str]]]  # of the path: problems and summary; raises DataError

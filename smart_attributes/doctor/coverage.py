@@ -27,7 +27,6 @@ _MACRO = re.compile('[$`]')
 
 class Uses(NamedTuple):
     """The addresses that a check uses."""
-
     addresses: Sequence[str] = ()
     is_scan: bool = False
     is_known: bool = True         # False: at least one address is not known, such as the value of a macro

@@ -35,7 +35,6 @@ _OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell
 
 class DaemonLimit(NamedTuple):
     """How long a daemon waits for this plugin."""
-
     daemon: str                   # "NRPE"
     file: str
     seconds: float
@@ -45,7 +44,6 @@ class DaemonLimit(NamedTuple):
 
 class NrpeCommand(NamedTuple):
     """A command of NRPE that runs this plugin, or has its name."""
-
     name: str
     file: str                     # "/etc/nagios/nrpe.cfg"
     line: str                     # what NRPE runs, with its command_prefix
@@ -121,8 +119,6 @@ def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
                      nagios=constants.BEHIND_NRPE, icinga=constants.OUTPUT_LIMIT)
     return found('output-fits', bytes=printed, kept=constants.KEPT_BEHIND_NRPE, limit=constants.OUTPUT_LIMIT)
 
-
-# --- reading ---------------------------------------------------------------------------
 
 def _first(root: str, paths: Sequence[str]) -> str:
     return next((path for path in paths if os.path.exists(os.path.join(root, path))), '')
@@ -221,7 +217,6 @@ def blocks(text: str, about: re.Pattern[str] = _OURS) -> Iterator[str]:
 
 class Call(NamedTuple):
     """A command of NRPE, split into its parts."""
-
     of: NrpeCommand
     before: Sequence[str] = ()      # words before the program, such as sudo
     program: str = ''               # as written there; '' if the line cannot be split into words

@@ -128,8 +128,6 @@ def to_watch(survey: Survey) -> list[Device]:
             if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]
 
 
-# --- configuration lines ----------------------------------------------------------------
-
 def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()) -> list[Paste]:
     """Return a configuration line for each daemon.
 

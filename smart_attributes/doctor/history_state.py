@@ -28,7 +28,6 @@ ROOM = 4 << 20   # bytes that the history of a few drives needs over years
 
 class HistoryFiles(NamedTuple):
     """Size and age of the files in the state directory."""
-
     path: str
     owner: str
     size: int = 0           # bytes, including log and index
@@ -175,8 +174,6 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
     aside = f'mv -n {place} {place}.old && ' if os.path.lexists(place) and not os.path.isdir(place) else ''
     return found('history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside)
 
-
-# --- processes -------------------------------------------------------------------------
 
 def processes(options: Options) -> Finding:
     """Return the finding for processes that earlier checks left behind."""

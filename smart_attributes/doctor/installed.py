@@ -82,8 +82,6 @@ def _has_command(disk: Disk) -> bool:
     return any(_DEFINED.search(files.text(disk.at(f'/{path}'), LARGEST_SMALL_FILE)) for path in paths)
 
 
-# --- the local configuration --------------------------------------------------------------
-
 def site_files(options: Options) -> list[Finding]:
     """Return the findings for the files in the configuration folder and on the command line."""
     attributes, limits = files_of(options.data, [])

@@ -36,7 +36,6 @@ Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the va
 
 class Recovery(NamedTuple):
     """The time limits that a drive reports for its error recovery."""
-
     is_supported: bool
     seconds: float | None = None  # the longer one of reading and writing; None: at least one is off
 

@@ -74,7 +74,6 @@ def become(user: str) -> None:
 
 class Barrier(NamedTuple):
     """A path that the program needs and for which this user lacks permission."""
-
     path: str
     code: str            # of the finding
     mode: int = 0        # permission bits
@@ -183,7 +182,6 @@ ROOT = '/'   # the folder that is taken for /
 
 class Installer(NamedTuple):
     """The words before the names of packages."""
-
     install: str
     reinstall: str
 

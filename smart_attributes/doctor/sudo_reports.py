@@ -32,7 +32,6 @@ _PATH = re.compile(r'/\S+')
 
 class SudoersEntry(NamedTuple):
     """One sudoers entry that applies to a user."""
-
     commands: tuple[str, ...]       # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
     timeout: int | None = None      # seconds after which sudo ends a command; None: never
     needs_password: bool = False
@@ -81,8 +80,6 @@ def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
     return list(dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name))
 
 
-# --- why it refuses ------------------------------------------------------------------------
-
 # Message of sudo or visudo -> the code of the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
 REASONS: Sequence[tuple[str, str]] = DATA['sudo']
@@ -91,7 +88,6 @@ _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
 class SudoersFacts(NamedTuple):
     """Facts from the sudoers files that root reads before it becomes the monitoring user."""
-
     checked: str = ''                        # what visudo -c printed
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl

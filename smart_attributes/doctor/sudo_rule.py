@@ -24,7 +24,6 @@ Arguments = tuple[str, ...]
 
 class SudoAnswers(NamedTuple):
     """The calls that sudo allows the monitoring user, and those that checks need."""
-
     user: str
     executable: str
     needed: Sequence[Arguments]         # calls of the checks of this machine

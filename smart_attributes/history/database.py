@@ -14,15 +14,9 @@ from contextlib import nullcontext, suppress
 from ..constants import DAY
 from ..errors import HistoryUnusable
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, reason
-from ..typed import TYPE_CHECKING
+from ..typed import T
 from . import directory, drive_records, rows
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from .directory import Commits, HistoryFolder
-
-    T = TypeVar('T')
+from .directory import Commits, HistoryFolder
 
 BUDGET = 0.5            # seconds of CPU for one read or write; protects against a file inflated on purpose
 # Bytes of the log (-wal) from which it is copied into the file and truncated, which waits for the disk for 33 ms or
@@ -39,7 +33,6 @@ class Database(SqliteFile):
 
     Its commits are counted: missing ones are detected. is_urgent: sync() must put the last commit on the disk.
     """
-
     is_urgent = False
     head = rows.Head()    # facts, drives and places as the last commit has written them
     _sequence = 0

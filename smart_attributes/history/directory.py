@@ -32,11 +32,9 @@ from .. import files, state_directory, trust
 from ..constants import LARGEST_SMALL_FILE
 from ..errors import HistoryUnusable
 from ..model import Identity
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from .drive_records import DrivePlace, Record, moment
-
-if TYPE_CHECKING:
-    from .rows import Head
+from .rows import Head
 
 FILE = 'history.sqlite'
 ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk
@@ -66,7 +64,6 @@ _WRITING = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEX
 
 class HistoryFolder(NamedTuple):
     """The history folder, below the state directory."""
-
     state: state_directory.StateDirectory    # as a context manager: act as its owner
     path: str
 
@@ -189,11 +186,8 @@ def refusals(path: str) -> Iterator[None]:
         raise HistoryUnusable(f'{path}{reason}') from None
 
 
-# --- the commit record ------------------------------------------------------------------
-
 class Commits(NamedTuple):
     """The content of the record; times are in seconds since 1970."""
-
     sequence: int = 0     # number of the newest commit
     time: int = 0         # of the check that made the newest commit
     synced: int = 0       # number of the newest commit that is certainly on the disk
@@ -323,7 +317,6 @@ def _parsed(text: bytes) -> Commits | None:
 
 class Known(NamedTuple):
     """The drives of a history and where they are."""
-
     lost: int = 0                           # when the history last restarted, seconds since 1970; 0: never
     drives: tuple[Record, ...] = ()         # without the time when they were last read, which always changes
     places: tuple[DrivePlace, ...] = ()

@@ -12,12 +12,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 
 from ..constants import DAY
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Identity
+from ..typed import NamedTuple
 
-if TYPE_CHECKING:
-    from ..model import Identity
-
-    SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
+SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
 
 LATEST = 2 ** 36   # the year 4147: a larger number is not a time
 NAMELESS = ('has no serial number or WWN of its own; the history does not store it, so its increases do not alert')
@@ -27,7 +25,6 @@ AMBIGUOUS = ('cannot be distinguished from another drive by model, serial number
 
 class Record(NamedTuple):
     """A drive in the history."""
-
     number: int
     identity: Identity
     first_read: int      # seconds since 1970
@@ -37,14 +34,12 @@ class Record(NamedTuple):
 
 class Match(NamedTuple):
     """The record of a drive."""
-
     record: Record | None = None      # None: new to the history, or cannot be stored
     note: str = ''                    # why it cannot be stored
 
 
 class DrivePlace(NamedTuple):
     """A drive at an address."""
-
     address: str
     drive: int                # number of the drive's record
     first: int                # seconds since 1970: first found here
@@ -60,7 +55,6 @@ class DrivePlace(NamedTuple):
 
 class Scope(NamedTuple):
     """The addresses that one run covers."""
-
     named: Collection[str] = ()  # addresses on its command line
     is_scan: bool = False        # everything that a scan finds
 
@@ -71,7 +65,6 @@ class Scope(NamedTuple):
 
 class Change(NamedTuple):
     """A drive that left an address; reported for a day."""
-
     kind: str                    # "replaced", "moved", "missing"
     address: str                 # where it was
     drive: int
@@ -112,8 +105,6 @@ def _match(place: int, identities: Sequence[Identity], fitting: Sequence[Record]
     others = (other for number, other in enumerate(identities) if number != place)
     return Match(note=AMBIGUOUS if any(is_same(identity, other) for other in others) else '')
 
-
-# --- places ------------------------------------------------------------------------------
 
 def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope, now: int,
             slots: Mapping[str, str] | None = None) -> list[DrivePlace]:

@@ -12,12 +12,8 @@ from contextlib import suppress
 from .. import files
 from ..constants import LARGEST_SMALL_FILE, LONGEST_STORED_NUMBER, MOST_DRIVES
 from ..model import Farm, Head
-from ..typed import TYPE_CHECKING, Json
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..state_directory import StateDirectory
+from ..state_directory import StateDirectory
+from ..typed import Any, Json
 
 FILE = 'farm.json'
 _LATEST = 10 ** 10     # seconds since 1970

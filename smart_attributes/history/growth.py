@@ -15,17 +15,11 @@ from itertools import accumulate, zip_longest
 
 from ..constants import HOUR, LETTERS
 from ..errors import Coded, DataError
-from ..model import State
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..model import Reading, State
+from ..typed import Any, Json, NamedTuple
 from ..wording import amount, duration, plain
 from ..words import clean
-from .series import CHANGE, pace
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..model import Reading
-    from .series import History
+from .series import CHANGE, History, pace
 
 WORN = 100.0          # per cent
 _BEYOND = 1.2         # how much larger than its noise a change of a level must be
@@ -36,7 +30,6 @@ _AGO_FROM = HOUR      # age in seconds from which a sentence says how long ago g
 
 class GrowthRule(NamedTuple):
     """When growth is an alert, and for how long, in seconds. A metric can have several rules, which all apply."""
-
     within: int                     # period over which rises are added up
     held: int                       # how long it is an alert after it was detected
     warning: float | None = None    # WARNING above this growth; None: never
@@ -47,7 +40,6 @@ class GrowthRule(NamedTuple):
 
 class Rise(NamedTuple):
     """A number that was higher than before."""
-
     noticed: int       # seconds since 1970
     since: int         # when the number before it was last seen
     before: float
@@ -61,7 +53,6 @@ class Rise(NamedTuple):
 
 class Growth(NamedTuple):
     """Growth of a series that is an alert now, or that a command requests."""
-
     state: State
     size: float
     before: float
@@ -74,7 +65,6 @@ class Growth(NamedTuple):
 
 class GrowthAlert(NamedTuple):
     """Growth of a reading beyond a limit."""
-
     state: State
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
     against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
@@ -113,8 +103,6 @@ def _number(text: object, name: str, where: str) -> float:
     raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write the number above which growth is bad, '
                     f'such as "0"')
 
-
-# --- growth -------------------------------------------------------------------------------
 
 def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, falls: bool,
           age: float | None = None) -> GrowthAlert | None:
@@ -304,8 +292,6 @@ def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
         yield steady[first], (end, number)
 
 
-# --- wear ---------------------------------------------------------------------------------
-
 def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
     """Return whether a drive wears more than *times* as fast as in its life so far and wears out in *gone* seconds.
 
@@ -320,8 +306,6 @@ def is_hasty(history: History, now: int, within: int, age: float, times: float, 
         return False
     return points / within > times * steps[-1] / age and max(WORN - steps[-1], 0) * within / points < gone
 
-
-# --- messages -----------------------------------------------------------------------------
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
     """Return "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane".

@@ -14,19 +14,13 @@ from .. import files
 from ..constants import DAY, LARGEST_OLD_LOG
 from ..errors import HistoryUnusable
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile
-from ..typed import TYPE_CHECKING
+from ..typed import T
 from ..wording import listed, plural
 from ..words import clean
 from . import directory, drive_records, rows
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from .directory import Commits, HistoryFolder
-    from .drive_records import DrivePlace, Record
-    from .rows import Head
-
-    T = TypeVar('T')
+from .directory import Commits, HistoryFolder
+from .drive_records import DrivePlace, Record
+from .rows import Head
 
 SHOWN = 7 * DAY
 # Why the old file is not used any more; never in SQLite's words, which would quote its content.
@@ -55,8 +49,6 @@ _TABLES = (
     'CREATE TABLE point (series INTEGER NOT NULL, time INTEGER NOT NULL, number REAL NOT NULL, gap INTEGER NOT NULL, '
     'PRIMARY KEY (series, time)) WITHOUT ROWID')
 
-
-# --- messages ------------------------------------------------------------------------------
 
 def messages(head: Head, folder: HistoryFolder, now: int) -> tuple[str, str, str]:
     """Return the messages about lost readings, in the order of store.Losses."""
@@ -117,8 +109,6 @@ def _named(numbers: Collection[str], head: Head) -> str:
              if str(record.number) in numbers]
     return listed([clean(name) for name in names], 3)
 
-
-# --- new tables ----------------------------------------------------------------------------
 
 def create(database: SqliteFile, folder: HistoryFolder, before: Commits | None, why: str,
            fill: Callable[[str], None]) -> None:
@@ -195,8 +185,6 @@ def _remove(path: str) -> None:
     with suppress(FileNotFoundError):
         os.unlink(path)
 
-
-# --- copying -----------------------------------------------------------------------------
 
 class OldFile(SqliteFile):
     """A damaged file that was set aside, of which each part is read alone."""

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import DAY, HOUR, MONTH
 from ..errors import Coded
+from ..model import Reading
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..wording import amount
 from ..words import clean
 from . import series
-from .series import Key, Observation
+from .series import History, Key, Observation
 
 if TYPE_CHECKING:
-    from ..model import Reading
     from .growth import GrowthAlert
-    from .series import History
 
 _RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
 # By how much a counter has to fall: base units, and share of its number. Steps of 1 % in endurance_used are rounding.
@@ -29,7 +28,6 @@ _BESIDE = ', set back'
 
 class Past(NamedTuple):
     """The series of one drive, and the time of this check."""
-
     histories: Mapping[Key, History] = {}
     now: int = 0                  # seconds since 1970
     is_own: bool = True           # no other user could have written it, so its dates are trusted
@@ -38,7 +36,6 @@ class Past(NamedTuple):
 
 class Fall(NamedTuple):
     """A counter that was lower than before."""
-
     reading: Reading
     before: float
     since: int       # when the number before it was last seen, seconds since 1970
@@ -137,16 +134,12 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str, within: int = 
     found = []
     for reading in readings:
         if reading.metric in LEAST and reading.judged and reading.number is not None:
-            stored = _stored_falls(past, reading)
+            stored = [Fall(reading, point.number, point.time - point.gap, point.time, name.definition)
+                      for name, history in past.histories.items() if name.metric == reading.metric + _BESIDE
+                      for point in history.points]
             new = _new_falls(past, reading, firmware)
             found += stored + [each for each in new if each.before not in {other.before for other in stored}]
     return [fall for fall in found if past.now - fall.noticed < within]
-
-
-def _stored_falls(past: Past, reading: Reading) -> list[Fall]:
-    return [Fall(reading, point.number, point.time - point.gap, point.time, name.definition)
-            for name, history in past.histories.items() if name.metric == reading.metric + _BESIDE
-            for point in history.points]
 
 
 def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:

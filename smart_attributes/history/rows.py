@@ -13,19 +13,13 @@ from itertools import chain
 
 from ..constants import HIGHEST_PERCENTAGE, HIGHEST_STORED
 from ..model import Identity
-from ..sqlite_file import checksum
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..sqlite_file import SqliteFile, checksum
+from ..typed import Any, NamedTuple
 from . import series
 from .drive_records import LATEST, DrivePlace, Record, moment
-from .series import History, Key, Point
+from .series import History, Key, Observation, Point
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..sqlite_file import SqliteFile
-    from .series import Observation
-
-    AllStored = Mapping[Key, 'Stored']
+AllStored = Mapping[Key, 'Stored']
 
 NO_SERIES = checksum([])   # of a drive that has no number to store
 _FEW = 8
@@ -48,7 +42,6 @@ _PLACES = 'SELECT address, drive, first, gone, scanned, slot FROM place'
 
 class Stored(NamedTuple):
     """A series in the database."""
-
     number: int
     pace: int
     absent: int          # when it was last read, if later checks had no number for it; 0: with its drive
@@ -59,13 +52,10 @@ class Stored(NamedTuple):
 
 class Head(NamedTuple):
     """The rows that are read each time the database is opened."""
-
     facts: Mapping[str, str] = {}
     records: tuple[Record, ...] = ()
     places: tuple[DrivePlace, ...] = ()
 
-
-# --- reading ---------------------------------------------------------------------------
 
 def head(database: SqliteFile) -> Head:
     """Return facts, drives and places. Raises ValueError if they have changed since they were written."""
@@ -186,8 +176,6 @@ def series_of(database: SqliteFile, drives: Collection[int]) -> dict[int, list[t
         rows.sort()   # their numbers are the first column; SQLite would take longer
     return by_drive
 
-
-# --- writing ---------------------------------------------------------------------------
 
 def new_drive(database: SqliteFile, identity: Identity, now: int) -> Record:
     """Create and return the record of a drive that is new to the history."""

@@ -48,7 +48,6 @@ MARGINS: Mapping[str, float] = {'temperature': 3}
 
 class Point(NamedTuple):
     """A number when it was first seen."""
-
     time: int          # seconds since 1970
     number: float      # in the metric's base unit
     gap: int = 0       # seconds since the number before it was last seen; 0 for the first of a series
@@ -56,14 +55,12 @@ class Point(NamedTuple):
 
 class Key(NamedTuple):
     """The identity of a series within its drive."""
-
     metric: str
     definition: str    # "attribute 5, raw, 512B"; a different text is a different series
 
 
 class History(NamedTuple):
     """The stored part of a series."""
-
     points: tuple[Point, ...] = ()   # oldest first
     last_read: int = 0               # when the newest number was last seen
 
@@ -73,7 +70,6 @@ STATE = Key('state', '')   # of the drive's last verdict, for checks of other dr
 
 class Observation(NamedTuple):
     """A number of this check, to store in the history."""
-
     key: Key
     number: float
     pace: int

@@ -41,7 +41,6 @@ _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
 
 class LogRow(NamedTuple):
     """The readings that smartd logged at one time."""
-
     time: int                               # seconds since 1970
     ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw as in JSON's raw.value
     scsi: Mapping[str, float]               # counter -> number
@@ -50,14 +49,12 @@ class LogRow(NamedTuple):
 
 class LogFault(NamedTuple):
     """The reason why a log was not read, or not completely."""
-
     path: str
     words: str              # "is damaged (...); the lines before the damage were read"
 
 
 class Log(NamedTuple):
     """The content of the logs of a drive."""
-
     rows: tuple[LogRow, ...]   # oldest first: those with a change, and one of each day
     read: int               # lines
     damaged: int            # lines that were skipped
@@ -72,7 +69,6 @@ class _Line(NamedTuple):
 
 class _Part(NamedTuple):
     """The lines of one file."""
-
     lines: Sequence[_Line] = ()
     damaged: int = 0
     size: int = 0          # bytes that were read
@@ -80,8 +76,6 @@ class _Part(NamedTuple):
     left_out: int = 0      # bytes that were not read, older than the others
     fault: str = ''
 
-
-# --- files -----------------------------------------------------------------------------
 
 def logs(folder: str = '') -> list[str]:
     """Return the paths of all logs in a folder, by default that of smartd; [] if it has none or cannot be read."""
@@ -209,8 +203,6 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
     return low + len(file.readline()) if low else 0
 
 
-# --- lines -----------------------------------------------------------------------------
-
 def _lines(text: str) -> tuple[list[_Line], int]:
     """Return the valid lines, in the order of the file, and the number of damaged ones."""
     lines, damaged = [], 0
@@ -244,8 +236,6 @@ def _moment(stamp: str) -> int | None:
     except (ValueError, OverflowError):
         return None
 
-
-# --- order and times -------------------------------------------------------------------
 
 def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
     """Return the lines of several files in order of time, without duplicates. Each file keeps its own order."""
@@ -293,8 +283,6 @@ def _hours(lines: Sequence[_Line]) -> list[int]:
             for line in lines]
     return [int(raw) & 0xFFFFFFFF for raw in raws] if all(raws) else [0] * len(lines)
 
-
-# --- selection and points ----------------------------------------------------------------
 
 def _telling(lines: list[_Line]) -> Iterator[LogRow]:
     """Yield the first line of each day, and each line in which a cell changed that rarely changes."""

@@ -11,22 +11,15 @@ from contextlib import suppress
 from .. import files
 from ..constants import DAY, MONTH, MOST_DRIVES
 from ..errors import HistoryUnusable
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Identity
+from ..state_directory import StateDirectory
+from ..typed import NamedTuple, T
 from . import directory, drive_records, rows, series
 from .database import BUDGET, Database
-from .drive_records import updated
-from .series import LATELY
+from .drive_records import DrivePlace, Match, Record, SameDrive, Scope, updated
+from .series import LATELY, History, Key, Observation, Point
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from ..model import Identity
-    from ..state_directory import StateDirectory
-    from .drive_records import DrivePlace, Match, Record, SameDrive, Scope
-    from .series import History, Key, Observation, Point
-
-    Histories = Mapping[Key, History]
-    T = TypeVar('T')
+Histories = Mapping[Key, History]
 
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when a log of another program about it was imported
@@ -40,7 +33,6 @@ _NOT_READ = (0, 0)
 
 class Sighting(NamedTuple):
     """An address where a check found something, with the readings of the drive there."""
-
     address: str
     identity: Identity | None = None   # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
@@ -49,7 +41,6 @@ class Sighting(NamedTuple):
 
 class DriveHistory(NamedTuple):
     """The history of a drive."""
-
     match: Match
     stored: Mapping[Key, rows.Stored] = {}   # of the metrics in series.PACES, only the newest point
 
@@ -61,7 +52,6 @@ class DriveHistory(NamedTuple):
 
 class Losses(NamedTuple):
     """Messages about lost readings; '' if nothing was lost in that way."""
-
     restart: str = ''     # the file could not be used
     recurring: str = ''   # that happened twice within a day, the last time within the last day
     missing: str = ''     # single commits were missing
@@ -229,8 +219,6 @@ class HistoryStore:
             directory.write_known(self.folder, directory.known_of(self._database.head))
         return result
 
-    # --- opening -----------------------------------------------------------------------
-
     def _open(self) -> None:
         """Open and read the database; check the machine ID, the commits, the clock and whether it can be written."""
         self._database.open()
@@ -294,8 +282,6 @@ class HistoryStore:
             self.not_written = f'nothing could be written since {day(since)}{f": {why}" if why else ""}'
         self._database.transaction(tuple)
 
-    # --- reading -----------------------------------------------------------------------
-
     def _read(self) -> None:
         self._database.transaction(self._all, is_writing=False)
 
@@ -335,8 +321,6 @@ class HistoryStore:
         for record in rows.head(self._database).records:
             rows.stored(self._database, [record], rows.EVERY)
         self._all()
-
-    # --- writing, inside a transaction --------------------------------------------------
 
     def _kept(self, sightings: Sequence[Sighting], scope: Scope) -> list[str]:
         identities = [sighting.identity for sighting in sightings if sighting.identity is not None]

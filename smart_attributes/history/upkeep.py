@@ -12,14 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..constants import DAY, HOUR, MONTH
-from ..typed import TYPE_CHECKING
+from ..sqlite_file import SqliteFile
 from . import rows, series
+from .drive_records import Record
+from .rows import AllStored
 from .series import CHANGE, HIGHEST, MANY, Key, Point
-
-if TYPE_CHECKING:
-    from ..sqlite_file import SqliteFile
-    from .drive_records import Record
-    from .rows import AllStored
 
 SLACK = DAY
 EARLIEST = 1_767_225_600  # 1 January 2026: this program did not exist before
@@ -89,8 +86,6 @@ def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point
             newest[span, point.time // span] = point
     return list(newest.values())
 
-
-# --- the clock ---------------------------------------------------------------------------
 
 def doubt(now: int, latest: int, behind_since: int) -> str:
     """Return why the clock is in doubt, for a message; '' if it is not. All times are in seconds since 1970.

@@ -13,13 +13,11 @@ from ..constants import LARGEST_SMALL_FILE
 from ..errors import SmartError
 from ..reading import system
 from ..state_directory import NAME
-from ..typed import TYPE_CHECKING
 from ..words import clean, visible
 from . import plan
 from .plan import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, TREES, Change, Found, Item, digest, tree_digest
 
-if TYPE_CHECKING:
-    Modules = dict[str, bytes]   # content of each file, by its path below the folder of modules
+Modules = dict[str, bytes]   # content of each file, by its path below the folder of modules
 
 CACHE = '__pycache__'              # folders of what Python compiled
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
@@ -110,8 +108,6 @@ class Disk:
                 files.replace(plan.list_document(written), path)
             elif os.path.lexists(path):
                 os.unlink(path)
-
-    # --- changes -----------------------------------------------------------------------
 
     def do(self, change: Change) -> None:
         """Make a change. Raises SmartError."""

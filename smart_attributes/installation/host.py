@@ -13,17 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from .. import files, trust
 from ..constants import LARGEST_FILE, LARGEST_PROGRAM
 from ..errors import SmartError, UsageError
+from ..model import HowRead
 from ..reading import smartctl_calls, sudoers, system
+from ..reading.processes import Runner
 from ..state_directory import PACKAGE as STATE
-from ..typed import TYPE_CHECKING
 from . import plan
-from .disk import Disk, below
+from .disk import Disk, Modules, below
 from .plan import DOCUMENTS, ICINGA, ICINGA_FOLDERS, INSTALLER, OF_PACKAGE, PLUGIN_FOLDERS, SHARED, TREES, USERS, Facts
-
-if TYPE_CHECKING:
-    from ..model import HowRead
-    from ..reading.processes import Runner
-    from .disk import Modules
 
 _OWN = os.path.join(files.PROGRAM, 'installation')   # data files: README, launcher
 _OLDEST = (3, 9)
@@ -87,8 +83,6 @@ def _example(disk: Disk) -> str:
     found = (path for pattern in _EXAMPLES for path in glob.glob(disk.at(f'{pattern}/{_EXAMPLE}')))
     return next(found, f'thresholds/{_EXAMPLE} of the source archive')
 
-
-# --- the program -------------------------------------------------------------------------
 
 def with_program(facts: Facts, disk: Disk) -> Facts:
     """Add the facts about the program. Raises SmartError if a package has installed it, or Python is missing."""

@@ -52,7 +52,6 @@ _COMMENT = 'Written by check_smart_attributes install: the files that it wrote, 
 
 class Item(NamedTuple):
     """A file, a directory, a link, or a directory with all files of the program."""
-
     path: str
     kind: str
     mode: int = 0o644            # permission bits; a link has none
@@ -64,7 +63,6 @@ class Item(NamedTuple):
 
 class Facts(NamedTuple):
     """The facts that the parts of an installation depend on."""
-
     users: Sequence[str] = ()    # monitoring users that exist, in the order of USERS or of the command line
     rule: str = ''               # text of the sudo rule; '' if it cannot be written
     why_no_rule: str = ''
@@ -83,7 +81,6 @@ class Facts(NamedTuple):
 
 class Parts(NamedTuple):
     """The items of an installation, and what an admin should know about those that are missing."""
-
     items: Sequence[Item]
     remarks: Sequence[str] = ()
 
@@ -148,11 +145,8 @@ def to_remove(written: Iterable[str], is_packaged: bool, has_package: bool) -> l
     return [path for path in paths if not has_package or path not in (RULE, README)]
 
 
-# --- changes ----------------------------------------------------------------------------
-
 class Found(NamedTuple):
     """The file, directory or link that is at the path of an item."""
-
     kind: str
     mode: int = 0
     owner: str = ROOT
@@ -163,7 +157,6 @@ class Found(NamedTuple):
 
 class Change(NamedTuple):
     """A change of this host, or with action "keep" the reason to change nothing."""
-
     action: str                  # a verb: create, replace, own, remove, keep, forget
     item: Item
     why: str = ''

@@ -68,11 +68,8 @@ def given_by(accepted: Acknowledgement, separator: str) -> str:
                    for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
 
 
-# --- the file -------------------------------------------------------------------------
-
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
-
     data: Json                                          # all data, valid or not
     acknowledgements: tuple[Acknowledgement, ...] = ()  # those that checks use, in the order of the file
     mistakes: tuple[str, ...] = ()                      # sentences, as checks report them

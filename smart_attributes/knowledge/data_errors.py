@@ -10,15 +10,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from ..errors import FormulaError, UsageError
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import Any, Json, NamedTuple
 from ..words import nearest
 from . import decode, drive_logs, ranges, regular_expressions, shipped_data
+from .data_file import mistakes
 from .thresholds import LEVELS, rank, several
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    Path = tuple[str | int, ...]
+Path = tuple[Any, ...]   # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 _DRIVES_OWN = 'threshold'  # what a limit may refer to, in addition to metrics
@@ -26,12 +24,9 @@ _DRIVES_OWN = 'threshold'  # what a limit may refer to, in addition to metrics
 
 class Mistake(NamedTuple):
     """A mistake in a file."""
-
     path: Path       # of the unusable part
     sentence: str    # place, fault, next step; without the file's name
 
-
-# --- entries -----------------------------------------------------------------------
 
 def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
                layouts: Collection[str] = ()) -> Iterator[Mistake]:
@@ -108,8 +103,6 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
                     item = f', item {position}' if len(alternatives) > 1 else ''
                     yield path, f'{owner}, attribute {number}, {metric}{item}', metric, spec
 
-
-# --- limits ------------------------------------------------------------------------
 
 def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = (),
               families: Collection[str] | None = None, worse: Mapping[str, str] = {}) -> Iterator[Mistake]:
@@ -205,12 +198,6 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
 
 KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
 SHORTEST = 3     # letters of a part of a name, such as "wear" or "hot"
-# Terms in smartctl's text that are missing from its JSON. Source: smartmontools, nvmeprint.cpp and scsiprint.cpp.
-_WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_log_entries': 'error_log_count',
-          'warning_comp_temperature_time': 'over_temperature_time',
-          'critical_comp_temperature_time': 'critical_temperature_time',
-          'elements_in_grown_defect_list': 'reallocated', 'current_drive_temperature': 'temperature',
-          'percentage_used_endurance_indicator': 'endurance_used', 'overall_health': 'smart_status'}
 
 
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
@@ -258,4 +245,4 @@ def _names() -> Mapping[str, str]:
     names = {name: metrics.most_common(1)[0][0] for name, metrics in counts.items() if metrics}
     for log in (drive_logs.NVME, drive_logs.SCSI):
         names.update((_plain(name), standard.metric) for name, standard in log.items())
-    return {**names, **_WORDS}
+    return {**names, **mistakes()['metrics']}

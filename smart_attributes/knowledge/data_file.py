@@ -16,17 +16,13 @@ from functools import lru_cache
 from .. import files, trust
 from ..constants import LARGEST_FILE, LONGEST_NUMBER
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, Json, MutableJson
+from ..typed import TYPE_CHECKING, Any, Json, MutableJson
 from . import shipped_data
 from .shipped_data import reason
 
 if TYPE_CHECKING:
-    from typing import Any
-
     Path = Sequence[str | int]
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
-
-# --- opening ---------------------------------------------------------------------
 
 def site_text(path: str) -> str:
     """Return the text of a site's file. Raises DataError, also if others than root and this user can change it."""
@@ -63,8 +59,6 @@ def read_text(path: str) -> str:
     except UnicodeDecodeError as error:
         raise DataError(f'{path}: byte {error.start} is not UTF-8; save the file as UTF-8') from None
 
-
-# --- reading ---------------------------------------------------------------------
 
 class Doubled(str):
     """A placeholder for the values of a key that an object has twice, because the intended one is unknown."""
@@ -119,6 +113,13 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
         raise DataError(f'{name} is not valid JSON: {reason}') from None
 
 
+@lru_cache(maxsize=None)
+def mistakes() -> Json:
+    """Return the words for mistakes, which only a file with one needs."""
+    words: Json = shipped_data.load(os.path.join(shipped_data.PACKAGE, 'knowledge/mistakes.json'))
+    return words
+
+
 def _no_json(error: json.JSONDecodeError) -> str:
     """Return where a text is not valid JSON, and how to fix it; Python may report one line too late."""
     text, position = error.doc, error.pos
@@ -131,27 +132,12 @@ def _no_json(error: json.JSONDecodeError) -> str:
     elif re.compile(r',\s*[]}]').match(text, comma):
         position, advice = comma, 'nothing follows this comma; remove it'
     else:
-        advice = next((words for start, words in _SYNTAX.items() if rest.startswith(start)
+        known = mistakes()['syntax']
+        advice = next((words for start, words in known.items() if rest.startswith(start)
                        or error.msg.startswith(start)), f'{error.msg}; correct the JSON there')
-        position = len(before) if advice == _COMMA else position
+        position = len(before) if advice == known["Expecting ',' delimiter"] else position
     line, column = text.count('\n', 0, position) + 1, position - text.rfind('\n', 0, position)
     return f'line {line}, column {column}: {advice}'
-
-
-_COMMA = 'a comma is missing here, or a closing bracket'
-# By the text at the error, then by Python's name of the error.
-_SYNTAX: Mapping[str, str] = {
-    '//': 'JSON has no comments; write "comment": "..." instead',
-    '#': 'JSON has no comments; write "comment": "..." instead',
-    "'": 'a text needs double quotes, not single ones',
-    "Expecting ',' delimiter": _COMMA,
-    "Expecting ':' delimiter": 'a colon is missing here, between key and value',
-    'Expecting property name': 'a key is expected here, between double quotes',
-    'Expecting value': 'a value is expected here: a number, true, or a text between double quotes',
-    'Invalid \\escape': 'a backslash is written twice in JSON: "\\\\." for \\.',
-    'Invalid control character': 'the closing double quote is missing on this line',
-    'Unterminated string': 'the closing double quote of this text is missing',
-    'Extra data': 'the data ends before this; remove the rest, or an extra closing bracket'}
 
 
 def _refuse_constant(word: str) -> None:

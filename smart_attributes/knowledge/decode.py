@@ -33,7 +33,6 @@ FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
 
 class Operand(NamedTuple):
     """One number of one row."""
-
     column: str                 # 'value', 'worst', 'raw' or 'bits'
     bytes: tuple[int, ...]      # the raw bytes, lowest first
     attribute: int | None       # None: the row that the formula belongs to
@@ -41,7 +40,6 @@ class Operand(NamedTuple):
 
 class Formula(NamedTuple):
     """A parsed `from`."""
-
     first: Operand
     second: Operand | None
     minus_from: int             # 100 or 200; 0: nothing to subtract from

@@ -31,7 +31,6 @@ STATES = {'passed': State.OK, 'failed': State.CRITICAL}
 
 class Metric(NamedTuple):
     """The properties of a metric, the same for every drive."""
-
     name: str
     meaning: str
     unit: str                # base unit: "%", "s", "B", "C" or ""
@@ -48,7 +47,6 @@ class Metric(NamedTuple):
 
 class ReadingSpec(NamedTuple):
     """How to derive a reading of one metric from one attribute."""
-
     metric: str
     attribute: int
     formula: decode.Formula
@@ -63,7 +61,6 @@ class ReadingSpec(NamedTuple):
 
 class DriveSpec(NamedTuple):
     """The content of the matching entry of the highest rank for a drive."""
-
     family: str | None              # None: only the fallback matches
     names: Mapping[int, str]
     readings: tuple[ReadingSpec, ...]  # within a metric, the first valid one counts
@@ -80,7 +77,6 @@ class DriveSpec(NamedTuple):
 
 class Advisory(NamedTuple):
     """A firmware defect that affects a drive."""
-
     id: str
     effect: str
     action: str
@@ -92,7 +88,6 @@ class Advisory(NamedTuple):
 
 class Candidate(NamedTuple):
     """An entry for a model, with the rank that it has for the drives that it matches."""
-
     rank: tuple[int, ...]
     is_shipped: bool
     file: str

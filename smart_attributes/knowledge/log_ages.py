@@ -65,8 +65,6 @@ def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, 
                       judged=not why, unknown=why, quiet=min(known, default=None))
 
 
-# --- self-tests ----------------------------------------------------------------------
-
 def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> SelfTestResult | None:
     """Return the newest extended test that passed, or None without such a test.
 
@@ -91,8 +89,6 @@ def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, 
     return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(drive_logs.SELF_TEST_LOG),
                    f'newest extended self-test that passed: {when}{advice}', State.OK if is_fresh else State.WARNING)
 
-
-# --- notes ---------------------------------------------------------------------------
 
 def clock_notes(report: Report, found: Sequence[Reading]) -> list[Coded]:
     """Return a note for each log of the drive that is ahead of its power-on time."""

@@ -10,10 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-from ..typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from ..typed import Any
 
 
 class ByBeginning:

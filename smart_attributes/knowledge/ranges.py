@@ -5,18 +5,15 @@ Source: Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from types import ModuleType
 
 from ..constants import LETTERS, LONGEST_BOUND, LONGEST_RANGE
 from ..errors import Coded, UsageError
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from nagiosplugin import Range
 
 NAGIOSPLUGIN = 'nagiosplugin'
@@ -26,13 +23,6 @@ CHARACTERS = frozenset('@~:-.0123456789')
 # Units of a range of a metric in seconds: "30d:". No months, whose letter means minutes elsewhere.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
-# Units that people write after a number, by the base unit of the metric, with their factors.
-_SIZES = {letters: 1000.0 ** power for power, letters in enumerate(('b', 'kb', 'mb', 'gb', 'tb', 'pb'))}
-_SIZES.update((f'{letter}ib', 1024.0 ** power) for power, letter in enumerate('kmgtp', 1))
-_UNITS: Mapping[str, Mapping[str, float]] = {
-    '%': {'%': 1}, 'C': {'c': 1, '°c': 1}, 'B': _SIZES, '': {'%': 1},
-    's': {'s': 1, 'sec': 1, 'min': 60, 'h': 3600, 'hours': 3600}}
-_BASES = {'B': 'bytes', 's': 'seconds'}
 # Compiled only for a mistake, so that a valid check does not spend time on it.
 _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 
@@ -102,7 +92,8 @@ def _advice(text: str, unit: str) -> str:
 
 def _without_units(text: str, unit: str) -> str:
     """Return the advice to write a number such as "180000000" for "50000h"; '' without a matching unit."""
-    sizes = _UNITS.get(unit, {})
+    from .data_file import mistakes
+    sizes = mistakes()['units'].get(unit, {})
     names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
     if not names or not all(name in sizes for name in names):
         return ''
@@ -110,7 +101,7 @@ def _without_units(text: str, unit: str) -> str:
     if set(plain) - CHARACTERS:
         return ''
     is_same = plain == re.sub(_WITH_UNIT, r'\1', text)
-    return f'; leave out the unit: write {plain}' if is_same else f'; write {plain}, in {_BASES[unit]}'
+    return f'; leave out the unit: write {plain}' if is_same else f'; write {plain}, in {mistakes()["bases"][unit]}'
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:

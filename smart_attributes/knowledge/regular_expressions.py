@@ -39,7 +39,6 @@ def quoted(pattern: str) -> str:
 
 class Shape(NamedTuple):
     """The parts of a regular expression, counted with its repetitions expanded."""
-
     literals: int = 0        # literal characters in every text that it matches
     unlimited: int = 0       # unlimited repetitions
     is_nested: bool = False  # an unlimited repetition of a part of variable length

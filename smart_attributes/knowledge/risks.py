@@ -11,11 +11,10 @@ from functools import lru_cache
 
 from ..constants import DAY
 from ..model import Judgement, Risk, State
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import Json, NamedTuple
 from . import shipped_data
 
-if TYPE_CHECKING:
-    Key = tuple[str, str, float, int]   # metric, form, lower end of the band, days at which the time ends
+Key = tuple[str, str, float, int]   # metric, form, lower end of the band, days at which the time ends
 
 FILE = 'thresholds/risk.json'
 LEVEL, RISE = 'level', 'rise'
@@ -27,7 +26,6 @@ NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 class Strata(NamedTuple):
     """The strata of a kind of drive."""
-
     rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]  # its place in the file, and a row for each group
     bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: the ends of all bands
 

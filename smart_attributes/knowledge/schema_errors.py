@@ -11,7 +11,7 @@ from ..errors import DataError
 from ..typed import Json
 from ..words import nearest
 from .data_errors import nearest_metric
-from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
+from .data_file import KINDS, is_fitting, listed, mistakes, parse, place, schema, sentence, shown
 
 
 def checked(text: str, schema_name: str, name: str) -> Any:
@@ -54,7 +54,7 @@ def _explained(error: Any, data: Any, name: str) -> str:
     else:
         while path and isinstance(path[-1], int):
             path.pop()  # an item of a list is identified by the list's key
-        complaint = ' '.join([*path[-1:], ABOUT_VALUES[error.validator](error)])
+        complaint = ' '.join([*path[-1:], _about_value(error)])
         path = path[:-1]
     return sentence(name, place(data, path), complaint)
 
@@ -102,6 +102,15 @@ def _advice(schema: Json) -> str:
     return f'; write it like {json.dumps(schema["examples"][0])}' if 'examples' in schema else ''
 
 
+def _about_value(error: Any) -> str:
+    if error.validator in ('type', 'anyOf'):
+        return _wrong_type(error)
+    words: str = mistakes()['values'][error.validator]
+    items = len(error.instance) if isinstance(error.instance, list) else 0
+    return words.format(value=shown(error.instance), items=items, limit=shown(error.validator_value),
+                        advice=_advice(error.schema), form=_form(error))
+
+
 def _wrong_type(error: Any) -> str:
     return f'{shown(error.instance)} is not {listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
 
@@ -120,18 +129,3 @@ def _form(error: Any) -> str:
 
 
 ABOUT_KEYS: Mapping[str, Callable[[Any], str]] = {'additionalProperties': _unknown_keys, 'required': _missing_keys}
-
-ABOUT_VALUES: Mapping[str, Callable[[Any], str]] = {
-    'type': _wrong_type,
-    'anyOf': _wrong_type,
-    'enum': lambda e: f'{shown(e.instance)} is not known{_advice(e.schema)}',
-    'const': lambda e: f'{shown(e.instance)} is not known; write {shown(e.validator_value)} or leave it out',
-    'pattern': lambda e: f'{shown(e.instance)} {_form(e)}',
-    'minLength': lambda e: f'{shown(e.instance)} is too short; write at least {e.validator_value} characters',
-    'maxLength': lambda e: f'{shown(e.instance)} is too long; write at most {e.validator_value} characters',
-    'minItems': lambda e: f'has {len(e.instance)} items; give at least {e.validator_value}',
-    'maxItems': lambda e: f'has {len(e.instance)} items; give {e.validator_value}',
-    'minProperties': lambda e: 'is empty; give at least one key or leave it out',
-    'uniqueItems': lambda e: 'lists the same item twice; keep one',
-    'minimum': lambda e: f'{shown(e.instance)} is too small; write {shown(e.validator_value)} or more',
-    'maximum': lambda e: f'{shown(e.instance)} is too large; write {shown(e.validator_value)} or less'}

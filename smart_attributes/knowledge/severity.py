@@ -9,12 +9,10 @@ from collections.abc import Iterable
 
 from ..errors import UsageError
 from ..model import Judgement, State, Verdict
-from ..typed import TYPE_CHECKING
 from . import ranges
 
-if TYPE_CHECKING:
-    Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe
-    Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe
+Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe
+Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe
 
 DATA, ERRORS, GROWING, WEAR = 'data', 'errors', 'growing', 'wear'
 # The drive reports a failure; data was lost; it is read-only or lost its power-loss protection; errors increase;

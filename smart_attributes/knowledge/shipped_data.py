@@ -10,10 +10,7 @@ import os
 from .. import files
 from ..constants import LARGEST_FILE
 from ..errors import DataError
-from ..typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from ..typed import Any
 
 PACKAGE = files.PROGRAM
 

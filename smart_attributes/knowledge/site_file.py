@@ -8,13 +8,11 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from . import data_file
 from .data_file import definition, is_fitting, schema
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from .data_errors import Mistake
 
 SHOWN = 10  # mistakes of one file that are reported; validate reports all
@@ -28,7 +26,6 @@ _SPOILT = object()
 
 class SiteFile(NamedTuple):
     """The usable content of a file."""
-
     name: str                      # name in verdicts: "site.json"
     data: Json
     mistakes: tuple[str, ...] = ()
@@ -111,8 +108,6 @@ def _spoil(data: Any, path: Sequence[Any]) -> None:
     else:
         data.pop(path[-1], None)
 
-
-# --- what fits the schema -------------------------------------------------------------
 
 def _sound(value: Any, part: Json, rules: Json) -> Any:
     """Return the valid parts of a value for the schema *part*; _SPOILT if a mistake makes the whole unusable."""

@@ -8,15 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from ..constants import DAY
 from ..errors import Coded
-from ..model import Reading, Source
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..model import Identity, Reading, Report, Source
+from ..typed import Json, NamedTuple
 from ..words import clean
 from . import decode
-from .drive_database import is_inside
-
-if TYPE_CHECKING:
-    from ..model import Identity, Report
-    from .drive_database import Metric
+from .drive_database import Metric, is_inside
 
 PAGE = 512                   # bytes of a page
 ROW_ID = 0                   # where a row of a table has its number
@@ -35,14 +31,12 @@ _NOTES: Mapping[int, tuple[str, str]] = {
 
 class Decoded(NamedTuple):
     """A page: its status and its numbers."""
-
     status: int
     numbers: tuple[tuple[Json, float], ...] = ()  # each with its field in the layout
 
 
 class VendorLog(NamedTuple):
     """The vendor log of one drive: its readings, of this check or from the history, and notes."""
-
     readings: tuple[Reading, ...] = ()
     notes: tuple[Coded, ...] = ()
 
@@ -107,8 +101,6 @@ def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
             rows[number] = page[start:start + size]
     return rows
 
-
-# --- readings -------------------------------------------------------------------------
 
 def of_drive(report: Report, log: tuple[str, str], layout: Json, metrics: Mapping[str, Metric],
              stored: Mapping[str, float]) -> VendorLog:

@@ -10,13 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from ..knowledge import severity
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..knowledge.drive_database import Metric
+from ..model import Verdict
+from ..typed import NamedTuple
 from ..wording import listed, plain
 from . import perfdata
-
-if TYPE_CHECKING:
-    from ..knowledge.drive_database import Metric
-    from ..model import Verdict
 
 LEFT_OUT = '... '
 WHY = 'left out to stay within'
@@ -30,7 +28,6 @@ LAST = 1000            # position of metrics without one; labels of version 1.6 
 
 class OutputText(NamedTuple):
     """The lines of text after the first one, most important first."""
-
     checks: Sequence[str]    # about the check as a whole
     drives: Sequence[str]    # most severe drive first
     notes: Sequence[str]
@@ -45,8 +42,6 @@ def share(limit: int) -> int:
     """Return the minimum number of bytes reserved for text. limit: bytes of the whole output."""
     return max(limit // 16, min(2000, limit // 3))
 
-
-# --- perfdata ----------------------------------------------------------------------
 
 def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> set[str]:
     """Return the metrics to print, each for all drives: as many as fit, in a fixed order.
@@ -108,8 +103,6 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | N
                if end is not None) if definition else 0
     return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
 
-
-# --- text --------------------------------------------------------------------------
 
 def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> list[str]:
     """Return the lines that fit, and a line that names what was omitted.

@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..knowledge import severity
-from ..model import State
-from ..typed import TYPE_CHECKING
+from ..model import State, Verdict
 from ..wording import plain
 from ..words import clean, coded, sentence
 from . import perfdata, plugin
-
-if TYPE_CHECKING:
-    from ..model import Verdict
-    from .plugin import Face, Whole
+from .plugin import Face, Whole
 
 NAME = plugin.NAME  # service of the whole check, and the first word of each drive's service
 NO_METRICS = '-'

@@ -14,7 +14,6 @@ from ..typed import NamedTuple
 
 class Code(NamedTuple):
     """A code: its name, the state that it usually has ('' for a note), its meaning, and the next step ('': none)."""
-
     name: str
     severity: str
     meaning: str
@@ -27,7 +26,6 @@ class Finding(NamedTuple):
     {field} is a value, {field!q} is quoted for the shell, {field:#drive} is "1 drive" or "2 drives", and {field:bytes}
     has a unit.
     """
-
     subject: str
     state: str
     meaning: str

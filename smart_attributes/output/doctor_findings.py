@@ -23,7 +23,6 @@ _INDENT = 9                   # column where subjects begin; the next step is pr
 
 class Finding(NamedTuple):
     """The result of one check of the installation."""
-
     code: str                    # a name in codes.json
     subject: str                 # "sudo rule", "/dev/sda"
     state: str                   # GOOD, PROBLEM, or UNCHECKED because of another finding
@@ -35,7 +34,6 @@ class Finding(NamedTuple):
 
 class Paste(NamedTuple):
     """A line to paste into a configuration file."""
-
     daemon: str                  # "icinga", "nagios" or "nrpe"
     place: str                   # "NRPE (call it with check_nrpe -t 60)"
     text: str
@@ -43,7 +41,6 @@ class Paste(NamedTuple):
 
 class Examination(NamedTuple):
     """All results of an installation check."""
-
     host: str
     user: str                    # the user that it was examined as
     findings: Sequence[Finding]

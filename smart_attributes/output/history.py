@@ -19,7 +19,6 @@ Points = Sequence[tuple[float, float]]   # seconds since 1970, number
 
 class Series(NamedTuple):
     """The history of one metric of a drive, read from one source."""
-
     metric: str
     definition: str
     unit: str
@@ -29,7 +28,6 @@ class Series(NamedTuple):
 
 class DriveHistory(NamedTuple):
     """A drive with its history."""
-
     identity: Identity
     first_read: float
     last_read: float

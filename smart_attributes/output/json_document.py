@@ -12,7 +12,7 @@ from typing import Any
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
-from ..model import Forecast, Item, Judgement, Lately, Risk, State, Verdict, worst
+from ..model import Item, Judgement, Lately, Risk, State, Verdict, worst
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
@@ -80,7 +80,8 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
             'depends': replacement.depends(verdict), 'replacement': grade and {'label': grade.label, **note(grade.why)},
             'last_seen': seen and {'model': clean(seen.model) or None,
                                    'serial': None if hide_serial else clean(seen.serial) or None},
-            'forecasts': _forecasts(verdict.forecasts), 'past': {
+            'forecasts': {metric: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest),
+                                   'estimate': f.is_estimate} for metric, f in verdict.forecasts.items()}, 'past': {
                 metric: [[round(time), number] for time, number in points] for metric, points in verdict.past.items()}}
     return {**drive, **{key: value for key, value in more.items() if value}}
 
@@ -146,10 +147,3 @@ def _value(judgement: Judgement) -> tuple[Any, str]:
 def whole(number: float) -> float:
     """Return a number as an integer if it is whole, so that JSON has no fraction."""
     return int(number) if number == int(number) else number
-
-
-def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:
-    """Return the forecasts by metric, with times in seconds from now."""
-    return {metric: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest),
-                     'estimate': f.is_estimate}
-            for metric, f in forecasts.items()}

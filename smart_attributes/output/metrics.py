@@ -37,7 +37,6 @@ Sample = tuple[tuple[str, ...], float]  # values of the labels, number
 
 class Family(NamedTuple):
     """One Prometheus metric with its samples, one per drive."""
-
     name: str
     help: str
     labels: tuple[str, ...]
@@ -46,7 +45,6 @@ class Family(NamedTuple):
 
 class Run(NamedTuple):
     """The result of one run."""
-
     verdicts: Sequence[Verdict]
     state: State              # of the run as a whole: missing drives, errors in the local configuration
     now: float                # seconds since 1970
@@ -156,8 +154,6 @@ def _group(found: Membership) -> tuple[str, ...]:
     group = found.group
     return clean(group.id), clean(group.name), group.kind, group.level
 
-
-# --- the library ---------------------------------------------------------------------
 
 class _Collector:
     """The collector from which prometheus_client gets the metrics."""

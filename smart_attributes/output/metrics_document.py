@@ -11,24 +11,20 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ..constants import DOCUMENTS
+from ..errors import Coded
 from ..knowledge import severity
-from ..model import State, Verdict
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..model import Device, State, Verdict
+from ..typed import Json, NamedTuple
 from ..words import clean, coded, sentence
 from ..work.work_list import item
 from . import json_document, plugin
 from .metrics import graphed
-
-if TYPE_CHECKING:
-    from ..errors import Coded
-    from ..model import Device
 
 TEXT = 500  # characters
 
 
 class Run(NamedTuple):
     """The result of one run."""
-
     verdicts: Sequence[Verdict]
     state: State                # the worst state
     summary: str                # the first line of a check

@@ -48,7 +48,6 @@ RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # of the drives of a me
 
 class Groups(NamedTuple):
     """The groups of a machine for the page's template."""
-
     drawn: Sequence[Json]
     left_out: str = ''         # how many further groups there are
     plain: str = ''            # the groups without redundancy, by name
@@ -56,7 +55,6 @@ class Groups(NamedTuple):
 
 class Content(NamedTuple):
     """The content of a page; its strings are safe to display."""
-
     data: str                                    # packed document for page.js, as JSON
     counts: Mapping[str, int]                    # by state
     todo: Mapping[str, tuple[int, Sequence[Json]]]  # action -> number of drives, and the first of them

@@ -22,7 +22,6 @@ UNITS = '%sB'               # units printed after a number
 
 class Value(NamedTuple):
     """One value of the perfdata."""
-
     text: str                   # 'sda_endurance_used'=9%;85;95;0;
     metric: str
     limits: str = ''            # for warning and critical, joined; only their length matters

@@ -37,7 +37,6 @@ NOT_KNOWN = ('redundancy-unknown', 'use-unknown')
 
 class Face(NamedTuple):
     """The level of detail of the output."""
-
     verbose: int = 0
     hide_serial: bool = False
     all_perfdata: bool = False
@@ -46,7 +45,6 @@ class Face(NamedTuple):
 
 class Whole(NamedTuple):
     """Messages about the check as a whole."""
-
     failures: Sequence[str] = ()  # make the check CRITICAL: missing drives
     faults: Sequence[str] = ()    # make it UNKNOWN unless something is CRITICAL: slots not read
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
@@ -60,7 +58,6 @@ NOTHING_MORE = Whole()
 
 class Line(NamedTuple):
     """The fields of a drive's line; '' for a field that the drive does not report."""
-
     state: State
     name: str
     model: str
@@ -71,7 +68,6 @@ class Line(NamedTuple):
 
 class Outcome(NamedTuple):
     """The state and the output for the daemon."""
-
     text: str
     state: State
 
@@ -181,8 +177,6 @@ def drive_lines(verdict: Verdict, face: Face) -> list[str]:
         told += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
     return told
 
-
-# --- single lines ----------------------------------------------------------------------
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
     """Return the fields of a drive's line; its findings end with what its groups allow now, and with the action."""

@@ -49,7 +49,6 @@ MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 class DriveRow(NamedTuple):
     """The row of one drive in a table; '' for an unknown value."""
-
     state: State
     drive: str
     bay: str
@@ -166,8 +165,6 @@ def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
     return len(State.CRITICAL.name) + sum(max(widest[name], len(name)) + 1
                                           for name in kept) + bars + 1 + max(min(longest, ROOM), longest // 3)
 
-
-# --- a narrow screen -------------------------------------------------------------------------------
 
 def _print_cards(shown: Sequence[DriveRow], kept: Sequence[str], console: Console, widest: Mapping[str, int],
                  signs: tuple[str, str]) -> None:

@@ -11,19 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
+from re import Pattern
 
 from ..constants import LONGEST_PATH, MOST_SLOTS
 from ..errors import UsageError
 from ..model import Device, Identity
-from ..typed import TYPE_CHECKING
 from ..words import clean
-from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, base, is_raid
-
-if TYPE_CHECKING:
-    from re import Pattern
-
-    from .device_types import DeviceType
-
+from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceType, base, is_raid
 
 # One slot, "0-7", or "[0-7,16]"; a list without brackets is unambiguous if the type takes one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
@@ -180,8 +174,6 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
     return list(numbers)
 
 
-# --- names -----------------------------------------------------------------------------------------------
-
 def unique(forms: Iterable[Iterator[str]]) -> list[str]:
     """Return a name for each item: the first of its forms that no other item has.
 
@@ -267,8 +259,6 @@ def slug(text: str) -> str:
     return re.sub(r'[^a-z0-9]+', '_', text.lower()).strip('_') or 'drive'
 
 
-# --- names in /dev/disk -----------------------------------------------------------------------------------
-
 FOLDER = '/dev/disk/by-id'
 SLOTS = '/dev/disk/by-path'
 _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
@@ -299,8 +289,6 @@ def stable(device: Device, names: Mapping[str, str]) -> Device:
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device
 
-
-# --- --match and --ignore ---------------------------------------------------------------------------------
 
 def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
     """Return the regular expressions of --match or --ignore. Raises UsageError."""

@@ -13,15 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from types import FunctionType
 
 from ..errors import Coded
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..model import Report
+from ..typed import Any, Json, NamedTuple
 from ..wording import listed
 from . import content
 from .content import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..model import Report
 
 _WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's options of one letter that take no value
 _LONG = {'--all': '-a', '--xall': '-x', '--health': '-H', '--attributes': '-A', '--info': '-i'}
@@ -56,7 +52,6 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 
 class Part(NamedTuple):
     """A part that a report must have."""
-
     name: str                          # as shown in the note
     arguments: frozenset[str]          # any of these arguments requests it; empty: always printed
     holds: Callable[[Report], object]  # whether a report has it
@@ -149,8 +144,6 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
         arguments += rest.split(',')
     return frozenset(arguments)
 
-
-# --- values of JSON ---------------------------------------------------------------------------------------
 
 _SHOWN = 5                # damaged places listed
 _WITH_SUPPORT = (7, 3)    # the first version of smartctl that prints "smart_support"

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from ..model import Device
 
     Slots = tuple[tuple[int, int], ...]
-    Failures = tuple[tuple[str, str, str], ...]
 
 
 class Controller:
@@ -18,7 +17,7 @@ class Controller:
     def __init__(  # noqa: PLR0913 - a row of the table; a NamedTuple would cost imports
             self, name: str, slots: Slots, example: str, paths: str, *, products: str = '',
             drivers: tuple[str, ...] = (), bay: str = '', silent_is_empty: bool = False, has_bus: bool = False,
-            own_nodes: tuple[str, ...] = (), failures: Failures = (), since: str = '') -> None:
+            own_nodes: tuple[str, ...] = (), since: str = '') -> None:
         self.name = name                  # name in messages: "MegaRAID"
         self.slots = slots                # lowest and highest number of each N of the form
         self.example = example            # an address: "megaraid,6@/dev/bus/0"
@@ -29,7 +28,6 @@ class Controller:
         self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
         self.has_bus = has_bus            # can also be addressed by its host: /dev/bus/H
         self.own_nodes = own_nodes        # regular expressions of paths below /dev that only its driver creates
-        self.failures = failures          # as the rules of failure_reasons: pattern, code, sentence
         self.since = since                # "7.5": a version of smartctl that has the type, if 7.3 lacks it
 
 
@@ -65,7 +63,7 @@ _NSID = r'(,0x[0-9a-f]{1,8})?'
 _SAT_OR_NVME = r'(/sat)?'
 
 # Source: smartctl(8) and get_smart_device(), get_custom_smart_device(), get_sat_device(), get_snt_device() of
-# smartmontools 7.3 and 7.5; failures: its os_linux.cpp. If smartctl has no upper limit (megaraid, aacraid), 16 bits
+# smartmontools 7.3 and 7.5. If smartctl has no upper limit (megaraid, aacraid), 16 bits
 # are the limit. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
 TYPES = (
     DeviceType('ata'),
@@ -86,16 +84,10 @@ TYPES = (
     # Sends WRITE BUFFER to the device at this /dev/sgN, which may be any disk.
     DeviceType('areca,N[/E]', nodes='sg[0-9]+', is_vendors=True, controller=Controller(
         'Areca', ((1, 128), (1, 8)), 'areca,1/1@/dev/sg2', "the controller's `/dev/sgM`",
-        drivers=('arcmsr',), bay='slot {0}', silent_is_empty=True,
-        failures=((r'\[areca_disk[^\n]*failed: (.+)', 'controller-missing',
-                   'cannot be opened: no Areca controller answers at this path ({}); use its own /dev/sgN'),))),
+        drivers=('arcmsr',), bay='slot {0}', silent_is_empty=True)),
     DeviceType('3ware,N', nodes=_3WARE, controller=Controller(
         '3ware', ((0, 127),), '3ware,0@/dev/twa0', '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
-        drivers=('3w-9xxx', '3w-sas', '3w-xxxx'), bay='port {0}', silent_is_empty=True, own_nodes=(_3WARE,),
-        failures=((r"try adding '-d 3ware,N'", 'raid-volume',
-                   'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
-                  (r'setup_3ware_nodes', 'controller-missing',
-                   'cannot be opened: no 3ware controller, or its driver (3w-9xxx, 3w-sas, 3w-xxxx) is not loaded')))),
+        drivers=('3w-9xxx', '3w-sas', '3w-xxxx'), bay='port {0}', silent_is_empty=True, own_nodes=(_3WARE,))),
     DeviceType('hpt,L/M[/N]', controller=Controller(
         'HighPoint', ((1, 8), (1, 128), (1, 15)), 'hpt,1/3@/dev/sda', 'any volume of it, `/dev/sda`',
         products='HighPoint RocketRAID', bay='channel {1} of controller {0}')),
@@ -104,24 +96,14 @@ TYPES = (
         'MegaRAID', ((0, 65535),), 'megaraid,6@/dev/bus/0', '`/dev/bus/H`, or any volume of it, `/dev/sda`',
         products='MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, Supermicro',
         drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'), bay='drive {0} of the controller',
-        silent_is_empty=True, has_bus=True,
-        failures=((r"try adding '-d megaraid,N'", 'raid-volume',
-                   'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 '
-                   '(see smartctl --scan)'),
-                  (r'cannot open /dev/megaraid_sas_ioctl_node', 'controller-missing',
-                   'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or this is not '
-                   'root'),
-                  (r"can't get bus number", 'controller-missing', 'cannot be opened: this path is not on a SCSI bus; '
-                   'name the controller instead: megaraid,N@/dev/bus/0')))),
+        silent_is_empty=True, has_bus=True)),
     DeviceType('mpi3mr,N', is_scsi=True, controller=Controller(
         'MPI3MR', ((0, 65535),), 'mpi3mr,3@/dev/bus/0', '`/dev/bus/H`', products='Broadcom 96xx, driver mpi3mr',
         drivers=('mpi3mr',), since='7.5')),
     DeviceType('aacraid,H,L,ID', is_scsi=True, controller=Controller(
         'aacraid', ((0, 65535),) * 3, 'aacraid,0,0,4@/dev/sg3', 'any volume of it, `/dev/sda`, or `/dev/sgM`',
         products='Adaptec, Microsemi; Dell CERC: driver aacraid', drivers=('aacraid',),
-        bay='drive {2} of channel {1}', silent_is_empty=True,
-        failures=((r'aac entry not found', 'controller-missing',
-                   'cannot be opened: no aacraid controller, or its driver is not loaded'),))),
+        bay='drive {2} of channel {1}', silent_is_empty=True)),
     DeviceType('cciss,N', is_scsi=True, controller=Controller(
         'Smart Array', ((0, 127),), 'cciss,1@/dev/sg0',
         "the controller's `/dev/sgM`; with the old driver `/dev/cciss/c0d0`", products='HP and HPE Smart Array',

@@ -6,13 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import UsageError
 from ..model import Device, Identity
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import Any, NamedTuple
 from ..wording import listed
 from ..words import clean
 from .addresses import FOLDER, quoted, slug
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # as outputs, udev, controllers and other tools begin it
 _SHOWN = 10       # names in a message
@@ -21,7 +18,6 @@ _COMPARED = 2000  # names that a mistyped one is compared with
 
 class Named(NamedTuple):
     """A drive with its names."""
-
     address: str               # complete: "megaraid,4@/dev/bus/0", or "web1:sda" in a fleet
     name: str                  # as printed
     others: frozenset[str]

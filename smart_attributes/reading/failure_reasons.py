@@ -31,15 +31,11 @@ _SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.s
 
 
 def _causes() -> Iterator[tuple[str, str, str]]:
-    for cause in (cause for part in DATA['messages'] for cause in part['causes']):
-        if isinstance(cause, list):
-            pattern, code, words = cause   # words: with other sentences, <sudoers> at the end or <record> before it
-            _, is_record, rest = words.partition('<record>')
-            yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _RECORD.format(
-                rest) if is_record else re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words)
-        else:
-            yield from (failure for each in CONTROLLERS.values() for failure in each.failures
-                        if failure[1] == cause['of_controllers'])
+    # words: with other sentences, <sudoers> at the end or <record> before it
+    for pattern, code, words in (cause for part in DATA['messages'] for cause in part['causes']):
+        _, is_record, rest = words.partition('<record>')
+        yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _RECORD.format(
+            rest) if is_record else re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words)
 
 
 # The class of the error with a code, if not DriveError.
@@ -112,7 +108,6 @@ def as_asked(error: DriveError, device_type: str) -> DriveError:
 
 class Remains(NamedTuple):
     """The content of a report without SMART data. JSON omits messages that smartctl prints only as text."""
-
     exit_status: int = 0
     is_identified: bool = False         # it names a model
     device_type: str = ''               # smartctl's -d argument; '' without a device

@@ -11,7 +11,6 @@ from .device_types import is_raid
 
 class Distinct(NamedTuple):
     """A drive: the address to keep, and its other addresses."""
-
     read: Read
     others: tuple[Read, ...] = ()
 

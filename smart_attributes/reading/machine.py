@@ -13,10 +13,10 @@ from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
 from .device_types import base, is_raid
+from .processes import Runner
 
 if TYPE_CHECKING:
     from ..model import Outcome, Report
-    from .processes import Runner
     from .scans import Scan
     from .smartctl_calls import Command
 
@@ -29,7 +29,6 @@ _APART = 'start the checks of one drive at different times, or increase -t'
 
 class DeviceList(NamedTuple):
     """The devices found, and notes on those left out."""
-
     devices: tuple[Device, ...]
     is_scan: bool = False
     is_whole: bool = True         # no possible drive was left out
@@ -38,7 +37,6 @@ class DeviceList(NamedTuple):
 
 class Plan(NamedTuple):
     """The command that reads a device."""
-
     device: Device
     command: Command
     former: Sequence[Command] | None = None  # other commands that sudo may allow; None: sudo has not refused one yet

@@ -7,15 +7,10 @@ import re
 
 from ..constants import LONGEST_STATEMENT
 from ..errors import NOTHING, Coded, DriveError
-from ..model import LogPage
-from ..typed import TYPE_CHECKING
+from ..model import Answer, Device, LogPage
+from ..typed import Any
 from ..words import clean
 from . import content, smartctl_calls, system
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..model import Answer, Device
 
 PAGE, LINE = 0x200, 16     # bytes
 PATIENCE = 5.0             # seconds for one page: a verdict does not wait longer for it

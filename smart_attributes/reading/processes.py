@@ -41,7 +41,6 @@ _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 
 class _Process:
     """A running smartctl, and its output so far."""
-
     __slots__ = ('chunks', 'command', 'pid', 'since', 'sizes', 'started', 'status', 'streams', 'waited')
 
     def __init__(self, command: Command, pid: int, streams: dict[int, int]) -> None:

@@ -13,7 +13,6 @@ from .addresses import named, quoted
 
 class Scan(NamedTuple):
     """The devices that smartctl --scan lists."""
-
     devices: tuple[Device, ...]
     refused: tuple[Coded, ...]  # a sentence for each device left out
     is_whole: bool = True     # no possible drive was left out

@@ -18,11 +18,11 @@ from ..model import HowRead
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import literally
 from . import device_types, nvme_log, smartctl_calls
+from .processes import Runner
 
 if TYPE_CHECKING:
     from .device_types import DeviceType
     from .machine import DeviceList, Plan
-    from .processes import Runner
     from .smartctl_calls import Command
 
     Drives = Callable[[], tuple[DeviceList, Sequence[Plan]]]  # which drives there are, and how each is read
@@ -59,7 +59,6 @@ QUIET = '''\
 
 class SudoRule(NamedTuple):
     """A user, the calls of smartctl that sudo admits for that user, and for how long."""
-
     user: str
     executable: str
     timeout: int                          # seconds; sudo ends what takes longer. 0: no limit
@@ -70,7 +69,6 @@ class SudoRule(NamedTuple):
 
 class RuleRequest(NamedTuple):
     """The options for a rule."""
-
     user: str
     is_literal: bool = False      # a line for each drive, no patterns
     types: tuple[str, ...] = ()   # types that are allowed only on request
@@ -130,8 +128,6 @@ def admits(expressions: Iterable[str], arguments: Command) -> bool:
     return any(re.fullmatch(expression, ' '.join(arguments)) for expression in expressions)
 
 
-# --- expressions --------------------------------------------------------------------
-
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """Yield the expressions that together admit every command line of `smartctl_calls` for drives.
 
@@ -178,8 +174,6 @@ def type_expression(entry: DeviceType) -> str:
     return re.sub('[A-Z]+', lambda _: next(numbers), form)
 
 
-# --- literal lines ------------------------------------------------------------------
-
 def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     """Yield the command lines for the drives given, or for those of this machine."""
     devices, plans = drives()
@@ -192,8 +186,6 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
         controller = nvme_log.controller(each.device)
         yield from (smartctl_calls.page_arguments(page, controller) for page in smartctl_calls.PAGES if controller)
 
-
-# --- this machine -------------------------------------------------------------------
 
 def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):

@@ -17,15 +17,12 @@ from itertools import islice
 from ..constants import LARGEST_SYSTEM_FILE, MOST_DRIVES
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS, base, controller, is_raid
-from .drive_locks import Earlier, drive_name, earlier_in, type_and_path
+from .drive_locks import Earlier, Waiting, drive_name, earlier_in, type_and_path
 from .processes import Runner
 from .smartctl_calls import ENVIRONMENT, is_ours
-
-if TYPE_CHECKING:
-    from .drive_locks import Waiting
 
 ROOT = '/'  # the folder used as /, for the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
@@ -38,7 +35,6 @@ _RAID_DRIVERS = frozenset(driver for kind in CONTROLLERS.values() for driver in 
 
 class System(NamedTuple):
     """The folders in which Linux describes the system; tests use other ones."""
-
     sys: str = '/sys'
     proc: str = '/proc'
     udev: str = '/run/udev/data'
@@ -79,8 +75,6 @@ def _content(file: int, limit: int) -> bytes:
     return content
 
 
-# --- disks ------------------------------------------------------------------------------------------------
-
 def disks_of(device: Device, system: System = LINUX) -> list[str]:
     """Return the kernel's names of a drive's disks; an NVMe controller has one for each namespace, a report none."""
     name = os.path.basename(os.path.realpath(device.path))
@@ -97,7 +91,6 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
 
 class Disk(NamedTuple):
     """A disk as the kernel knows it. Texts are as the drive or the controller reports them."""
-
     name: str                     # "sda", "nvme0n1"
     drive: str                    # the same for all namespaces and paths of one drive
     bus: str                      # "ATA", "SCSI", "NVMe" or "USB"
@@ -154,8 +147,6 @@ def partitioned(name: str, root: str) -> str:
     return os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
 
 
-# --- bays -------------------------------------------------------------------------------------------------
-
 def place(device: Device, system: System = LINUX) -> Place:
     """Return the location of a drive, or an empty Place if it is not known. Never raises."""
     kind = controller(device.type)
@@ -180,8 +171,6 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
              for slot in names_in(f'{system.sys}/bus/pci/slots')}
     return next((f'slot {slots[address]}' for address in reversed(addresses) if address in slots), ''), ''
 
-
-# --- hosts of controllers ----------------------------------------------------------------------------------
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     """Return the reads, with a better reason for controllers that are not at their address; only one for a range.
@@ -259,8 +248,6 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     return {host for kind, host in kinds if kind and host is not None and drivers.get(host) in kind.drivers}
 
 
-# --- processes that hold drives ---------------------------------------------------------------------------
-
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
     """Yield each drive that a process has used for longer than *limit* seconds, and that process.
 
@@ -315,8 +302,6 @@ def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
         return '@'.join(filter(None, type_and_path(arguments))), earlier
     return file.replace('!', '/'), Earlier(0, earlier.start)
 
-
-# --- commands ---------------------------------------------------------------------------------------------
 
 def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT) -> tuple[str, str]:
     """Return the output of a command and '', or '' and the reason for its absence, as a clause.

@@ -14,13 +14,9 @@ from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
-from ..typed import TYPE_CHECKING
 from ..words import argument, clean
-from .block_devices import EVIDENCE, doubts, number_of
+from .block_devices import EVIDENCE, Devices, doubts, number_of
 from .survival import is_redundant
-
-if TYPE_CHECKING:
-    from .block_devices import Devices
 
 _MD = EVIDENCE['md']['read']
 _LEVELS, _ACTIVITIES = _MD['level']['values'], _MD['sync_action']['values']

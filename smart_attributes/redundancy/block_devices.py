@@ -20,14 +20,10 @@ from ..constants import LARGEST_FILE, LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, M
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
-from ..reading.system import LINUX, names_in, text_of
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..reading.system import LINUX, System, names_in, text_of
+from ..typed import Json, NamedTuple
 from ..words import argument
 from .survival import doubt
-
-if TYPE_CHECKING:
-    from ..reading.system import System
-    from ..typed import Json
 
 # All that the kernel and the tools show of groups: what is read, what casts a doubt, and what is irrelevant and why.
 EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json', LARGEST_FILE))

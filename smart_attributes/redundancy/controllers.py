@@ -15,20 +15,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from .. import files
 from ..constants import LARGEST_SMALL_FILE, LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
 from ..errors import Coded
-from ..model import Group, Member
+from ..model import Group, Member, Verdict
 from ..reading import system as linux
 from ..reading.device_types import base
-from ..reading.system import LINUX
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..reading.system import LINUX, System
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import argument, clean
 from .survival import doubt
 
 if TYPE_CHECKING:
-    from ..model import Verdict
-    from ..reading.system import System
-    from ..typed import Json
-
-    # Field of controllers.json -> its value; "twice" is set if a field has two.
     Fields = dict[str, str]
 
 _DATA = json.loads(files.content(f'{files.PROGRAM}/redundancy/controllers.json', LARGEST_SMALL_FILE))

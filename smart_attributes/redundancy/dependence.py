@@ -15,21 +15,16 @@ from importlib import import_module
 
 from ..constants import DEEPEST_GROUPS, LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded
-from ..model import Group, Member
+from ..model import Device, Group, Member, Verdict
 from ..reading import device_types
-from ..reading.system import LINUX, disks_of, names_in, text_of
+from ..reading.system import LINUX, System, disks_of, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from . import arrays, block_devices
-from .block_devices import listed, udev_notes, uses
-from .replacement import machine, with_replacements
+from .block_devices import Devices, listed, udev_notes, uses
+from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
-    from ..model import Device, Verdict
-    from ..reading.system import System
-    from .block_devices import Devices
-    from .replacement import Drive, Machine
-
     Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]  # returns those with disks, the most severe first
 
 _ASK = 'as root, run triage --controllers'

@@ -9,15 +9,11 @@ from collections.abc import Set as AbstractSet
 from enum import IntEnum
 
 from ..errors import Coded
-from ..model import Dependence, Replacement
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Dependence, Group, Member, Replacement, Verdict
+from ..typed import Json, NamedTuple
 from ..words import clean, sentence
 from . import sentences
 from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
-
-if TYPE_CHECKING:
-    from ..model import Group, Member, Verdict
-    from ..typed import Json
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters

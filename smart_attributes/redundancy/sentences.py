@@ -4,13 +4,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import Coded
-from ..typed import TYPE_CHECKING
+from ..model import Group, Member
 from ..wording import listed, plural
 from ..words import argument, clean, sentence
 from .survival import TOLERANCE
-
-if TYPE_CHECKING:
-    from ..model import Group, Member
 
 KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',
          'dm': 'device mapper'}

@@ -12,7 +12,7 @@ from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
-from ..reading.system import LINUX
+from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument, clean
 from . import zpool_status
@@ -20,8 +20,6 @@ from .survival import doubt
 from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
 
 if TYPE_CHECKING:
-    from ..reading.system import System
-
     DisksOf = Callable[[str], tuple[str, ...]]
 
 COMMAND = ('zpool', 'status', '-P')

@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import Coded, DataError, UsageError
 from ..files import is_there
+from ..model import Device, Read
 from ..reading.addresses import parse
 from ..reading.machine import DeviceList
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
-    from ..model import Device, Read
     from .files import OldFile
     from .second_opinion import OldFiles
 
@@ -37,7 +36,6 @@ NAMES: Mapping[str, str] = {
 
 class Before(NamedTuple):
     """The options specific to version 1.6 and their effects on a check."""
-
     regex: str | None = None
     type_option: str | None = None
     ssd_only: bool = False
@@ -94,7 +92,7 @@ class Before(NamedTuple):
         from . import files
         try:
             data = files.read(self.user_config)
-            return files.users(self.user_config, data) if files.is_of_1_6(data) else None
+            return files.taken(self.user_config, data, is_users=True) if files.is_of_1_6(data) else None
         except DataError as mistake:
             mistakes.append(str(mistake))
             return None
@@ -105,8 +103,6 @@ class Before(NamedTuple):
             return None
         return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
 
-
-# --- options ------------------------------------------------------------------------
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options specific to version 1.6 to a parser."""

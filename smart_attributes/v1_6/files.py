@@ -36,7 +36,6 @@ SAS: Sequence[tuple[str, str, float]] = _NUMBERS['sas']
 
 class OldLimit(NamedTuple):
     """A limit of version 1.6: Nagios ranges for a number, which may be shifted before it is compared."""
-
     warning: str
     critical: str
     shift: int | None = None           # bits to the left, negative to the right; None: the file has none
@@ -44,7 +43,6 @@ class OldLimit(NamedTuple):
 
 class OldEntry(NamedTuple):
     """An entry of a database, for a family, or of a user configuration, for a drive."""
-
     name: str
     models: tuple[str, ...] = ()
     columns: Mapping[int, str] = {}    # number -> VALUE or RAW_VALUE
@@ -57,21 +55,17 @@ class OldEntry(NamedTuple):
 
 class OldFile(NamedTuple):
     """A database with entries by family, or a user configuration with entries by device path; both unchanged."""
-
     name: str
     entries: Json
 
 
 class OldNumber(NamedTuple):
     """One number of a drive, as version 1.6 interpreted it."""
-
     id: int
     number: float
     label: str    # without the name of the drive
     source: Source
 
-
-# --- reading the files --------------------------------------------------------------
 
 def read(path: str) -> Any:
     """Return the data of a JSON file of either version. Raises DataError if it cannot be read.
@@ -100,19 +94,12 @@ def is_by_path(data: Json) -> bool:
     return any(key.startswith('/') for key in data['Devices'])
 
 
-def database(path: str, data: Json) -> OldFile:
-    """Return the data as a database. Raises DataError if it is a user configuration."""
-    name = os.path.basename(path)
-    if is_by_path(data):
-        raise DataError(f'{name} is a user configuration of version 1.6, keyed by device path; give it with -ucfgj')
-    return OldFile(name, data['Devices'])
-
-
-def users(path: str, data: Json) -> OldFile:
-    """Return the data as a user configuration. Raises DataError if it is a database."""
-    name = os.path.basename(path)
-    if data['Devices'] and not is_by_path(data):
-        raise DataError(f'{name} is a database of version 1.6, keyed by model family; give it with -dbj')
+def taken(path: str, data: Json, is_users: bool) -> OldFile:
+    """Return the data as a user configuration, or as a database. Raises DataError if it is the other one."""
+    name, other = os.path.basename(path), ('database', 'model family', '-dbj') if is_users else (
+        'user configuration', 'device path', '-ucfgj')
+    if data['Devices'] and is_by_path(data) is not is_users:
+        raise DataError(f'{name} is a {other[0]} of version 1.6, keyed by {other[1]}; give it with {other[2]}')
     return OldFile(name, data['Devices'])
 
 
@@ -120,15 +107,13 @@ def examine(path: str) -> tuple[list[str], list[str]]:
     """Return the errors in a file of version 1.6, and its size as "N entries". Raises DataError if it is unreadable."""
     data = read(path)
     is_users = is_by_path(data)
-    file, entries = users(path, data) if is_users else database(path, data)
+    file, entries = taken(path, data, is_users)
     faults: list[str] = []
     for name, content in entries.items():
         each = entry(file, name, content)
         faults += [*each.faults, *([] if is_users else without_columns(each, f'{file}: {name}'))]
     return list(dict.fromkeys(faults)), [plural(len(entries), 'entry', 'entries')]
 
-
-# --- one entry ---------------------------------------------------------------------
 
 def entry(file: str, name: str, data: Any) -> OldEntry:
     """Return the entry *name* of *file*, with a message in `faults` for each part that cannot be used."""

@@ -21,7 +21,6 @@ COLUMNS = {VALUE: 'value', RAW: 'raw'}   # column of version 1.6 -> our name
 
 class Meaning(NamedTuple):
     """The formula from a number of version 1.6 to our reading: factor * number + offset, in the metric's base unit."""
-
     metric: str
     factor: float = 1
     offset: float = 0

@@ -30,14 +30,12 @@ Meanings = Mapping[int, Sequence[Meaning]]   # by number; several meanings if ou
 
 class ReportedDrive(NamedTuple):
     """A drive that was read to interpret a user configuration."""
-
     device: Device
     report: Report
 
 
 class Migration(NamedTuple):
     """The result of a migration: the new files as text, and messages about them."""
-
     attributes: str            # '' if this file is not needed
     thresholds: str
     carried: tuple[str, ...]
@@ -46,7 +44,6 @@ class Migration(NamedTuple):
 
 class Target(NamedTuple):
     """The drives for which an old entry is converted."""
-
     where: str                           # "check_smartdb.json, Intel 53X"
     shown: str                           # their models or address: "INTEL SSDSC2BB240G4"
     selector: MutableJson | None         # "for" of an override; None: all drives of this type
@@ -58,7 +55,6 @@ class Target(NamedTuple):
 
 class Installation(NamedTuple):
     """The local limits and entries, and the drives that were read."""
-
     database: SpecDatabase
     limits: Thresholds
     drives: Sequence[ReportedDrive] = ()
@@ -69,20 +65,18 @@ def migration(paths: Sequence[str], site: Installation) -> Migration:
 
     Raises DataError if a file is not JSON or not from version 1.6.
     """
-    databases, users = [], []
+    old: dict[bool, list[OldFile]] = {False: [], True: []}   # databases, and user configurations
     for path in paths:
         data = files.read(path)
         if not files.is_of_1_6(data):
             raise DataError(f'{os.path.basename(path)} is not a file of version 1.6, because it has no "Devices"; '
                             'give a check_smartdb.json or a user configuration')
-        if files.is_by_path(data):
-            users.append(files.users(path, data))
-        else:
-            databases.append(files.database(path, data))
-    work = _Work(site, databases)
-    for old in databases:
-        work.take_database(old)
-    for user in users:
+        is_users = files.is_by_path(data)
+        old[is_users].append(files.taken(path, data, is_users))
+    work = _Work(site, old[False])
+    for database in old[False]:
+        work.take_database(database)
+    for user in old[True]:
         work.take_users(user)
     return work.result(os.path.basename(paths[0]))
 
@@ -115,8 +109,6 @@ class _Work:
             for fault in data_errors.of_limits(schema_errors.checked(thresholds, 'thresholds', name), units):
                 raise DataError(f'{name}: {fault.sentence}')
         return Migration(attributes, thresholds, tuple(self._carried), tuple(self._lost))
-
-    # --- databases -------------------------------------------------------------------------
 
     def take_database(self, old: OldFile) -> None:
         """Add the entries of a database that were not shipped with version 1.x."""
@@ -201,8 +193,6 @@ class _Work:
         self._lost.append(_NOT_KNOWN.format(where, ', '.join(patterns)))
         return meanings
 
-    # --- user configurations ---------------------------------------------------------------
-
     def take_users(self, user: OldFile) -> None:
         """Add the entries of a user configuration."""
         for key, data in user.entries.items():
@@ -251,8 +241,6 @@ class _Work:
                              for meaning in limit_conversion.of_specs(number, column, specs)]
                     for number in (*entry.limits, *(entry.graphed or ()))}
         return Target(where, key, {'device': key}, Identity(), {}, {**meanings, **_of_standards(entry, 'ATA')})
-
-    # --- limits ----------------------------------------------------------------------------
 
     def _add(self, target: Target, entry: OldEntry) -> None:
         """Add the limits and graphs of an entry for its drives."""
@@ -326,8 +314,6 @@ def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str
         return 'attributes.json reads no number from it for these drives'
     return ('it is not known whether VALUE or RAW_VALUE is meant; also give the database, and the drive with -d')
 
-
-# --- output ------------------------------------------------------------------------------------------
 
 def _text(data: MutableJson, schema: str) -> str:
     return formatting.formatted({key: value for key, value in data.items() if value}, schema)

@@ -26,7 +26,6 @@ _OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for 
 
 class OldFiles(NamedTuple):
     """The files of version 1.6 that a check was given."""
-
     entries: tuple[site_file.SiteFile, ...] = ()  # if the file of -dbj has the format of attributes.json
     database: files.OldFile | None = None
     users: files.OldFile | None = None
@@ -81,7 +80,6 @@ class OldFiles(NamedTuple):
 
 class OldSource(NamedTuple):
     """An entry that applies to a drive."""
-
     file: str
     entry: OldEntry
     is_users: bool
@@ -89,7 +87,6 @@ class OldSource(NamedTuple):
 
 class OldRule(NamedTuple):
     """A limit that applies to a drive."""
-
     id: int
     limit: OldLimit
     origin: str       # "check_smartdb.json, Intel 53X"
@@ -99,7 +96,6 @@ class OldRule(NamedTuple):
 
 class Opinion(NamedTuple):
     """A number of a drive compared with a limit of version 1.6."""
-
     rule: OldRule
     number: OldNumber
     state: State
@@ -117,7 +113,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
     if not files.is_of_1_6(data):
         return OldFiles((site_file.load(path, 'attributes'),), None, users, is_all_printed,
                         notes=(Coded(NOTE, f'the entries of {name} are used in addition to the shipped ones'),))
-    old = files.database(path, data)
+    old = files.taken(path, data, is_users=False)
     note = Coded(NOTE, f'{name} is a database of version 1.6 with {len(old.entries)} entries; its limits and labels '
                        'are added to our own verdict')
     return OldFiles((), old, users, is_all_printed, notes=(note,))
@@ -156,8 +152,6 @@ def _columns(sources: Sequence[OldSource], report: Report, database: SpecDatabas
     return columns, [f'{file}, {user.name}, {number}: neither -dbj nor attributes.json shows whether VALUE or '
                      f'RAW_VALUE is meant, so it has no effect' for number in sorted(lacking - set(ours))]
 
-
-# --- meeting the limits ----------------------------------------------------------------
 
 def _opinion(rule: OldRule, number: OldNumber, verdict: Verdict) -> Opinion:
     moved = number._replace(number=files.shifted(number.number, rule.limit.shift))
@@ -244,8 +238,6 @@ def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[st
         if judgement.state is not State.OK and judgement.reading.metric != HIDDEN and judgement.reading not in covered:
             yield f'{judgement.reading.metric} {judgement.state.name}: version 1.6 had no limit for it'
 
-
-# --- perfdata ------------------------------------------------------------------------------
 
 def _old_values(printed: Sequence[int], numbers: Mapping[int, OldNumber], rules: Mapping[int, OldRule],
                 name: str) -> Iterator[OldValue]:
