@@ -157,6 +157,7 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('nvme,1@/dev/nvme0', 'write the type as nvme'),
     ('sat,13@/dev/sda', 'write the type as sat'),
     ('foo@/dev/sda', 'unknown type "foo"; use one of ata, scsi, nvme[,0xNSID]'),
+    ('megarad,0@/dev/sda', 'unknown type "megarad"; did you mean megaraid? use one of ata'),
     ('sat+@/dev/sda', 'unknown type ""'),
     ('sat+areca,1/1@/dev/sg0', 'does not work through sat+; write areca,1/1@/dev/sg0'),
     ('sat+nvme@/dev/nvme0', 'does not work through sat+'),

@@ -16,7 +16,7 @@ from re import Pattern
 from ..constants import LONGEST_PATH, MOST_SLOTS
 from ..errors import UsageError
 from ..model import Device, Identity
-from ..words import clean
+from ..words import TYPED, clean, nearest
 from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceType, base, is_raid
 
 # One slot, "0-7", or "[0-7,16]"; a list without brackets is unambiguous if the type takes one number.
@@ -133,7 +133,8 @@ def _entry(base: str, text: str) -> DeviceType:
         raise UsageError(f'{quoted(text)}: force is not allowed, because it disables a safety check of '
                          f'smartctl; remove it')
     if name not in BY_NAME:
-        raise UsageError(f'{quoted(text)}: unknown type "{clean(name)}"; use one of '
+        meant = nearest(name, BY_NAME, TYPED)
+        raise UsageError(f'{quoted(text)}: unknown type "{clean(name)}"; {meant and f"{meant} "}use one of '
                          + ', '.join(entry.form for entry in TYPES))
     return BY_NAME[name]
 
