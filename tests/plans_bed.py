@@ -9,6 +9,7 @@ before a command and is not afterwards, unless the only disks that had it died m
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import random
 import re
@@ -16,7 +17,9 @@ import shutil
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,7 +92,7 @@ class Record(NamedTuple):
 
     number: int
     what: str
-    failed: str = ''                 # why it was not made
+    failed: str = ''                 # why it was not made, or could not be judged to the end
     lost: tuple[Lost, ...] = ()
     taken: int = 0                   # blocks that died with the disks
     restored: Mapping[str, str] = {}   # data set that could be redundant again -> '' if it is, else why not
@@ -97,6 +100,14 @@ class Record(NamedTuple):
     kept: int = 0                    # drives to replace that are still in
     log: tuple[str, ...] = ()
     seconds: float = 0
+    met: tuple[str, ...] = ()        # what went wrong before the admin asked, and the steps that worked
+
+    @property
+    def wrong(self) -> str:
+        """Return what is wrong with it; '' if nothing is."""
+        return '; '.join((*[self.failed] * bool(self.failed),
+                          *(f'{each.blocks} blocks of {each.data} lost by {each.command}' for each in self.lost),
+                          *(f'{name} is not redundant: {why}' for name, why in self.restored.items() if why)))
 
 
 @lru_cache(maxsize=4096)
@@ -290,6 +301,7 @@ class World:
         self.log: list[str] = []
         self.books = Books(bed, seed)
         self.taken: set[Block] = set()
+        self.met: list[str] = []
         self.slowed = 0.0
 
     @property
@@ -447,6 +459,7 @@ class Ailments:
             self.bed.runs(f'echo 1 >/sys/block/{disk}/device/delete; udevadm settle')
             world.connected.discard(number)
             world.ailing.pop(number, None)
+        world.met.append(f'a {how} member of {data.kind} {data.level}')
         world.says(f'  {disk} of {data.array} is {how}')
 
     def ail(self, data: Data, how: str) -> None:
@@ -478,6 +491,7 @@ class Ailments:
         self.bed.asks('spoil', disk=disk_of(member), places=places)
         answer = self.bed.runs(script)
         self.world.books.through()
+        self.world.met.append(f'{how} in {data.kind} {data.level}')
         self.world.says(f'  {how}: {len(places)} blocks{" (parity)" * is_parity} of {data.array} on {member} '
                         f'{answer["text"].strip()[-200:]}')
 
@@ -567,6 +581,7 @@ class Admin:
         if step.check and not self.holds(step.check):
             world.says(f'  {step.code}: has not worked: {step.check}')
             return False
+        world.met.append(step.code)
         return True
 
     def holds(self, command: str) -> bool:
@@ -665,16 +680,18 @@ def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
     begin = time.monotonic()
     bed.cleans()
     world = World(bed, f'{seed} {number}', kind)
+    made = Record(number, world.drawn.what)
     try:
         world.makes()
         world.ails()
+        to_replace = {each for each in world.ailing if each in world.connected}
+        Admin(world, world.chance.choice((0, 0, 1, 1, 2))).works()
+        made = made._replace(restored=restored(world), replaced=len(to_replace - world.connected),
+                             kept=len(to_replace & world.connected))
     except (AssertionError, OSError) as error:
-        return Record(number, world.drawn.what, f'{error}'[-1500:], log=tuple(world.log))
-    to_replace = {each for each in world.ailing if each in world.connected}
-    Admin(world, world.chance.choice((0, 0, 1, 1, 2))).works()
-    return Record(number, world.drawn.what, '', tuple(world.lost), len(world.taken), restored(world),
-                  len(to_replace - world.connected), len(to_replace & world.connected), tuple(world.log),
-                  time.monotonic() - begin)
+        made = made._replace(failed=f'{error!r}'[-1500:])
+    return made._replace(lost=tuple(world.lost), taken=len(world.taken), log=tuple(world.log), met=tuple(world.met),
+                         seconds=time.monotonic() - begin)
 
 
 def restored(world: World) -> dict[str, str]:
@@ -699,9 +716,31 @@ def told(records: list[Record]) -> str:
             f'{sum(each.taken for each in made) * BLOCK} bytes taken by drives that died; '
             f'{sets.count("")} of {len(sets)} complete data sets redundant again; '
             f'{sum(each.replaced for each in made)} drives replaced, {sum(each.kept for each in made)} still in; '
-            f'{sum(each.seconds for each in made):.0f} s')
+            f'{sum(each.seconds for each in made):.0f} s\n'
+            + '\n'.join(f'{count:5} {what}' for what, count in sorted(Counter(
+                each for record in made for each in (*record.what.split(', '), *record.met)).items())))
 
 
-def all_of(bed: Bed, machines: int, seed: int, kinds: tuple[str, ...] = ()) -> Iterator[Record]:
-    for number in range(machines):
-        yield tried(bed, number, seed, kinds[number % len(kinds)] if kinds else '')
+def all_of(beds: Sequence[Bed], machines: int, seed: int, kinds: tuple[str, ...] = ()) -> list[Record]:
+    """Return what became of all machines. Guest K of N takes the machines K, K + N, K + 2N, and so on."""
+    def share(first: int) -> list[Record]:
+        found = []
+        for number in range(first, machines, len(beds)):
+            record = tried(beds[first], number, seed, kinds[number % len(kinds)] if kinds else '')
+            print(f'{number}: {record.what}; {record.seconds:.0f} s', flush=True)
+            if record.wrong:
+                print('\n'.join((f'--- {number}: {record.wrong}', *record.log)), flush=True)
+            found.append(record)
+        return found
+    with ThreadPoolExecutor(len(beds)) as pool:
+        return sorted(itertools.chain(*pool.map(share, range(len(beds)))), key=lambda record: record.number)
+
+
+def beds_of(guest: Guest, folder: Path, count: int) -> list[Bed]:
+    """Return beds that run at the same time, each with a guest of its own."""
+    def bed(number: int) -> Bed:
+        own = folder / f'bed{number}'
+        own.mkdir()
+        return Bed(guest, own)
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(bed, range(count)))

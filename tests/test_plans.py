@@ -1,11 +1,13 @@
 """Plans carried out: an admin types what `triage --plan` prints on random machines in a guest, while drives die.
 
-`make test-plans` runs this: 30 machines, or as many as MACHINES says, drawn by SEED. Steps for ZFS, Ceph and RAID
-controllers, boot entries of the firmware, boot loaders and LEDs are not carried out: the guest has none of these.
+`make test-plans` runs this: 30 machines, or as many as MACHINES says, drawn by SEED, in two guests at a time.
+Steps for ZFS, Ceph and RAID controllers, boot entries of the firmware, boot loaders and LEDs are not carried out: the
+guest has none of these.
 """
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 
 import abilities
@@ -19,31 +21,31 @@ if not abilities.path_of(QEMU) or not abilities.IS_ROOT:
     pytest.fail(f'{QEMU} is not installed, or we are not root; "make test-plans" sees to both', pytrace=False)
 from guests import guest
 from plan_machines import KINDS
-from plans_bed import Bed, Record, all_of, crossed, told
+from plans_bed import Bed, Record, all_of, beds_of, crossed, told
 
 from smart_attributes.redundancy.survival import Stack
 
 pytestmark = pytest.mark.timeout(0)   # 300 machines take hours
-MACHINES, SEED = int(os.environ.get('MACHINES', '30')), int(os.environ.get('SEED', '42'))
+MACHINES, SEED, GUESTS = (int(os.environ.get(name, default)) for name, default in (
+    ('MACHINES', '30'), ('SEED', '42'), ('GUESTS', '2')))
 
 
 @pytest.fixture(scope='module')
-def bed(tmp_path_factory) -> Iterator[Bed]:
+def beds(tmp_path_factory) -> Iterator[list[Bed]]:
     folder = tmp_path_factory.mktemp('plans')
-    made = Bed(guest('trixie', folder, has_ours=False), folder)
+    made = beds_of(guest('trixie', folder, has_ours=False), folder, GUESTS)
     yield made
-    print(f'{made.cpu_seconds():.0f} s of CPU')
-    made.ends()
+    print(f'{sum(each.cpu_seconds() for each in made):.0f} s of CPU')
+    for each in made:
+        each.ends()
     removed(folder)
 
 
 @pytest.fixture(scope='module')
-def records(bed) -> list[Record]:
-    found = []
-    for record in all_of(bed, MACHINES, SEED):
-        found.append(record)
-        print(f'{record.number}: {record.what}; {record.seconds:.0f} s', flush=True)
-    print(told(found))
+def records(beds) -> list[Record]:
+    begin = time.monotonic()
+    found = all_of(beds, MACHINES, SEED)
+    print(f'SEED={SEED}: {told(found)}\n{time.monotonic() - begin:.0f} s')
     return found
 
 
@@ -74,12 +76,12 @@ def test_all_kinds_of_machines_are_drawn(records):
 
 
 @pytest.mark.parametrize('is_broken', [False, True], ids=['sound', 'broken'])
-def test_data_is_lost_when_the_doubts_about_the_partners_are_ignored(bed, monkeypatch, is_broken):
+def test_data_is_lost_when_the_doubts_about_the_partners_are_ignored(beds, monkeypatch, is_broken):
     """So the bed would notice it. The first half of the mirror differs from the second, which is to be replaced."""
     if is_broken:
         monkeypatch.setattr(Stack, 'doubts', lambda *_: iter(()))
 
-    record = crossed(bed)
+    record = crossed(beds[0])
 
     assert not record.failed, record.failed
     assert bool(record.lost) == is_broken, '\n'.join(record.log)
