@@ -10,15 +10,17 @@ import block_tree
 import pytest
 from conftest import ROOT
 
+from smart_attributes.errors import Coded
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import triage_table
-from smart_attributes.redundancy import dependence, replacement
+from smart_attributes.redundancy import block_devices, dependence, replacement
 from smart_attributes.redundancy.surroundings import surroundings
 from smart_attributes.work import plan, work_list
 
 DATA = json.loads((ROOT / 'smart_attributes/work/plan.json').read_text())
 EFI = 'E:ID_PART_ENTRY_TYPE=c12a7328-f81f-11d2-ba4b-00a0c93ec93b\nE:ID_FS_TYPE=vfat'
 UUID = '0123abcd-0000-0000-0000-000000000000'
+MD_UUID = '3aaa0122:29827cfa:5331ad66:ca767371'
 FAILS = Judgement(Reading('pending', 500.0, '', Source()), State.CRITICAL, concern='data')
 
 
@@ -27,12 +29,17 @@ def machine(tmp_path: Path) -> block_tree.Machine:
     return block_tree.Machine(tmp_path / 'machine')
 
 
+def verdict(name: str, is_failing: bool) -> Verdict:
+    return Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME'),
+                   State.CRITICAL if is_failing else State.OK, (FAILS,) * is_failing)
+
+
 def tasks(machine: block_tree.Machine, failing: Sequence[str] = (),
-          healthy: Sequence[str] = ()) -> tuple[plan.Task, ...]:
-    """Return the plan of a machine. failing, healthy: the drives that were checked."""
-    verdicts = [Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME'),
-                        State.CRITICAL if name in failing else State.OK, (FAILS,) * (name in failing))
-                for name in (*failing, *healthy)]
+          healthy: Sequence[str] = (), unread: Sequence[str] = ()) -> tuple[plan.Task, ...]:
+    """Return the plan of a machine. failing, healthy: the drives that were checked. unread: that do not answer."""
+    verdicts = [verdict(name, name in failing) for name in (*failing, *healthy)]
+    verdicts += [Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME'), State.UNKNOWN,
+                         problem='it does not answer', code='timeout') for name in unread]
     found = dependence.examined(tuple(verdicts), lambda each: work_list.drives(each, 0), system=machine.system)
     assert not found.remarks, found.remarks
     if found.machine is None:
@@ -140,11 +147,49 @@ def raid6_without_a_member(machine: block_tree.Machine) -> None:
     machine.md('md0', 'raid6', {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, raid_disks='4')
 
 
+def removed(machine: block_tree.Machine, array: str = MD_UUID, **texts: str) -> None:
+    """Make an array without sdb1, which was taken out of it and is still connected. array: its UUID."""
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdc1': 'in_sync'}, **texts)
+    machine.files(machine.udev_data, {f'b{machine.numbers["md0"]}': f'E:MD_UUID={array}',
+                                      f'b{machine.numbers["sdb1"]}': 'E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_UUID='
+                                      + MD_UUID.replace(':', '-')})
+
+
+def removed_and_not_replaced(machine: block_tree.Machine) -> None:
+    removed(machine, raid_disks='3')
+
+
+def journal(machine: block_tree.Machine, **texts: str) -> None:
+    """Make an array with a journal on sdd1 and a spare on sde1."""
+    machine.disks('sda', 'sdb', 'sdc', 'sdd', 'sde')
+    machine.md('md0', 'raid5', {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync', 'sdd1': 'journal none',
+                                'sde1': 'spare none'},
+               **{'raid_disks': '3', 'consistency_policy': 'journal',
+                  'journal_mode': '[write-through] write-back', **texts})
+
+
+def journal_with_data(machine: block_tree.Machine) -> None:
+    journal(machine, journal_mode='write-through [write-back]')
+
+
+def multipath(machine: block_tree.Machine) -> None:
+    """Make a mirror of the second partitions of two disks, the first of which has two paths."""
+    for name in ('sda', 'sdb'):
+        machine.disk(name)
+    machine.disk('sdc', 'sdc1', 'sdc2')
+    machine.dm('dm-0', 'mpatha', 'mpath-35000c500a1b2c3d4', 'sda', 'sdb')
+    machine.dm('dm-1', 'mpatha-part2', 'part2-mpath-35000c500a1b2c3d4', 'dm-0')
+    machine.md('md0', 'raid1', {'dm-1': 'in_sync', 'sdc2': 'in_sync'})
+    machine.mounted('/dev/md0', '/srv')
+
+
 def pool(machine: block_tree.Machine) -> None:
     machine.disks('sda')
     machine.udev('sda1', 'zfs_member', 'tank')
 
 
+JOURNAL = ['journal-unmount', 'md-journal']
 START = ['new-disk', 'partitions']
 PLANS = [
     # what the machine is, its failing and healthy drives, and for each task its code and its steps
@@ -186,6 +231,15 @@ PLANS = [
     pytest.param(mirror, 'sda', '', {'members-not-checked': ['look']}, id='not-checked'),
     pytest.param(raid6_without_a_member, '', 'sda sdb sdc', {
         'degraded': [*START, 'md-add', 'again']}, id='a-group-that-lacks-a-member-only'),
+    pytest.param(removed, 'sdb', 'sda sdc', {'member-not-used': ['pull', 'again']}, id='taken-out-and-not-yet-pulled'),
+    pytest.param(removed_and_not_replaced, 'sdb', 'sda sdc', {
+        'member-not-used': [*START, 'md-add', 'pull', 'again']}, id='taken-out-and-not-yet-replaced'),
+    pytest.param(journal, 'sdd', 'sda sdb sdc sde', {'only-log-or-cache': [
+        *START, *JOURNAL, 'pull', 'again']}, id='journal'),
+    pytest.param(journal_with_data, 'sdd', 'sda sdb sdc sde', {
+        'redundancy-doubtful': ['remedy', 'md-compare', 'again']}, id='journal-with-data'),
+    pytest.param(multipath, 'sda', 'sdb sdc', {'replace-next': [
+        *START, 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='partition-of-a-multipath-volume'),
     pytest.param(pool, 'sda', '', {'redundancy-unknown': [
         'ask-zfs', 'again']}, id='zfs-not-asked'),
     pytest.param(mirror, '', 'sda sdb', {}, id='nothing-to-do')]
@@ -216,7 +270,8 @@ def test_the_members_of_an_array_are_never_set_faulty_while_they_are_needed():
                if any('--fail' in command for command in entry.get('run', ()))]
 
     assert {entry['code']: entry['see'].split('"')[0] for entry in failing} == {
-        'md-drop': '! grep -q in_sync /sys/block/{id}/md/dev-{kernel}/state', 'container-fail': 'test '}
+        'md-drop': '! grep -q in_sync /sys/block/{id}/md/dev-{kernel}/state',
+        'md-journal': 'grep -q readonly /sys/block/{id}/md/array_state', 'container-fail': 'test '}
 
 
 def test_the_command_names_a_device_by_a_link_that_stays(machine):
@@ -251,13 +306,68 @@ def test_another_path_to_a_disk_in_use_is_no_unused_disk(machine):
     assert 'unused' not in tasks(machine, ['sda'], ['sdb'])[0].steps[0].what
 
 
+@pytest.mark.parametrize('change', ['another UUID', 'an unknown level', 'a second path'])
+def test_only_a_device_of_a_running_array_was_taken_out_of_it(machine, change):
+    removed(machine, MD_UUID[::-1] if change == 'another UUID' else MD_UUID)
+    for name in ('sda', 'sdb') if change == 'a second path' else ():
+        machine.files(machine.folder(name), {'device/wwid': 'naa.5000c500a1b2c3d4'})
+    if change == 'an unknown level':
+        machine.files(machine.sys / 'block/md0/md', {'level': 'raid7'})
+
+    assert [task.code for task in tasks(machine, ['sdb'], ['sda', 'sdc'])] == ['redundancy-unknown']
+
+
+def test_a_drive_that_does_not_answer_and_was_dropped_has_a_task(machine):
+    machine.disks('sda', 'sdb', 'sdc', 'sdd')
+    machine.md('md0', 'raid6', {**dict.fromkeys(('sda1', 'sdb1', 'sdc1'), 'in_sync'), 'sdd1': 'faulty none'})
+
+    assert codes(tasks(machine, [], ['sda', 'sdb', 'sdc'], ['sdd'])[0]) == [
+        *START, 'md-drop', 'md-add', 'pull', 'again']
+
+
+@pytest.mark.parametrize('state, expected', [('running', ['lvm-extend', 'lvm-move', 'lvm-reduce']),
+                                             ('offline', ['lvm-extend', 'lvm-repair', 'lvm-forget'])])
+def test_nothing_is_moved_off_a_dead_disk(machine, state, expected):
+    machine.disks('sda', 'sdb')
+    for place, name in enumerate(('sda1', 'sdb1')):
+        machine.dm(f'dm-{place}', f'vg0-data_rimage_{place}', f'LVM-{"a" * 64}{place}', name)
+    machine.dm('dm-2', 'vg0-data', 'LVM-' + 'b' * 64, 'dm-0', 'dm-1')
+    machine.files(machine.folder('sda'), {'device/state': state})
+    found, _ = block_devices.completed(dependence.groups(None, machine.system), lambda: (
+        'vg0-data: 0 32768 raid raid1 2 AA 32768/32768 idle 0 0 -', Coded('', '')), machine.system)
+    drives = [replacement.Drive('sda', frozenset(('sda',)), True, True), replacement.Drive('sdb', frozenset(('sdb',)))]
+    judged = replacement.machine(found, drives)
+    item = work_list.with_items(replacement.with_replacements([verdict('sda', True)], judged), 0)[0].item
+
+    task, = plan.plan(judged, [item], surroundings(found, machine.system))
+    assert [code for code in codes(task) if code.startswith('lvm-')] == expected
+
+
+def test_a_spare_that_lacks_data_is_not_used(machine):
+    """By its fields, not by its words: a flag that says no more than "spare" changes nothing."""
+    raid5_with_a_spare(machine)
+    machine.files(machine.sys / 'block/md0/md/dev-sdd', {'state': 'spare,failfast'})
+    assert codes(tasks(machine, ['sda'], ['sdb', 'sdc', 'sdd'])[0])[0] == 'md-replace'
+    machine.files(machine.sys / 'block/md0/md/dev-sdd', {'state': 'spare,write_error'})
+
+    assert codes(tasks(machine, ['sda'], ['sdb', 'sdc', 'sdd'])[0])[0] == 'new-disk'
+
+
+def test_a_partition_of_a_multipath_volume_is_replaced_by_a_partition(machine):
+    multipath(machine)
+    found = commands(tasks(machine, ['sda'], ['sdb', 'sdc']))
+
+    assert 'mdadm /dev/md0 --add "$NEW"-part2' in found
+    assert 'mdadm /dev/md0 --replace /dev/mapper/mpatha-part2' in found
+
+
 def test_a_drive_whose_use_is_not_known_has_a_task(machine):
     """A drive behind a RAID controller, whose volumes nothing describes."""
     assert [task.code for task in tasks(machine, ['sda'])] == []
     mirror(machine)
-    verdicts = tasks(machine, ['sda', 'sdz'], ['sdb'])
+    found = tasks(machine, ['sda', 'sdz'], ['sdb'])
 
-    assert [(task.code, task.drive) for task in verdicts] == [('replace-next', 'sda'), ('use-unknown', 'sdz')]
+    assert [(task.code, task.drive) for task in found] == [('replace-next', 'sda'), ('use-unknown', 'sdz')]
 
 
 def test_each_reason_has_a_task_or_waits_for_another():
@@ -274,7 +384,7 @@ def test_the_table_of_steps_has_only_known_keys():
                                           for entry in operation)]
 
     assert {key for entry in entries for key in entry} == {
-        'code', 'what', 'need', 'see', 'run', 'until', 'check', 'spare', 'lacks'}
+        'code', 'what', 'need', 'see', 'run', 'until', 'check', 'spare', 'lacks', 'held'}
     assert {operation for kind in DATA['groups'].values() for operation in kind} <= set(DATA['operations'])
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
 from ..words import argument, clean
-from .block_devices import EVIDENCE, Devices, doubts, number_of
+from .block_devices import EVIDENCE, Devices, doubts, number_of, udev_notes
 from .survival import is_redundant
 
 _MD = EVIDENCE['md']['read']
@@ -80,7 +80,8 @@ def _member(folder: str, activity: str, devices: Devices) -> Member:
                             _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
     if not os.path.exists(f'{folder}/block'):   # by now, another device may have the name
         member = member._replace(state='missing', on=())
-    return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME])
+    return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME],
+                           role='journal' if 'journal' in text.split(',') else '')
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
@@ -115,6 +116,21 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
     for each in md_members(container, devices) if container else ():
         if names_in(f'{devices.system.sys}/block/{container}/md/dev-{each}/block/holders') == [container]:
             yield devices.member(each, 'spare' if filled >= group.slots else 'unknown')
+
+
+def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
+    """Return an array with the devices that were taken out of it and are still there: udev notes its UUID on them.
+
+    notes: what udev noted on the devices that no group uses.
+    """
+    uuids = {name: each.get('ID_FS_UUID', '').replace('-', '') for name, each in notes.items()
+             if each.get('ID_FS_TYPE') == 'linux_raid_member'} if is_redundant(group) else {}
+    own = re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE) if uuids else None
+    used = {each for member in group.members for each in member.on}   # another path to a member was not taken out
+    removed = [member for name, uuid in uuids.items() if own and uuid == own[1].replace(':', '')
+               for member in [devices.member(name, 'missing')] if used.isdisjoint(member.on)]
+    empty = [each for each in group.members if not each.name][:len(removed)]
+    return group._replace(members=(*(each for each in group.members if each not in empty), *removed))
 
 
 def _progress(completed: str) -> float | None:

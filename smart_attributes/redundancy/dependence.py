@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from importlib import import_module
 
@@ -108,7 +108,7 @@ _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks
           ('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
           ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
-_FS = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', re.MULTILINE)
+_NOTED = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL|ID_FS_UUID)=(.*)$', re.MULTILINE)
 _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd)[0-9]')
 
 
@@ -136,11 +136,16 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(each for name in of_md for each in arrays.md_members(name, devices))
     taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
                  for each in slaves)
-    found = [*(group for group in (arrays.array(name, devices) for name in of_md) if group),
+    rest = {name: {} if name in devices.used else dict(_NOTED.findall(udev_notes(name, devices)))
+            for name in _candidates(taken, devices)}
+    found = [*(arrays.with_removed(group, rest, devices)
+               for group in (arrays.array(name, devices) for name in of_md) if group),
              *(block_devices.group(name, every, devices) for name in every if name not in devices.inside),
              *(_other(name, slaves, devices) for name, slaves in others.items()), *systems]
     yield from found
-    yield from _uses_of_disks({group.id for group in found}, taken, devices)
+    removed = {member.name for group in found if group.kind == 'md' for member in group.members}
+    yield from _uses_of_disks({group.id for group in found}, {
+        name: notes for name, notes in rest.items() if devices.titles.get(name, name) not in removed}, devices)
 
 
 def _arrays(devices: Devices) -> list[str]:
@@ -163,18 +168,18 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 
 # --- disks and partitions that no other group uses --------------------------------------------------------
 
-def _uses_of_disks(above: AbstractSet[str], taken: AbstractSet[str], devices: Devices) -> Iterator[Group]:
+def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str]],
+                   devices: Devices) -> Iterator[Group]:
     """Yield a group for each mount, swap space or member of something on a disk, partition, array or volume.
 
-    above: the groups that have been found. taken: the devices that these use.
+    above: the groups that have been found. notes: what udev noted on the devices that these do not use.
     """
     pools: dict[str, list[str]] = {}
-    for name in _candidates(taken, devices):
+    for name, values in notes.items():
         if name in devices.used:
             if name not in above:
                 yield _used(name, devices)
             continue
-        values = dict(_FS.findall(udev_notes(name, devices)))
         kind = values.get('ID_FS_TYPE', '')
         if kind == 'zfs_member':
             pools.setdefault(values.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME] or name, []).append(name)

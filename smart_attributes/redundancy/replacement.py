@@ -133,7 +133,9 @@ class _Machine(NamedTuple):
 
     def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> tuple[str, Coded]:
         """Return the label and the reason, but no "next" if the other members may not hold the data of this drive."""
-        if label != NEXT or why.code == 'only-log-or-cache':
+        # A journal may have data that no member has, unless md has dropped it.
+        is_aside = why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))
+        if label != NEXT or is_aside:
             return label, why
         doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:

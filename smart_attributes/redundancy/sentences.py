@@ -120,10 +120,11 @@ def not_used(group: Group, is_dropped: bool = True) -> Coded:
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
-    """Return that a drive has only log or cache devices of a pool. members: these."""
+    """Return that a drive has only log or cache devices of a pool, or the journal of an array. members: these."""
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
-    told = 'replace or remove it in the pool before it is pulled' if is_used else 'replace it'
+    pool = 'array' if group.kind == 'md' else 'pool'
+    told = f'replace or remove it in the {pool} before it is pulled' if is_used else 'replace it'
     return Coded('only-log-or-cache', f'{named(group, *_faults(group))} has only its {roles} on it, and none of its '
                                       f'data: {told}', group=group.id)
 

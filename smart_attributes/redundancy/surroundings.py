@@ -26,6 +26,7 @@ _VALUE = re.compile('^E:(ID_FS_TYPE|ID_PART_TABLE_TYPE|ID_PART_ENTRY_TYPE)=(.*)$
 _LAST = ('disk/by-id/wwn-', 'disk/by-id/nvme-eui.', 'disk/by-id/lvm-', 'disk/by-id/dm-')   # names without the model
 _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd|md|dm-)[0-9]')
 _CONTAINER = re.compile('external:/([A-Za-z0-9_]+)/.*')
+_DEAD = ('offline', 'transport-offline', 'dead')   # states of SCSI and NVMe
 _SECTOR = 512   # bytes, whatever the sectors of the disk are
 _DELETE = ('device/delete', 'device/device/remove')
 
@@ -51,6 +52,7 @@ class Around(NamedTuple):
     containers: Mapping[str, str] = {}         # array in a container (imsm, ddf) -> the container
     has_efi: bool = False                      # the machine was started by UEFI
     has_led_tool: bool = False
+    dead: frozenset[str] = frozenset()         # disks that the kernel no longer asks
     asked: str = ''                            # options of triage for the programs that were asked: " --zpool"
 
     def path(self, name: str) -> str:
@@ -65,9 +67,12 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
     notes = {name: udev_notes(name, devices) for name in (*devices.names, *devices.parts)}
     paths = {name: _path(name, text) for name, text in notes.items()}
     paths.update({name: f'/dev/mapper/{volume.name}' for name, volume in every.items() if volume.name})
-    parts = {name: Part(disk, number_of(text_of(f'{system.sys}/block/{disk}/{name}/partition')) or 0,
+    mapped = [(name, path, found[1]) for name, volume in every.items()
+              for found in [re.match('part([0-9]{1,4})-mpath-', volume.uuid)] if found
+              for below in volume.slaves if below in every for path in every[below].slaves[:1]]
+    parts = {name: Part(disk, number_of(text_of(f'{system.sys}/block/{disk}/{name}/partition') or number) or 0,
                         _TYPES.get(dict(_VALUE.findall(notes[name])).get('ID_PART_ENTRY_TYPE', ''), ''))
-             for name, disk in devices.parts.items()}
+             for name, disk, number in (*((*each, '') for each in devices.parts.items()), *mapped)}
     sizes = {name: _SECTOR * int(text) for name in devices.names
              for text in [text_of(f'{system.sys}/block/{name}/size')] if re.fullmatch('[0-9]{1,15}', text)}
     used = {*devices.same, *(each for group in groups for member in group.members for each in member.on)}
@@ -82,7 +87,9 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
                    for group in groups for folder in [f'{system.sys}/fs/{group.id.replace(" ", "/")}/devinfo']},
                   {group.id: found[1] for group in groups for found in [_CONTAINER.fullmatch(text_of(
                       f'{system.sys}/block/{group.id}/md/metadata_version'))] if found},
-                  os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK))
+                  os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK),
+                  frozenset(name for name in devices.names
+                            if text_of(f'{system.sys}/block/{name}/device/state') in _DEAD))
 
 
 def _path(name: str, notes: str) -> str:

@@ -29,6 +29,7 @@ TITLES: Mapping[str, str] = _DATA['titles']
 STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
+SPARE = ('spare', '')   # state and role of a member: a journal has the same state
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
@@ -123,7 +124,7 @@ class _Maker:
         lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
         if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would take the new member
             code, group = 'degraded', lacking
-        if is_replaced or code in OF_GROUP:   # a cable or a firmware may be at fault
+        if is_replaced or code in (*OF_GROUP, 'member-not-used'):   # a cable or a firmware may be at fault
             yield from self._of_code(code, step.drive, group, places, words)
 
     def degraded(self) -> Iterator[Task]:
@@ -165,11 +166,10 @@ class _Maker:
         """Return a member with the device that is below it. LVM's images have several names."""
         names = [self._around.kernel.get(name, name) for name in member.name.split(', ')]
         kernel = next((name for name in names if {name, self._disk(name)} & disks), names[0])
-        # A journal is no spare; only its flags tell it from one.
-        spare = next((each.name for each in group.members if each.state == 'spare' and not each.detail
+        spare = next((each.name for each in group.members if (each.state, each.role) == SPARE and not each.doubts
                       and not any(self._stack.disks(below) & self._bad for below in each.on)), '')
-        return _Place(group, member, kernel, self._around.parts.get(kernel), spare * ('spare' in GROUPS.get(
-            group.kind, ())))
+        return _Place(group, member, kernel, self._around.parts.get(kernel), spare * (
+            not member.role and 'spare' in GROUPS.get(group.kind, ())))
 
     def _disk(self, name: str) -> str:
         return self._around.parts[name].disk if name in self._around.parts else name
@@ -194,7 +194,7 @@ class _Maker:
         if about.places and not any(map(_needs_disk, about.places)):
             return
         around, disk = self._around, about.disk
-        count = sum(part.disk == disk for part in around.parts.values())
+        count = len({part.number for part in around.parts.values() if part.disk == disk})
         yield _step('new-disk', about.words)
         if count:
             yield _step('partitions', {**about.words, 'source': around.path(disk), 'source_name': disk, 'count': count})
@@ -204,7 +204,9 @@ class _Maker:
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
         for place in about.places:
-            state = 'replace' if place.member.state == IN_SYNC else 'drop'
+            # LVM moves nothing off a disk that does not answer, but makes what it lacks anew.
+            is_dead = place.group.kind == 'lvm' and self._disk(place.kernel) in self._around.dead
+            state = 'replace' if place.member.state == IN_SYNC and not is_dead else 'drop'
             name = place.member.role or (
                 state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
             yield from self._operation(name, place.group, place, about)
@@ -263,15 +265,15 @@ class _Maker:
             for place in about.places:
                 yield from self._operation('spare', place.group, place, about)
         disks = about.drive.disks if about.drive else ()
-        parts = {name: part for name, part in self._around.parts.items() if part.disk in disks}
-        for name, part in parts.items():
+        parts = {part.number: (name, part) for name, part in self._around.parts.items() if part.disk in disks}
+        for name, part in parts.values():
             if part.role == EFI:
                 words = {**about.words, 'part': self._around.path(name), 'new': _new_device(part),
                          'number': part.number}
                 is_moved = any(place.kernel == name for place in about.places)
                 yield from [_step('efi', words)] * (not is_moved) + [_step('boot-entry', words)] * self._around.has_efi
         is_system = any({'/', '/boot'} & set(group.used_as) for group in self._stack.of(frozenset(disks)))
-        if any(part.role == BIOS for part in parts.values()) or (is_system and parts and not self._around.has_efi):
+        if any(part.role == BIOS for _, part in parts.values()) or (is_system and parts and not self._around.has_efi):
             yield _step('boot-loader', about.words)
 
     def _pull(self, about: _About) -> Iterator[PlanStep]:
@@ -291,7 +293,8 @@ class _Maker:
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
-            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group)}
+            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group),
+                     'held': not (place and place.member.state == 'missing')}   # md has it as a member
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)
 
@@ -321,7 +324,8 @@ class _Maker:
                 'vg': argument(vg, 'GROUP'), 'lv': argument(lv, 'VOLUME'),
                 'profile': group.level.replace('btrfs-', ''), 'pool': argument(pool, 'POOL'),
                 'lost': argument(lost, 'DEVICE'), 'devid': next(iter(around.missing.get(group.id, ())), 'DEVID'),
-                'unmount': '; '.join(f'umount {point}' for point in points)}
+                'unmount': '; '.join(f'umount {point}' for point in points),
+                'mount_again': '; '.join(f'mount {around.path(group.id)} {point}' for point in points)}
 
     def _of_place(self, place: _Place) -> Json:
         path = self._around.path(place.kernel)
@@ -341,13 +345,14 @@ def _lacks(group: Group) -> bool:
     """Return whether a group lacks a member and no spare takes its place."""
     filled = {each.slot for each in group.members if each.state in (IN_SYNC, 'rebuilding') and each.slot is not None}
     is_lost = any(each.state in ('missing', 'faulty') for each in group.members) and len(filled) < group.slots
-    return bool(group.missing or is_lost) and not any(each.state in ('rebuilding', 'spare') for each in group.members)
+    return bool(group.missing or is_lost) and not any((each.state, each.role) in (('rebuilding', ''), SPARE)
+                                                      for each in group.members)
 
 
 def _needs_disk(place: _Place) -> bool:
     """Return whether a new disk is needed to replace a member: not if a spare is there, or the group is complete."""
     is_unused = place.group.kind == 'md' and place.member.state != IN_SYNC and not _lacks(place.group)
-    return not (place.spare or is_unused or place.group.kind == 'hardware')
+    return not (place.spare or (is_unused and not place.member.role) or place.group.kind == 'hardware')
 
 
 def _new_device(part: Part | None) -> str:
