@@ -254,7 +254,7 @@ class Member(NamedTuple):
     detail: str = ''              # the state as the system reports it, if that says more
     # why it may not hold all that it should although it is in sync: see doubt()
     doubts: tuple[Coded, ...] = ()
-    role: str = ''                # "log" or "cache" of a ZFS pool, "journal" of md: it is no copy; '': it holds data
+    role: str = ''                # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
 
 
 class Group(NamedTuple):

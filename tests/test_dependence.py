@@ -188,7 +188,7 @@ def test_no_drive_is_next_while_an_odd_file_of_md_casts_doubt_on_another_member(
 @pytest.mark.parametrize('mode, label, code', [
     ('write-through [write-back]', 'unknown', 'redundancy-doubtful'),
     ('[write-back]', 'unknown', 'redundancy-doubtful'),
-    ('[write-through] write-back', 'next', 'member-not-used')])
+    ('[write-through] write-back', 'next', 'only-log-or-cache')])
 def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(machine, mode, label, code):
     """With write-back, the write journal of RAID 5 has data that no other member has yet."""
     raid5(machine, {**RAID5, 'sdd1': 'journal journal'}, raid_disks='3', journal_mode=mode)

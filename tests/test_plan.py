@@ -102,6 +102,18 @@ def btrfs(machine: block_tree.Machine) -> None:
     machine.mounted('/dev/sda1', '/b', 'btrfs', '0:50')
 
 
+def btrfs_with_errors(machine: block_tree.Machine, state: str = 'running') -> None:
+    machine.disks('sda', 'sdb')
+    machine.btrfs(UUID, {'data/raid1': 5, 'metadata/raid1': 5}, ('sda1', 'sdb1'),
+                  ({'error_stats': block_tree.errors(write=5)}, {}), 'pool')
+    machine.mounted('/dev/sda1', '/b', 'btrfs', '0:50')
+    machine.files(machine.folder('sda'), {'device/state': state})
+
+
+def btrfs_with_a_dead_disk(machine: block_tree.Machine) -> None:
+    btrfs_with_errors(machine, 'offline')
+
+
 def btrfs_with_a_missing_device(machine: block_tree.Machine) -> None:
     machine.disks('sda')
     machine.btrfs(UUID, {'data/raid1': 5, 'metadata/raid1': 5}, ('sda1',), ({}, {'missing': 1}), 'pool')
@@ -169,6 +181,14 @@ def journal(machine: block_tree.Machine, **texts: str) -> None:
                   'journal_mode': '[write-through] write-back', **texts})
 
 
+def in_doubt_beside_a_partition(machine: block_tree.Machine) -> None:
+    """Make a mounted partition beside a member of an array that is in doubt."""
+    machine.disk('sda', 'sda1', 'sda2')
+    machine.disk('sdb', 'sdb1', 'sdb2')
+    machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'}, sync_action='frozen')
+    machine.mounted('/dev/sda2', '/data')
+
+
 def journal_with_data(machine: block_tree.Machine) -> None:
     journal(machine, journal_mode='write-through [write-back]')
 
@@ -215,6 +235,9 @@ PLANS = [
         'container-spare', 'container-fail', 'container-remove', 'new-disk', 'container-add', 'pull', 'again']},
         id='container-with-a-spare'),
     pytest.param(btrfs, 'sda', 'sdb', {'replace-next': [*START, 'btrfs-replace', 'pull', 'again']}, id='btrfs'),
+    pytest.param(btrfs_with_errors, 'sda', 'sdb', {'redundancy-doubtful': ['remedy', 'again']}, id='btrfs-in-doubt'),
+    pytest.param(btrfs_with_a_dead_disk, 'sda', 'sdb', {'replace-next': [
+        *START, 'btrfs-replace', 'remedy', 'pull', 'again']}, id='btrfs-with-a-dead-disk'),
     pytest.param(btrfs_with_a_missing_device, '', 'sda', {'last-good-copy': [*START, 'btrfs-restore', 'again']},
                  id='btrfs-with-a-missing-device'),
     pytest.param(volume, 'sda', '', {'no-redundancy': [
@@ -238,6 +261,10 @@ PLANS = [
         *START, *JOURNAL, 'pull', 'again']}, id='journal'),
     pytest.param(journal_with_data, 'sdd', 'sda sdb sdc sde', {
         'redundancy-doubtful': ['remedy', 'md-compare', 'again']}, id='journal-with-data'),
+    pytest.param(in_doubt_beside_a_partition, 'sda', 'sdb', {'no-redundancy': [
+        *START, 'unmount', 'copy-part', 'copy-place', 'copy-half', 'copy-half', 'remedy', 'md-compare', 'md-add',
+        'md-replace', 'md-remove', 'pull', 'again']},
+        id='in-doubt-beside-a-partition'),
     pytest.param(multipath, 'sda', 'sdb sdc', {'replace-next': [
         *START, 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='partition-of-a-multipath-volume'),
     pytest.param(pool, 'sda', '', {'redundancy-unknown': [

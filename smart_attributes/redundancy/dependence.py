@@ -105,8 +105,7 @@ _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
             ('', 'dm', '', 'this version does not know its driver'))
 # Pattern of ID_FS_TYPE, which udev found on a device that nothing uses -> the same. For ZFS, see _uses_of_disks.
 _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
-          ('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
-          ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
+          *_DRIVERS[:2], ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
 _NOTED = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL|ID_FS_UUID)=(.*)$', re.MULTILINE)
 _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd)[0-9]')
@@ -136,7 +135,7 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(each for name in of_md for each in arrays.md_members(name, devices))
     taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
                  for each in slaves)
-    rest = {name: {} if name in devices.used else dict(_NOTED.findall(udev_notes(name, devices)))
+    rest = {name: dict(_NOTED.findall('' if name in devices.used else udev_notes(name, devices)))
             for name in _candidates(taken, devices)}
     found = [*(arrays.with_removed(group, rest, devices)
                for group in (arrays.array(name, devices) for name in of_md) if group),

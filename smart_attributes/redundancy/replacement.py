@@ -67,8 +67,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     """
     judged = frozenset(disk for drive in drives for disk in drive.disks)
     others = sorted({disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged)
-    machine = _Machine(stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False)
-                                            for disk in others)))
+    machine = _Machine(stack, (*drives, *(Drive(disk, frozenset((disk,)), is_judged=False) for disk in others)))
     steps: list[Step] = []
     for drive in machine.to_replace():
         steps.append(machine.step(drive, steps))
@@ -133,10 +132,8 @@ class _Machine(NamedTuple):
 
     def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> tuple[str, Coded]:
         """Return the label and the reason, but no "next" if the other members may not hold the data of this drive."""
-        # A journal may have data that no member has, unless md has dropped it.
-        is_aside = why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))
-        if label != NEXT or is_aside:
-            return label, why
+        if label != NEXT or (why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))):
+            return label, why   # a journal may have data that no member has, unless md has dropped it
         doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:
             return UNKNOWN, sentences.doubtful(*doubt)
@@ -240,11 +237,11 @@ def _group(found: Membership, states: Json) -> Json:
         'level': group.level or None, 'used_as': [clean(use, limit=TEXT) for use in group.used_as],
         'tolerates': found.tolerates, 'activity': group.activity or None, 'progress': group.progress,
         'missing': group.missing, 'unknown': sentence(group.unknown, TEXT) or None,
-        'text': sentence(sentences.tolerance(group, found.tolerates), TEXT),
-        'members': [{'name': clean(member.name, limit=TEXT) or None, 'state': member.state, 'slot': member.slot,
-                     'role': member.role or None, 'detail': clean(member.detail, limit=TEXT) or None,
-                     'drives': [{'name': name, 'state': states.get(name)} for name in drives]}
-                    for member, drives in zip(group.members, found.drives)]}
+        'text': sentence(sentences.tolerance(group, found.tolerates), TEXT), 'members': [{
+            'name': clean(member.name, limit=TEXT) or None, 'state': member.state, 'slot': member.slot,
+            'role': member.role or None, 'detail': clean(member.detail, limit=TEXT) or None,
+            'drives': [{'name': name, 'state': states.get(name)} for name in drives]}
+            for member, drives in zip(group.members, found.drives)]}
 
 
 def _step(step: Step) -> Json:
@@ -254,11 +251,10 @@ def _step(step: Step) -> Json:
 
 def depends(verdict: Verdict) -> list[Json]:
     """Return what depends on a drive: the groups that it is a member of."""
-    return [{'group': clean(each.group.id, limit=TEXT), 'name': clean(each.group.name, limit=TEXT),
-             'kind': each.group.kind, 'level': each.group.level or None,
-             'used_as': [clean(use, limit=TEXT) for use in each.group.used_as], 'tolerates': each.tolerates,
-             'member': clean(each.member, limit=TEXT), 'member_state': each.state, 'text': sentence(each.said, TEXT)}
-            for each in verdict.depends]
+    return [{'group': clean(group.id, limit=TEXT), 'name': clean(group.name, limit=TEXT), 'kind': group.kind,
+             'level': group.level or None, 'used_as': [clean(use, limit=TEXT) for use in group.used_as],
+             'tolerates': tolerates, 'member': clean(member, limit=TEXT), 'member_state': state,
+             'text': sentence(said, TEXT)} for group, member, state, tolerates, said in verdict.depends]
 
 
 # --- how close a group is to losing data ------------------------------------------------------------------

@@ -107,9 +107,8 @@ def doubtful(group: Group, doubt: str) -> Coded:
 def unchecked(group: Group, names: Sequence[str]) -> Coded:
     """Return that members of a group were not checked. names: of their drives."""
     return Coded('members-not-checked', f'{named(group)} has members on {listed(names, 3)}, which '
-                                        f'{"was" if len(names) == 1 else "were"} not checked: check all members in one '
-                                        f'run, then decide: check_smart_attributes triage', group=group.id,
-                 unchecked=list(names))
+                 f'{"was" if len(names) == 1 else "were"} not checked: check all members in one run, then decide: '
+                 'check_smart_attributes triage', group=group.id, unchecked=list(names))
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:

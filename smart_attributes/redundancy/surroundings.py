@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..model import Group
@@ -18,6 +18,7 @@ from .block_devices import listed, number_of, title, udev_notes, volumes
 
 if TYPE_CHECKING:
     from ..reading.system import System
+    from .block_devices import Devices, Volume
 
 EFI, BIOS = 'efi', 'bios'
 _TYPES = {'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': EFI, '0xef': EFI, '21686148-6449-6e6f-744e-656564454649': BIOS}
@@ -67,12 +68,9 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
     notes = {name: udev_notes(name, devices) for name in (*devices.names, *devices.parts)}
     paths = {name: _path(name, text) for name, text in notes.items()}
     paths.update({name: f'/dev/mapper/{volume.name}' for name, volume in every.items() if volume.name})
-    mapped = [(name, path, found[1]) for name, volume in every.items()
-              for found in [re.match('part([0-9]{1,4})-mpath-', volume.uuid)] if found
-              for below in volume.slaves if below in every for path in every[below].slaves[:1]]
-    parts = {name: Part(disk, number_of(text_of(f'{system.sys}/block/{disk}/{name}/partition') or number) or 0,
+    parts = {name: Part(disk, number_of(number) or 0,
                         _TYPES.get(dict(_VALUE.findall(notes[name])).get('ID_PART_ENTRY_TYPE', ''), ''))
-             for name, disk, number in (*((*each, '') for each in devices.parts.items()), *mapped)}
+             for name, disk, number in _parts(devices, every)}
     sizes = {name: _SECTOR * int(text) for name in devices.names
              for text in [text_of(f'{system.sys}/block/{name}/size')] if re.fullmatch('[0-9]{1,15}', text)}
     used = {*devices.same, *(each for group in groups for member in group.members for each in member.on)}
@@ -88,8 +86,17 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
                   {group.id: found[1] for group in groups for found in [_CONTAINER.fullmatch(text_of(
                       f'{system.sys}/block/{group.id}/md/metadata_version'))] if found},
                   os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK),
-                  frozenset(name for name in devices.names
-                            if text_of(f'{system.sys}/block/{name}/device/state') in _DEAD))
+                  frozenset(each for each in sizes if text_of(f'{system.sys}/block/{each}/device/state') in _DEAD))
+
+
+def _parts(devices: Devices, every: Mapping[str, Volume]) -> Iterator[tuple[str, str, str]]:
+    """Yield each partition with its disk and its number; of a multipath volume, its first path is the disk."""
+    for name, disk in devices.parts.items():
+        yield name, disk, text_of(f'{devices.system.sys}/block/{disk}/{name}/partition')
+    for name, volume in every.items():
+        found = re.match('part([0-9]+)-mpath-', volume.uuid)
+        yield from ((name, path, found[1]) for below in volume.slaves if found and below in every
+                    for path in every[below].slaves[:1])
 
 
 def _path(name: str, notes: str) -> str:

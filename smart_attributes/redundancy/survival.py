@@ -20,9 +20,8 @@ ALL_BUT_ONE = -1   # every member is a full copy
 # md raid10, so the profile "raid10" of btrfs can lose one.
 TOLERANCE: Mapping[str, int] = {
     'single': 0, 'linear': 0, 'raid0': 0, 'dup': 0,
-    'raid1': ALL_BUT_ONE, 'mirror': ALL_BUT_ONE, 'raid4': 1, 'raid5': 1, 'raid6': 2,
-    'btrfs-raid1': 1, 'btrfs-raid10': 1, 'raid10-unknown-layout': 1, 'raid1c3': 2, 'raid1c4': 3,
-    'btrfs-raid5': 1, 'btrfs-raid6': 2,
+    'raid1': ALL_BUT_ONE, 'mirror': ALL_BUT_ONE, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raid10-unknown-layout': 1,
+    'btrfs-raid1': 1, 'btrfs-raid10': 1, 'btrfs-raid5': 1, 'btrfs-raid6': 2, 'raid1c3': 2, 'raid1c4': 3,
     'raidz1': 1, 'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
 BY_SLOT = 'raid10'   # of md: the slot determines which members hold copies of each other
 

@@ -180,10 +180,9 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     unknown = _doubt_about(vdev, view)
     scan = _running(vdev, view)
     above = [doubt(ABOVE, REMEDY.format(view.name))] * bool(vdev.children and vdev.has_errors)
-    yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level,
-                len(members), members=members, activity=_ACTIVITIES[scan.function] if scan else '',
-                progress=scan.progress if scan else None, unknown=unknown,
-                doubts=(*view.doubts, *above))
+    yield Group(own, _short(vdev), 'zfs', '' if unknown else _kind(vdev).level, len(members), members=members,
+                activity=_ACTIVITIES[scan.function] if scan else '', progress=scan.progress if scan else None,
+                unknown=unknown, doubts=(*view.doubts, *above))
     for child in vdev.children:
         if child.children:
             yield from _groups_of_vdev(child, own, view)

@@ -29,7 +29,7 @@ TITLES: Mapping[str, str] = _DATA['titles']
 STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
-SPARE = ('spare', '')   # state and role of a member: a journal has the same state
+SPARE = ('spare', '')   # a journal has the same state
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
@@ -76,6 +76,7 @@ class _About(NamedTuple):
     group: Group | None
     places: Sequence[_Place]
     words: Json                      # values of the placeholders in plan.json
+    is_dead: bool = False            # the kernel no longer asks its drive
     disk: str = ''                   # whose size and partitions a new disk needs
 
 
@@ -124,6 +125,8 @@ class _Maker:
         lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
         if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would take the new member
             code, group = 'degraded', lacking
+        if code == 'redundancy-doubtful' and group and group.kind == 'btrfs' and step.drive.disks <= self._around.dead:
+            code = 'replace-next'   # btrfs drops no disk, and cannot scrub a dead one
         if is_replaced or code in (*OF_GROUP, 'member-not-used'):   # a cable or a firmware may be at fault
             yield from self._of_code(code, step.drive, group, places, words)
 
@@ -141,7 +144,8 @@ class _Maker:
         if group and 'restore' in PARTS.get(code, ()):
             places = self._beside(group)
             disk = next((self._disk(place.kernel) for place in places), '')
-        about = _About(drive, group, places, {**words, **self._of_new(disk)}, disk)
+        is_dead = bool(drive and drive.disks <= self._around.dead)
+        about = _About(drive, group, places, {**words, **self._of_new(disk)}, is_dead, disk)
         parts = PARTS.get(f'{code} {group.kind if group else ""}') or PARTS.get(code, ())
         steps = [each for part in parts for each in _PART[part](self, about)]
         if steps:
@@ -203,10 +207,18 @@ class _Maker:
                 yield from self._operation('layer', group, place, about)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
-        for place in about.places:
-            # LVM moves nothing off a disk that does not answer, but makes what it lacks anew.
-            is_dead = place.group.kind == 'lvm' and self._disk(place.kernel) in self._around.dead
-            state = 'replace' if place.member.state == IN_SYNC and not is_dead else 'drop'
+        """Yield the steps for all members on a drive: doubts go after data without a copy, and after a dead disk."""
+        single, others = ([each for each in about.places if is_redundant(each.group) is flag] for flag in (False, True))
+        remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
+        exchange = list(self._exchanges(others, about))
+        yield from self._exchanges(single, about)
+        yield from [*exchange, *remedy] if about.is_dead else [*remedy, *exchange]
+
+    def _exchanges(self, places: Iterable[_Place], about: _About) -> Iterator[PlanStep]:
+        for place in places:
+            # LVM moves nothing off a disk that does not answer, but makes it again from other copies.
+            is_gone = place.member.state != IN_SYNC or (place.group.kind == 'lvm' and about.is_dead)
+            state = 'drop' if is_gone else 'replace'
             name = place.member.role or (
                 state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
             yield from self._operation(name, place.group, place, about)

@@ -98,8 +98,7 @@ def _own(verdict: Verdict, now: float) -> tuple[str, str]:
     """Return the action by the findings of a drive alone, and the kind of its words."""
     if verdict.problem and verdict.state is not State.OK:
         return of_problem(verdict.code), ''
-    alarms = [Alarm(each.remedy, each.concern, each.state) for each in verdict.judgements
-              if each.state is not State.OK]
+    alarms = [Alarm(each.remedy, each.concern, each.state) for each in verdict.judgements if each.state is not State.OK]
     return of_alarms(alarms, is_due([each.left for each in verdict.forecasts.values()], now), verdict.risk)
 
 
@@ -119,8 +118,7 @@ def of_alarms(alarms: Iterable[Alarm], is_worn: bool, risk: MeasuredRisk | None 
     is_worn: a forecast calls for an order now. risk: how many such drives failed.
     """
     found = [(_action(alarm, risk), alarm.concern) for alarm in alarms]
-    return min([*found, (actions.ORDER if is_worn else actions.NOTHING, '')],
-               key=lambda each: actions.urgency(each[0]))
+    return min([*found, (actions.ORDER if is_worn else actions.NOTHING, '')], key=lambda each: actions.urgency(each[0]))
 
 
 def _action(alarm: Alarm, risk: MeasuredRisk | None) -> str:
@@ -182,9 +180,8 @@ def _unknown(verdict: Verdict, code: str) -> str:
 def _unread(step: Step) -> Item:
     """Return the item of a disk that this run did not read."""
     code = in_its_groups(actions.NOTHING, step.label, step.why.code)
-    return Item(step.drive.name, State.UNKNOWN, code, actions.action(code).words, None, 0,
-                sentence(step.why, REASON), step.why, unknown='this run did not read it',
-                step=Replacement(step.label, step.why))
+    return Item(step.drive.name, State.UNKNOWN, code, actions.action(code).words, None, 0, sentence(step.why, REASON),
+                step.why, unknown='this run did not read it', step=Replacement(step.label, step.why))
 
 
 # --- the order of a machine -------------------------------------------------------------------------------
@@ -196,8 +193,7 @@ def in_order(verdicts: Sequence[Verdict], machine: Machine | None = None, now: f
     """
     known = [item(verdict, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
     names = {each.drive for each in known}
-    known += [_unread(step) for step in (machine.steps if machine else ())
-              if step.drive.name not in names]
+    known += [_unread(step) for step in (machine.steps if machine else ()) if step.drive.name not in names]
     of_group = grades(machine, verdicts) if machine else {}
     of_step = {step.drive.name: min((of_group[each] for each in step.groups if each in of_group), default=None)
                for step in (machine.steps if machine else ())}
