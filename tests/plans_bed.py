@@ -100,6 +100,7 @@ class Record(NamedTuple):
     kept: int = 0                    # drives to replace that are still in
     log: tuple[str, ...] = ()
     seconds: float = 0
+    cpu_seconds: float = 0           # of QEMU; 0 after a new start of the guest
     met: tuple[str, ...] = ()        # what went wrong before the admin asked, and the steps that worked
 
     @property
@@ -677,7 +678,7 @@ def crossed(bed: Bed) -> Record:
 
 def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
     """Make a machine, let the admin work on it, and return what became of it."""
-    begin = time.monotonic()
+    begin, cpu = time.monotonic(), bed.cpu_seconds()
     bed.cleans()
     world = World(bed, f'{seed} {number}', kind)
     made = Record(number, world.drawn.what)
@@ -691,7 +692,7 @@ def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
     except (AssertionError, OSError) as error:
         made = made._replace(failed=f'{error!r}'[-1500:])
     return made._replace(lost=tuple(world.lost), taken=len(world.taken), log=tuple(world.log), met=tuple(world.met),
-                         seconds=time.monotonic() - begin)
+                         seconds=time.monotonic() - begin, cpu_seconds=max(bed.cpu_seconds() - cpu, 0))
 
 
 def restored(world: World) -> dict[str, str]:
@@ -716,7 +717,7 @@ def told(records: list[Record]) -> str:
             f'{sum(each.taken for each in made) * BLOCK} bytes taken by drives that died; '
             f'{sets.count("")} of {len(sets)} complete data sets redundant again; '
             f'{sum(each.replaced for each in made)} drives replaced, {sum(each.kept for each in made)} still in; '
-            f'{sum(each.seconds for each in made):.0f} s\n'
+            f'{sum(each.seconds for each in made):.0f} s, {sum(each.cpu_seconds for each in made):.0f} s of CPU\n'
             + '\n'.join(f'{count:5} {what}' for what, count in sorted(Counter(
                 each for record in made for each in (*record.what.split(', '), *record.met)).items())))
 
@@ -727,7 +728,7 @@ def all_of(beds: Sequence[Bed], machines: int, seed: int, kinds: tuple[str, ...]
         found = []
         for number in range(first, machines, len(beds)):
             record = tried(beds[first], number, seed, kinds[number % len(kinds)] if kinds else '')
-            print(f'{number}: {record.what}; {record.seconds:.0f} s', flush=True)
+            print(f'{number}: {record.what}; {record.seconds:.0f} s, {record.cpu_seconds:.0f} s of CPU', flush=True)
             if record.wrong:
                 print('\n'.join((f'--- {number}: {record.wrong}', *record.log)), flush=True)
             found.append(record)
