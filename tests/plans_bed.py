@@ -28,7 +28,7 @@ import plan_machines
 from conftest import ROOT
 from guests import Guest
 from plan_machines import BLOCKS, Data
-from qemu import Line
+from qemu import BOOT_SECONDS, Line
 from qemu import Machine as Emulated
 
 from smart_attributes.errors import Coded
@@ -124,7 +124,11 @@ class Bed:
     def __init__(self, guest: Guest, folder: Path) -> None:
         self.guest, self.folder = guest, folder
         self.emulated: Emulated | None = None
-        self.boots()
+        try:
+            self.boots()
+        except BaseException:
+            self.ends()
+            raise
 
     def boots(self) -> None:
         """Start the guest, again if a machine cannot be undone."""
@@ -147,7 +151,7 @@ class Bed:
         self.used: set[int] = set()   # disks that are not empty
         self.shell('udevadm settle; echo 20000 >/proc/sys/dev/raid/speed_limit_max; '
                    'sed -i "s/# *monitoring = 1/monitoring = 0/; s/# *polling_interval = 15/polling_interval = 1/" '
-                   '/etc/lvm/lvm.conf')
+                   '/etc/lvm/lvm.conf', BOOT_SECONDS)
         self.names()
         copies = self.path(len(SIZES) - 1)
         self.shell(f'mkfs.ext4 -q -F -O ^has_journal {copies}; mkdir -p /copy; mount -o discard {copies} /copy')

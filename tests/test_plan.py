@@ -195,8 +195,8 @@ def journal_with_data(machine: block_tree.Machine) -> None:
 
 def multipath(machine: block_tree.Machine) -> None:
     """Make a mirror of the second partitions of two disks, the first of which has two paths."""
-    for name in ('sda', 'sdb'):
-        machine.disk(name)
+    machine.disk('sda', 'sda1', 'sda2')   # the kernel finds the partitions on each path, too
+    machine.disk('sdb', 'sdb1', 'sdb2')
     machine.disk('sdc', 'sdc1', 'sdc2')
     machine.dm('dm-0', 'mpatha', 'mpath-35000c500a1b2c3d4', 'sda', 'sdb')
     machine.dm('dm-1', 'mpatha-part2', 'part2-mpath-35000c500a1b2c3d4', 'dm-0')
@@ -344,6 +344,30 @@ def test_only_a_device_of_a_running_array_was_taken_out_of_it(machine, change):
     assert [task.code for task in tasks(machine, ['sdb'], ['sda', 'sdc'])] == ['redundancy-unknown']
 
 
+def test_a_member_that_was_taken_out_fills_an_empty_place(machine):
+    removed(machine, raid_disks='4')
+    machine.files(machine.sys / 'block/md0/md', {'level': 'raid6'})
+
+    group, = (each for each in dependence.groups(None, machine.system) if each.id == 'md0')
+    assert [(each.name, each.state) for each in group.members] == [
+        ('sda1', 'in_sync'), ('sdc1', 'in_sync'), ('', 'missing'), ('sdb1', 'missing')]
+
+
+def test_a_member_of_a_stripe_that_was_copied_is_not_used(machine):
+    """The copy has the same UUID, and md uses the copy."""
+    removed(machine)
+    machine.files(machine.sys / 'block/md0/md', {'level': 'raid0'})
+
+    assert [task.code for task in tasks(machine, ['sdb'], ['sda', 'sdc'])] == ['member-not-used']
+
+
+def test_a_journal_that_md_has_dropped_is_exchanged_without_its_data(machine):
+    journal(machine, journal_mode='')
+    machine.files(machine.sys / 'block/md0/md/dev-sdd1', {'state': 'faulty,journal'})
+
+    assert [task.code for task in tasks(machine, ['sdd'], ['sda', 'sdb', 'sdc', 'sde'])] == ['only-log-or-cache']
+
+
 def test_a_drive_that_does_not_answer_and_was_dropped_has_a_task(machine):
     machine.disks('sda', 'sdb', 'sdc', 'sdd')
     machine.md('md0', 'raid6', {**dict.fromkeys(('sda1', 'sdb1', 'sdc1'), 'in_sync'), 'sdd1': 'faulty none'})
@@ -385,6 +409,7 @@ def test_a_partition_of_a_multipath_volume_is_replaced_by_a_partition(machine):
     found = commands(tasks(machine, ['sda'], ['sdb', 'sdc']))
 
     assert 'mdadm /dev/md0 --add "$NEW"-part2' in found
+    assert 'test "$(sfdisk --dump "$NEW" | grep -c \' : start=\')" = 2' in found
     assert 'mdadm /dev/md0 --replace /dev/mapper/mpatha-part2' in found
 
 

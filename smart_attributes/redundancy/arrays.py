@@ -121,7 +121,7 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
 def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
     """Return an array with the devices that were taken out of it: udev notes its UUID on them. notes: by device."""
     uuids = {name: each.get('ID_FS_UUID', '').replace('-', '') for name, each in notes.items()
-             if each.get('ID_FS_TYPE') == 'linux_raid_member'} if is_redundant(group) else {}
+             if each.get('ID_FS_TYPE') == 'linux_raid_member'}
     own = re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE) if uuids else None
     used = {each for member in group.members for each in member.on}   # another path to a member was not taken out
     removed = [member for name, uuid in uuids.items() if own and uuid == own[1].replace(':', '')
