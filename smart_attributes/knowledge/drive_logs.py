@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'
 SCSI_LOG = 'SCSI log'
+BACKGROUND_SCAN = 'background scan log'
 SELF_ASSESSMENT = 'health self-assessment'
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
@@ -75,6 +76,11 @@ SCSI: Mapping[str, Standard] = {
     'start_stop_cycles': Standard('start_stop'), 'load_unload_cycles': Standard('load_cycles'),
     'non_medium_errors': Standard('non_medium_errors'), 'write.gigabytes_processed': Standard('host_written', 1e9),
     'read.gigabytes_processed': Standard('host_read', 1e9)}
+# The same, of the background scan.
+SCANNED: Mapping[str, str] = {'background_pending': 'pending', 'background_recovered': 'background_recovered'}
+# Statuses of the scan that end it because of the disk, and those that do not; others are not known. Source: SBC-4.
+SCAN_ENDED = {3: 'halted due to fatal error', 5: 'halted due to medium formatted without P-List'}
+SCAN_IN_ORDER = (0, 1, 2, 4, 6, 7, 8)
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in ('read', 'write', 'verify'))
 
 # A drive without SMART health status is judged by these; a temperature or an age alone is not enough.

@@ -199,6 +199,43 @@ SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
     'load_unload_cycles_rated': (_CYCLES + 'specified_load_unload_count_over_device_lifetime',),
     'power_on_hours': ('power_on_time.hours',)}
 
+class Scanned(NamedTuple):
+    """A result of the background scan of a SCSI disk: a block that it could not read at once."""
+
+    block: int
+    minutes: int            # power-on time when it was found
+    sense_key: int
+    reassigned: int | None  # REASSIGNED as a number; None: not printed
+
+
+# The statuses of the background scan and of its results, by number, as smartctl names them. Source: SBC-4, 6.4.2.
+BACKGROUND_STATUS = (
+    'no scans active', 'scan is active', 'pre-scan is active', 'halted due to fatal error',
+    'halted due to a vendor specific pattern of error', 'halted due to medium formatted without P-List',
+    'halted - vendor specific cause', 'halted due to temperature out of range',
+    'waiting until BMS interval timer expires')
+MOST_RESULTS = 2048     # SBC-4 allows no more
+REASSIGNED = (
+    'Reserved [0x0]', 'Require Write or Reassign Blocks command', 'Successfully reassigned', 'Reserved [0x3]',
+    'Reassignment by disk failed', 'Recovered via rewrite in-place', 'Reassigned by app, has valid data',
+    'Reassigned by app, has no valid data', 'Unsuccessfully reassigned by app')
+_WAITING, _FAILED_TO_REASSIGN, _DONE, _RECOVERED = 1, (4, 8), (2, 5, 6, 7), 1  # the last one is a sense key
+
+
+def background(status: int | None, results: Iterable[Scanned]) -> dict[str, float]:
+    """Return the numbers of a background scan for Report.scsi; the newest result of a block counts.
+
+    A block that was read in the end and waits for its reassignment is no loss, unlike one whose reassignment failed.
+    """
+    newest = {each.block: each for each in sorted(results, key=lambda each: each.minutes)}.values()
+    lost = [each for each in newest if each.reassigned in _FAILED_TO_REASSIGN or (
+        each.reassigned == _WAITING and each.sense_key != _RECOVERED)]
+    known = [each for each in newest if each.reassigned in (_WAITING, *_FAILED_TO_REASSIGN, *_DONE)]
+    found = {'background_pending': len(lost), 'background_recovered': len(known) - len(lost),
+             'background_unknown': len(newest) - len(known)}
+    return {} if status is None else {'background_status': status, **found}
+
+
 # The states of a failed self-test, upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
 _FAILED_SELF_TESTS = {
     3: 'Fatal or unknown error', 4: 'Completed: unknown failure', 5: 'Completed: electrical failure',

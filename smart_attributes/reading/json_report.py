@@ -264,4 +264,13 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
         for counter in content.ERROR_COUNTERS:
             value_of = content.fraction_of if counter == 'gigabytes_processed' else integer_of
             values[f'{command}.{counter}'] = value_of(counters, counter)
+    values.update(_background(object_of(data, 'scsi_background_scan')))
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _background(scan: Json) -> dict[str, float]:
+    """Return the numbers of a background scan. One result that smartctl could not read lacks all but its number."""
+    rows = [object_of(scan, key) for key in sorted(scan) if key.startswith('result_')][:content.MOST_RESULTS]
+    return content.background(integer_at(scan, 'status.value'), [content.Scanned(
+        integer_of(row, 'lba') or 0, integer_at(row, 'accumulated_power_on.minutes') or 0,
+        integer_at(row, 'sense_key.value') or 0, integer_at(row, 'reassign_status.value')) for row in rows])

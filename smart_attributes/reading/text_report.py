@@ -227,6 +227,10 @@ def _scsi(lines: Lines) -> dict[str, float]:
     for key, labels in _TEXT['scsi_labels'].items():
         numbers = (leading(fields.get(label, '')) for label in labels)
         values.setdefault(key, next((number for number in numbers if number is not None), None))
+    words = fields.get('background scan results log') is not None and fields.get('status')
+    status = content.BACKGROUND_STATUS.index(words) if words in content.BACKGROUND_STATUS else \
+        int(words[9:].partition(']')[0], 16) if words and re.match(r'unknown \[0x[0-9a-f]{1,2}\]', words) else None
+    values.update(content.background(status, map(_scanned, lines.background)))
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
     # pySMART keeps three of the seven columns of this log, and a sum of others where the total is 0.
@@ -236,6 +240,13 @@ def _scsi(lines: Lines) -> dict[str, float]:
             is_fraction = counter == 'gigabytes_processed'
             values[f'{command}.{counter}'] = float(number.replace(',', '.')) if is_fraction else int(number)
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _scanned(row: re.Match[str]) -> content.Scanned:
+    words = row['words']
+    reassigned = content.REASSIGNED.index(words) if words in content.REASSIGNED else None
+    return content.Scanned(int(row['block'], 16), 60 * int(row['hours']) + int(row['minutes']), int(row['key'], 16),
+                           reassigned)
 
 
 # --- gaps: damaged table rows and a missing end -----------------------------------------------------------
