@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'
 SCSI_LOG = 'SCSI log'
-BACKGROUND_SCAN = 'background scan log'
 SELF_ASSESSMENT = 'health self-assessment'
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
@@ -74,14 +73,11 @@ SCSI: Mapping[str, Standard] = {
     'pending_defects': Standard('pending'), 'temperature': Standard('temperature'),
     'drive_trip': Standard('temperature_limit'), 'power_on_hours': Standard('power_on_time', HOUR),
     'start_stop_cycles': Standard('start_stop'), 'load_unload_cycles': Standard('load_cycles'),
+    'background_pending': Standard('pending'), 'background_recovered': Standard('background_recovered'),
     'non_medium_errors': Standard('non_medium_errors'), 'write.gigabytes_processed': Standard('host_written', 1e9),
     'read.gigabytes_processed': Standard('host_read', 1e9)}
-# The same, of the background scan.
-SCANNED: Mapping[str, str] = {'background_pending': 'pending', 'background_recovered': 'background_recovered'}
-# Statuses of the scan that end it because of the disk, and those that do not; others are not known. Source: SBC-4.
-SCAN_ENDED = {3: 'halted due to fatal error', 5: 'halted due to medium formatted without P-List'}
-SCAN_IN_ORDER = (0, 1, 2, 4, 6, 7, 8)
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in ('read', 'write', 'verify'))
+_ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # of a background scan; the others are in scsi_codes.json
 
 # A drive without SMART health status is judged by these; a temperature or an age alone is not enough.
 NVME_HEALTH = frozenset(('percentage_used', 'available_spare', 'media_errors'))
@@ -105,6 +101,13 @@ def seconds_since(hour: int, age: float | None) -> float | None:
         return None
     ago = (age / HOUR - hour) % WRAPS
     return 0.0 if ago >= WRAPS - CLOCKS_APART else ago * HOUR
+
+
+def is_odd(report: Report) -> bool:
+    """Return whether a SCSI drive reports a sense code, or a status or a result of its background scan that is odd."""
+    return report.identity.protocol == 'SCSI' and bool(
+        report.smart_status is False or report.scsi.get('background_unknown')
+        or report.scsi.get('background_status', 0) not in _ORDINARY)
 
 
 class WarningBit(NamedTuple):

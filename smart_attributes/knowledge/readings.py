@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
-from ..wording import IMPLAUSIBLE, amount, plural
+from ..wording import IMPLAUSIBLE, amount
 from . import decode, drive_logs
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside
 
@@ -54,33 +54,18 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
     failing = [row for row in report.attributes if row.when_failed == 'now']
     bits = report.nvme.get('critical_warning', 0)
     warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
-    if report.smart_status is False and report.identity.protocol == 'SCSI':
-        from . import sense_codes  # healthy drives need none of them
-        reason = sense_codes.row(report.smart_status_text)
-    else:
-        reason = None
     verdicts = [_unreported(report) if report.smart_status is None
                 else _smart_status(report, failing, bool(warnings), spec.ignored_thresholds)]
-    verdicts = sense_codes.explained(verdicts[0], reason) if reason else verdicts
+    if drive_logs.is_odd(report):
+        from . import scsi_codes  # few drives need the tables
+        verdicts = scsi_codes.verdicts(report, *verdicts)
     verdicts += [_failing(row) for row in failing if row.id not in spec.ignored_thresholds]
     verdicts += [_failed_once(row) for row in report.attributes
                  if row.when_failed == 'past' and row.prefail and row.id in drive_logs.RATES - spec.ignored_thresholds]
     verdicts += [Reading(warning.metric, 0, '', Source(drive_logs.NVME_LOG), warning.word, warning.state)
                  for warning in warnings]
-    verdicts += _scan(report.scsi)
     self_test = drive_logs.verdict(report.self_tests, report.identity, age, is_bound)
     return [*verdicts, self_test] if self_test else verdicts
-
-
-def _scan(log: Mapping[str, float]) -> list[Reading]:
-    """Return what is wrong with the background scan of a SCSI disk."""
-    status, unknown = int(log.get('background_status', 0)), int(log.get('background_unknown', 0))
-    state = State.WARNING if status in drive_logs.SCAN_ENDED else State.UNKNOWN
-    words = [] if status in drive_logs.SCAN_IN_ORDER else [drive_logs.SCAN_ENDED.get(
-        status, f'unknown status {status:#x}')]
-    words += [f'{plural(unknown, "result")} with an unknown status'] if unknown else []
-    reading = Reading('background_scan', 0, '', Source(drive_logs.BACKGROUND_SCAN), ', '.join(words), state)
-    return [reading] if words else []
 
 
 def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings: bool,
@@ -152,8 +137,6 @@ def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Ma
     uncorrected = [report.scsi[key] for key in drive_logs.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
         yield _number(metrics['reported_uncorrect'], sum(uncorrected), drive_logs.SCSI_LOG)
-    for key, metric in drive_logs.SCANNED.items() if 'background_status' in report.scsi else ():
-        yield _number(metrics[metric], report.scsi[key], drive_logs.BACKGROUND_SCAN)
     for metric, number in report.derived.items():
         yield _number(metrics[metric], number, drive_logs.SMARTCTL)
     if report.error_count is not None:

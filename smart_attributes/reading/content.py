@@ -197,44 +197,7 @@ SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
     'start_stop_cycles_rated': (_CYCLES + 'specified_cycle_count_over_device_lifetime',),
     'load_unload_cycles': (_CYCLES + 'accumulated_load_unload_cycles',),
     'load_unload_cycles_rated': (_CYCLES + 'specified_load_unload_count_over_device_lifetime',),
-    'power_on_hours': ('power_on_time.hours',)}
-
-class Scanned(NamedTuple):
-    """A result of the background scan of a SCSI disk: a block that it could not read at once."""
-
-    block: int
-    minutes: int            # power-on time when it was found
-    sense_key: int
-    reassigned: int | None  # REASSIGNED as a number; None: not printed
-
-
-# The statuses of the background scan and of its results, by number, as smartctl names them. Source: SBC-4, 6.4.2.
-BACKGROUND_STATUS = (
-    'no scans active', 'scan is active', 'pre-scan is active', 'halted due to fatal error',
-    'halted due to a vendor specific pattern of error', 'halted due to medium formatted without P-List',
-    'halted - vendor specific cause', 'halted due to temperature out of range',
-    'waiting until BMS interval timer expires')
-MOST_RESULTS = 2048     # SBC-4 allows no more
-REASSIGNED = (
-    'Reserved [0x0]', 'Require Write or Reassign Blocks command', 'Successfully reassigned', 'Reserved [0x3]',
-    'Reassignment by disk failed', 'Recovered via rewrite in-place', 'Reassigned by app, has valid data',
-    'Reassigned by app, has no valid data', 'Unsuccessfully reassigned by app')
-_WAITING, _FAILED_TO_REASSIGN, _DONE, _RECOVERED = 1, (4, 8), (2, 5, 6, 7), 1  # the last one is a sense key
-
-
-def background(status: int | None, results: Iterable[Scanned]) -> dict[str, float]:
-    """Return the numbers of a background scan for Report.scsi; the newest result of a block counts.
-
-    A block that was read in the end and waits for its reassignment is no loss, unlike one whose reassignment failed.
-    """
-    newest = {each.block: each for each in sorted(results, key=lambda each: each.minutes)}.values()
-    lost = [each for each in newest if each.reassigned in _FAILED_TO_REASSIGN or (
-        each.reassigned == _WAITING and each.sense_key != _RECOVERED)]
-    known = [each for each in newest if each.reassigned in (_WAITING, *_FAILED_TO_REASSIGN, *_DONE)]
-    found = {'background_pending': len(lost), 'background_recovered': len(known) - len(lost),
-             'background_unknown': len(newest) - len(known)}
-    return {} if status is None else {'background_status': status, **found}
-
+    'power_on_hours': ('power_on_time.hours',), 'background_status': ('scsi_background_scan.status.value',)}
 
 # The states of a failed self-test, upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
 _FAILED_SELF_TESTS = {
@@ -246,7 +209,7 @@ _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
 # 14,403 (linuxhw/EnterpriseDrive).
 _SPINDLE = frozenset((4, 10))
 # Complaints of smartctl in a report that can still be judged.
-_COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
+_COMPLAINT = (r'Warning[:!]|==> WARNING:|\[GLTSD |Read .* failed|SMART Status (?:not supported|command failed)'
               r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
 # Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
 _FEW = 4  # a truncated report holds some of its fourteen counts

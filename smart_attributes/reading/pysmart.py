@@ -191,7 +191,7 @@ _NVME_TEST = re.compile(
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 # "   1  123:45  000000001d1c5a40  [3,11,0]   Require Write or Reassign Blocks command"
 _SCANNED = re.compile(r'\d{1,4} +(?P<hours>\d{1,8}):(?P<minutes>\d\d) +(?P<block>[0-9a-f]{16}) +'
-                      r'\[(?P<key>[0-9a-f]),[0-9a-f]{1,2},[0-9a-f]{1,2}\] +(?P<words>\S.*)')
+                      r'\[[0-9a-f],[0-9a-f]{1,2},[0-9a-f]{1,2}\] +(?P<words>\S.*)')
 # "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the registers below it:
 # "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879", extended "84 -- 51 00 57 00 00 01 14 50 4b
 # 01 00  Error: ..."

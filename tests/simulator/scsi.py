@@ -2,8 +2,8 @@
 
 Description.log: temperature, drive_trip (degrees Celsius), grown_defects, pending_defects, percentage_used,
 non_medium_errors, power_on_minutes, start_stop and load_unload ([cycles, rated]), read, write and verify
-(seven numbers: corrected fast, delayed, by rereads, total corrected, invocations, bytes, uncorrected), background (status, and
-for each result minutes, block, sense key, sense code, reassign status).
+(seven numbers: corrected fast, delayed, by rereads, total corrected, invocations, bytes, uncorrected), background
+(status, and for each result minutes, block, sense key, sense code, reassign status).
 """
 from __future__ import annotations
 
