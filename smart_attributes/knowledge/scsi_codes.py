@@ -19,7 +19,8 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
     code = _CODE.search(report.smart_status_text)
     row = next((row for row in _DATA['sense_codes'] if code and row['asc'] == code[1] and
                 re.fullmatch(row['ascq'], code[2])), None) if status.number == 0 else None
-    state, words = (State[row['state']], f'{status.verdict}: {row["what"]}') if row else (status.state, status.verdict)
+    state = State[row['state']] if row else status.state
+    words = status.verdict + (f': {row["says"]}' if row and 'says' in row else '')
     # A status that another metric replaces becomes a note, as does a test of the alarm.
     is_note = row is not None and (row['metric'] != status.metric or state is State.OK)
     found = [status._replace(state=State.OK if is_note else state, judged=not is_note and status.judged, verdict=words)]

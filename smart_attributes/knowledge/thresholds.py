@@ -155,8 +155,7 @@ class Thresholds:
         If overrides of equal rank disagree on a field, none of them sets it.
         """
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
-        # The second one is that of a SATA drive of the same construction, for limits that are "like" those.
-        kinds = identity.kind, 'ssd' if identity.rotation == 0 else 'hdd'
+        kinds = _kinds(identity)
         if overrides:
             return _merged(self._layers(metric, kinds, groups, overrides))
         key = metric, kinds, groups
@@ -191,7 +190,7 @@ class Thresholds:
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
         return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
-                for layer in self._layers(metric, (identity.kind, ''), groups, overrides)
+                for layer in self._layers(metric, _kinds(identity), groups, overrides)
                 for field, who in _disagreements(layer)]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
@@ -242,10 +241,17 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
     return all(tests[key](value) for key, value in selector.items())
 
 
+def _kinds(identity: Identity) -> tuple[str, ...]:
+    """Return the kind of a drive; for SAS also that of a SATA drive of this construction, and the vendor."""
+    kind, twin = identity.kind, 'ssd' if identity.rotation == 0 else 'hdd'
+    return (kind, twin, identity.model.partition(' ')[0]) if kind == 'sas' else (kind,)
+
+
 def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
     """Return a metric's fields, overridden by those for the drive's kind, and these by those for its groups."""
     of_kind = metric.get(kinds[0], {})
-    of_kind = {**metric.get(kinds[1], {}), **of_kind} if of_kind.get('like') == 'sata' else of_kind
+    if 'like' in of_kind and len(kinds) > 1:
+        of_kind, groups = {**metric.get(kinds[1], {}), **of_kind}, (of_kind['like'].get(kinds[2], ''),)
     fields = {**{field: metric[field] for field in FIELDS if field in metric}, **of_kind}
     for group in groups:
         fields.update(of_kind.get('groups', {}).get(group, {}))
