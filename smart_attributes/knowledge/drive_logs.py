@@ -76,7 +76,9 @@ SCSI: Mapping[str, Standard] = {
     'background_pending': Standard('pending'), 'background_recovered': Standard('background_recovered'),
     'non_medium_errors': Standard('non_medium_errors'), 'write.gigabytes_processed': Standard('host_written', 1e9),
     'read.gigabytes_processed': Standard('host_read', 1e9)}
-SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in ('read', 'write', 'verify'))
+SCSI_PAGES = 'read', 'write', 'verify'
+SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
+SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # counters of errors that take time
 _ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # of a background scan; the others are in scsi_codes.json
 
 # A drive without SMART health status is judged by these; a temperature or an age alone is not enough.

@@ -137,6 +137,10 @@ def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Ma
     uncorrected = [report.scsi[key] for key in drive_logs.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
         yield _number(metrics['reported_uncorrect'], sum(uncorrected), drive_logs.SCSI_LOG)
+    terabytes = sum(report.scsi.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
+    if terabytes >= 1:
+        slow = sum(number for key, number in report.scsi.items() if key.endswith(drive_logs.SLOW))
+        yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
     for metric, number in report.derived.items():
         yield _number(metrics[metric], number, drive_logs.SMARTCTL)
     if report.error_count is not None:
