@@ -172,11 +172,16 @@ def test_results_of_the_wrong_length_are_unknown_one_by_one():
     assert any('2 results with an unknown status' in judgement.reading.verdict for judgement in verdict.judgements)
 
 
-@pytest.mark.parametrize('page', [{}, {'result_1': 7}, {'status': 7}, {'status': {'value': 'x'}}, [], 'x', None])
-def test_a_page_that_is_damaged_is_a_gap(page):
-    verdict = judge(scsi_background_scan=page)
+LOST = 'not in the report: the background scan'
 
-    assert any('the background scan' in note or 'scsi_background_scan' in note for note in verdict.notes)
+
+@pytest.mark.parametrize(('page', 'damaged'), [
+    ({}, ''), ({'result_1': 7}, ''), ({'status': 7}, 'scsi_background_scan.status'), ([], 'scsi_background_scan'),
+    ({'status': {'value': 'x'}}, 'scsi_background_scan.status.value'), ('x', 'scsi_background_scan'), (None, '')])
+def test_a_page_that_is_damaged_is_a_gap(page, damaged):
+    notes = [f'damaged in the report: {damaged}', LOST] if damaged else [LOST]
+
+    assert list(judge(scsi_background_scan=page).notes) == notes
 
 
 def test_a_disk_without_the_page_has_neither_a_gap_nor_a_failed_command():
@@ -184,7 +189,7 @@ def test_a_disk_without_the_page_has_neither_a_gap_nor_a_failed_command():
     smartctl = document()['smartctl']
 
     assert judge(scsi_background_scan=None, smartctl={**smartctl, 'exit_status': 4}).notes == ()
-    assert judge(scsi_background_scan=None).notes == ('not in the report: the background scan',)
+    assert judge(scsi_background_scan=None).notes == (LOST,)
     assert judge(smartctl={**smartctl, 'exit_status': 4}).notes == (
         'a command to the drive failed or a checksum was wrong',)
     assert judge(scsi_background_scan=None, smartctl={**smartctl, 'version': [7, 2]}).notes == ()
@@ -223,6 +228,13 @@ def test_grown_defects_are_judged_as_on_a_sata_drive_of_the_vendor(model, rotati
                     scsi_percentage_used_endurance_indicator=wear)
 
     assert found(verdict) == expected
+
+
+@pytest.mark.parametrize(('model', 'expected'), [('SAMSUNG MZILT3T8HALS', '0'), ('ACME SSD', '10')])
+def test_the_vendor_names_the_group_of_sata_drives(model, expected):
+    report = json_report.parse(json.dumps(document(scsi_model_name=model, rotation_rate=0)))
+
+    assert shipped().thresholds.limit('reallocated', DEVICE, report.identity, '').growth[0]['warning'] == expected
 
 
 # --- text ---------------------------------------------------------------------------------------
