@@ -75,6 +75,7 @@ MOST_SLOTS = 256                         # of one address with a range
 MOST_ATTRIBUTES = 255                    # a drive has thirty; their numbers have 8 bits
 MOST_SECTORS_IN_ONE = 8                  # the largest ratio of any disk; a larger one would hide errors
 MOST_LINES = 3000                        # of a report, which has less than half of this
+MOST_RESULTS = 2048                      # of the background scan of a SCSI disk. Source: SBC-4, 6.4.2
 MOST_SEARCHED_LINES = 200                # of an error message
 MOST_FAILED_LINES = 50                   # of an error message; a longer file without a banner of smartctl is foreign
 MOST_SMARTD_LOGS = 1000                  # of a drive: 400 days of daily rotation, and a copy of each

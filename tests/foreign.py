@@ -20,12 +20,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
+import sas
 from conftest import ROOT
 from test_history_store import DRIVE, OPEN, START, check
 
 from smart_attributes import alarm
 from smart_attributes.check import judging
-from smart_attributes.constants import DAY
+from smart_attributes.constants import DAY, MOST_RESULTS
 from smart_attributes.devtools import sources
 from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, services, summary, table, triage_documents
@@ -37,13 +38,15 @@ from smart_attributes.knowledge import acknowledgements, drive_database, site_fi
 from smart_attributes.model import Device, Farm, LogPage, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import addresses, farm, json_report, nvme_log, scans, text_report
-from smart_attributes.reading.content import json_start
+from smart_attributes.reading.content import integer_of, json_start
 from smart_attributes.v1_6 import files, second_opinion
 
 Reader = Callable[[bytes], object]
 SECONDS, MEGABYTES = 1.0, 200
 _TOO_LONG = f'more than {SECONDS} s of CPU'
 DEVICE = Device('/dev/sda', name='sda')
+# Numbers of a SAS disk that are not copied: a fraction, and what is counted.
+COUNTED = 'gigabytes_processed', 'background_pending', 'background_recovered', 'background_unknown'
 
 
 class Rules(NamedTuple):
@@ -117,6 +120,30 @@ def read_json(data: bytes) -> None:
     _judged(report, text)
 
 
+def read_background(data: bytes) -> None:
+    """A page of the background scan, beside the other pages of a healthy SAS disk."""
+    whole = json.dumps(sas.document(scsi_background_scan='HERE')).replace('"HERE"', data.decode('utf-8', 'replace'))
+    report = json_report.parse(whole)
+    rules = shipped()
+    verdict = judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules())
+    page = json.JSONDecoder().raw_decode(whole, json_start(whole))[0].get('scsi_background_scan')
+    results = [each for key, each in page.items() if key.startswith('result_')] if isinstance(page, dict) else []
+    assert sum(value for key, value in report.scsi.items() if key in COUNTED[1:]) <= len(results), 'too many results'
+    if verdict.state is State.OK and len(results) <= MOST_RESULTS:
+        blocks = [_block_of(each) for each in results]
+        well = {block for block, each in zip(blocks, results) if _status_of(each) in (2, 5, 6, 7)}
+        assert well.issuperset(blocks), 'OK with a block that no result calls well'
+
+
+def _block_of(result: Any) -> int | None:
+    return integer_of(result, 'lba') if isinstance(result, dict) else None
+
+
+def _status_of(result: Any) -> Any:
+    status = result.get('reassign_status') if isinstance(result, dict) else None
+    return integer_of(status, 'value') if isinstance(status, dict) else None
+
+
 def read_farm(data: bytes) -> None:
     """What smartctl -l farm printed, as JSON or text, and the file that remembers it."""
     text = data.decode('utf-8', 'replace')
@@ -160,7 +187,7 @@ def _told(report: Report) -> set[int]:
             for number in (row.id, row.value, row.worst, row.threshold, row.raw_number)]
     counts = [statistic.number for place, statistic in report.statistics.items() if place != (1, 0x040)]
     logs = [number for key, number in report.nvme.items() if key != 'critical_warning']
-    pages = [int(number) for key, number in report.scsi.items() if not key.endswith('gigabytes_processed')]
+    pages = [int(number) for key, number in report.scsi.items() if not key.endswith(COUNTED)]
     return {number for number in (*rows, *counts, *logs, *pages, report.error_count or None) if number is not None}
 
 
@@ -441,6 +468,8 @@ def seeds() -> dict[str, list[bytes]]:
             'json': [each for each in reports if each.startswith(b'{')],
             'text': [each for each in reports if not each.startswith(b'{')],
             'farm': _farm_logs(),
+            'background': [json.dumps(each).encode() for each in (
+                {}, sas.scan(status=3), sas.scan((1, 7, 900)), sas.scan((2, 7, 901), (1, 7, 900), (4, 8, 99999)))],
             'scan': [json.dumps(scan).encode(),
                      b'/dev/sda -d sat # /dev/sda, ATA device\n# /dev/sdb -d scsi # x, open failed: y\n'],
             'entries': [json.dumps(each).encode() for each in entries],

@@ -147,8 +147,8 @@ def test_a_scan_by_a_smartctl_without_json_has_one_sentence():
 
 @pytest.mark.parametrize('answers, logs, remark, is_read', [
     ([REFUSED, GOOD], ['error'], OLD_RULE, True), ([REFUSED, REFUSED, GOOD], [], OLD_RULE, True),
-    ([REFUSED, REFUSED, REFUSED], [], '', False), ([GOOD], ['error', 'selftest', 'devstat', 'ssd'], '', True),
-    ([{**GOOD, **REFUSED, 'status': 0}], ['error', 'selftest', 'devstat', 'ssd'], '', True)])
+    ([REFUSED, REFUSED, REFUSED], [], '', False), ([GOOD], [*smartctl_calls.LOGS], '', True),
+    ([{**GOOD, **REFUSED, 'status': 0}], [*smartctl_calls.LOGS], '', True)])
 def test_a_sudo_that_admits_only_former_words_is_asked_with_those(monkeypatch, answers, logs, remark, is_read):
     monkeypatch.setattr(smartctl_calls, 'FORMER', FORMER)
     runner = Answers(*answers)

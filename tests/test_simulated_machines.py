@@ -650,6 +650,26 @@ def test_a_user_with_the_rule_reads_vendor_logs_through_sudo(allowed):
 
 
 @pytest.mark.xdist_group('sudo')
+def test_the_rule_of_version_2_0_reads_all_but_the_background_scan(allowed):
+    """The check goes on, and says once what to do."""
+    allowed.machine.add('/dev/sda', 'samsung-healthy')
+    allowed.machine.add('/dev/sdb', 'sas-background-scan')
+    asked = ('-d', '/dev/sda', '-d', '/dev/sdb')
+
+    assert "'sdb_pending'=3" in allowed.check(*asked).text
+    today = SUDOERS.read_text()
+    assert today.count('(-l background )?') > 2
+    SUDOERS.chmod(0o640)
+    SUDOERS.write_text(today.replace('(-l background )?', ''))
+    SUDOERS.chmod(0o440)
+    result = allowed.check(*asked)
+    assert result.code == 0
+    assert "'sdb_reallocated'=0" in result.text and "'sda_smart_status'=1" in result.text
+    assert 'pending' not in result.text.partition("'sdb_")[2]
+    assert result.text.count('the sudoers rule is from an earlier version') == 1
+
+
+@pytest.mark.xdist_group('sudo')
 def test_a_user_with_the_rule_scans_through_sudo(allowed):
     """The scan is a command line of its own."""
     allowed.machine.add('/dev/sda', 'samsung-healthy')

@@ -289,7 +289,8 @@ def test_former_words_keep_sudo_type_and_path(monkeypatch):
 
 def test_every_words_that_a_version_has_used_are_still_tried():
     """Whoever changes LOGS or JSON adds a line here, and what they were to FORMER."""
-    used = [(('--json=c',), ('error', 'selftest', 'devstat', 'ssd'))]
+    used = [(('--json=c',), ('error', 'selftest', 'devstat', 'ssd')),
+            (('--json=c',), ('error', 'selftest', 'devstat', 'ssd', 'background'))]
 
     assert [words for words in used
             if words not in ((smartctl_calls.JSON, smartctl_calls.LOGS), *smartctl_calls.FORMER)] == []

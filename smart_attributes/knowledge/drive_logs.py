@@ -73,9 +73,13 @@ SCSI: Mapping[str, Standard] = {
     'pending_defects': Standard('pending'), 'temperature': Standard('temperature'),
     'drive_trip': Standard('temperature_limit'), 'power_on_hours': Standard('power_on_time', HOUR),
     'start_stop_cycles': Standard('start_stop'), 'load_unload_cycles': Standard('load_cycles'),
+    'background_pending': Standard('pending'), 'background_recovered': Standard('background_recovered'),
     'non_medium_errors': Standard('non_medium_errors'), 'write.gigabytes_processed': Standard('host_written', 1e9),
     'read.gigabytes_processed': Standard('host_read', 1e9)}
-SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in ('read', 'write', 'verify'))
+SCSI_PAGES = 'read', 'write', 'verify'
+SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
+SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # counters of errors that take time
+_ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # of a background scan; the others are in scsi_codes.json
 
 # A drive without SMART health status is judged by these; a temperature or an age alone is not enough.
 NVME_HEALTH = frozenset(('percentage_used', 'available_spare', 'media_errors'))
@@ -99,6 +103,13 @@ def seconds_since(hour: int, age: float | None) -> float | None:
         return None
     ago = (age / HOUR - hour) % WRAPS
     return 0.0 if ago >= WRAPS - CLOCKS_APART else ago * HOUR
+
+
+def is_odd(report: Report) -> bool:
+    """Return whether a SCSI drive reports a sense code, or a status or a result of its background scan that is odd."""
+    return report.identity.protocol == 'SCSI' and bool(
+        report.smart_status is False or report.scsi.get('background_unknown')
+        or report.scsi.get('background_status', 0) not in _ORDINARY)
 
 
 class WarningBit(NamedTuple):

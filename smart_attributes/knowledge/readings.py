@@ -56,6 +56,9 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
     warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
     verdicts = [_unreported(report) if report.smart_status is None
                 else _smart_status(report, failing, bool(warnings), spec.ignored_thresholds)]
+    if drive_logs.is_odd(report):
+        from . import scsi_codes  # few drives need the tables
+        verdicts = scsi_codes.verdicts(report, *verdicts)
     verdicts += [_failing(row) for row in failing if row.id not in spec.ignored_thresholds]
     verdicts += [_failed_once(row) for row in report.attributes
                  if row.when_failed == 'past' and row.prefail and row.id in drive_logs.RATES - spec.ignored_thresholds]
@@ -134,6 +137,10 @@ def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Ma
     uncorrected = [report.scsi[key] for key in drive_logs.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
         yield _number(metrics['reported_uncorrect'], sum(uncorrected), drive_logs.SCSI_LOG)
+    terabytes = sum(report.scsi.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
+    if terabytes >= 1:
+        slow = sum(number for key, number in report.scsi.items() if key.endswith(drive_logs.SLOW))
+        yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
     for metric, number in report.derived.items():
         yield _number(metrics[metric], number, drive_logs.SMARTCTL)
     if report.error_count is not None:

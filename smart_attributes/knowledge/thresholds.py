@@ -130,7 +130,7 @@ class Thresholds:
         """Take the data. today: ISO date to compare the "until" of overrides with; '' keeps all overrides."""
         self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
         self._has_overrides = any(data.get('overrides') for _, data in self._files)
-        self._by_kind: dict[tuple[str, str, tuple[str, ...]], Limit] = {}
+        self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}   # family -> its groups
         for _, data in self._files:
             for group, families in data.get('groups', {}).items():
@@ -155,14 +155,15 @@ class Thresholds:
         If overrides of equal rank disagree on a field, none of them sets it.
         """
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
+        kinds = _kinds(identity)
         if overrides:
-            return _merged(self._layers(metric, identity.kind, groups, overrides))
-        key = metric, identity.kind, groups
+            return _merged(self._layers(metric, kinds, groups, overrides))
+        key = metric, kinds, groups
         if key not in self._by_kind:
             self._by_kind[key] = _merged(self._layers(*key, ()))
         return self._by_kind[key]
 
-    def _layers(self, metric: str, kind: str, groups: Sequence[str],
+    def _layers(self, metric: str, kinds: Sequence[str], groups: Sequence[str],
                 overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
@@ -171,8 +172,8 @@ class Thresholds:
         layers += [[(f'{name}: {_whose(override)}', fields and {'why': override['why'], **fields})
                     for name, override in overrides
                     if rank(override) == selector and metric in override.get('metrics', ())
-                    for fields in [_of_kind(override['metrics'][metric], kind, groups)]] for selector in SELECTORS]
-        layers += [[(name, _of_kind(data['metrics'][metric], kind, groups))] for name, data in self._files
+                    for fields in [_of_kind(override['metrics'][metric], kinds, groups)]] for selector in SELECTORS]
+        layers += [[(name, _of_kind(data['metrics'][metric], kinds, groups))] for name, data in self._files
                    if metric in data.get('metrics', ())]
         return layers
 
@@ -189,7 +190,7 @@ class Thresholds:
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
         return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
-                for layer in self._layers(metric, identity.kind, groups, overrides)
+                for layer in self._layers(metric, _kinds(identity), groups, overrides)
                 for field, who in _disagreements(layer)]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
@@ -240,9 +241,17 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
     return all(tests[key](value) for key, value in selector.items())
 
 
-def _of_kind(metric: Json, kind: str, groups: Sequence[str]) -> Json:
+def _kinds(identity: Identity) -> tuple[str, ...]:
+    """Return the kind of a drive; for SAS also that of a SATA drive of this construction, and the vendor."""
+    kind, twin = identity.kind, 'ssd' if identity.rotation == 0 else 'hdd'
+    return (kind, twin, identity.model.partition(' ')[0]) if kind == 'sas' else (kind,)
+
+
+def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
     """Return a metric's fields, overridden by those for the drive's kind, and these by those for its groups."""
-    of_kind = metric.get(kind, {})
+    of_kind = metric.get(kinds[0], {})
+    if 'like' in of_kind and len(kinds) > 1:
+        of_kind, groups = {**metric.get(kinds[1], {}), **of_kind}, (of_kind['like'].get(kinds[2], ''),)
     fields = {**{field: metric[field] for field in FIELDS if field in metric}, **of_kind}
     for group in groups:
         fields.update(of_kind.get('groups', {}).get(group, {}))

@@ -107,6 +107,8 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     _counters_part('read'), _counters_part('write'),
     Part('the power-on time, which the FARM log is compared with', frozenset(('farm',)),
          lambda report: not report.farm or 'power_on_hours' in report.scsi),
+    Part('the background scan', frozenset(('background',)), lambda report: (
+        report.version < (7, 3) or report.has_exit_bit(4) or 'background_status' in report.scsi)),
     Part('the used endurance', _WEAR,
          lambda report: report.identity.rotation != 0 or 'percentage_used' in report.scsi),
 ), 'NVMe': (
@@ -193,6 +195,7 @@ _SHAPE: Json = {
     'nvme_composite_temperature_threshold': {'warning': integer_of, 'critical': integer_of},
     'nvme_self_test_log': {'table': [{
         **_all_of(self_test_code=_STRING, self_test_result=_STRING), 'power_on_hours': integer_of}]},
+    'scsi_background_scan': {'status': {'value': integer_of}},
     'scsi_pending_defects': {'count': integer_of}, 'temperature': {'current': integer_of, 'drive_trip': integer_of},
     'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, integer_of), 'power_on_time': {'hours': integer_of},
     'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},

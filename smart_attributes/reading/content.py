@@ -197,7 +197,7 @@ SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
     'start_stop_cycles_rated': (_CYCLES + 'specified_cycle_count_over_device_lifetime',),
     'load_unload_cycles': (_CYCLES + 'accumulated_load_unload_cycles',),
     'load_unload_cycles_rated': (_CYCLES + 'specified_load_unload_count_over_device_lifetime',),
-    'power_on_hours': ('power_on_time.hours',)}
+    'power_on_hours': ('power_on_time.hours',), 'background_status': ('scsi_background_scan.status.value',)}
 
 # The states of a failed self-test, upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
 _FAILED_SELF_TESTS = {
@@ -209,7 +209,7 @@ _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
 # 14,403 (linuxhw/EnterpriseDrive).
 _SPINDLE = frozenset((4, 10))
 # Complaints of smartctl in a report that can still be judged.
-_COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
+_COMPLAINT = (r'Warning[:!]|==> WARNING:|\[GLTSD |Read .* failed|SMART Status (?:not supported|command failed)'
               r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
 # Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
 _FEW = 4  # a truncated report holds some of its fourteen counts

@@ -15,6 +15,7 @@ _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_supp
 # First part of a key -> protocol, for documents without "device".
 _PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
 _STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
+_FAILED_COMMAND = 4  # bit of smartctl's exit status
 _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newest errors and the same count
 
 
@@ -48,7 +49,10 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     if problem:
         raise problem.of(report.identity)
     # A document without smartctl's arguments was modified, so it is compared with one of everything.
-    return report._replace(gaps=completeness.of_json(data, report, arguments or completeness.LIKELY))
+    report = report._replace(gaps=completeness.of_json(data, report, arguments or completeness.LIKELY))
+    # smartctl sets this bit, too, if the disk does not have the page.
+    is_without = 'background' in arguments and report.scsi and 'background_status' not in report.scsi
+    return report._replace(exit_status=(report.exit_status or 0) & ~_FAILED_COMMAND) if is_without else report
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
@@ -249,12 +253,23 @@ def _nvme(data: Json) -> dict[str, int]:
     return {key: value for key, value in values.items() if value is not None}
 
 
+def _background(scan: Json, data: Json) -> dict[str, float]:
+    """Return how many blocks the background scan found, {} without such a log."""
+    if not any(key.startswith('result_') for key in scan):
+        return dict.fromkeys(('background_pending', 'background_recovered'), 0) if scan else {}
+    from . import background_scan  # most disks have no results
+    hours = integer_at(data, 'power_on_time.hours')
+    return background_scan.of_json(scan, float('inf') if hours is None else hours * 60 + 59)
+
+
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """Return the SCSI log pages, and the pending defects from other_text, the text beside the JSON."""
     values: dict[str, float | None] = {}
     for key, paths in content.SCSI_NUMBERS.items():
-        numbers = (integer_at(data, path) for path in paths)
-        values[key] = next((number for number in numbers if number is not None), None)
+        numbers = [number for path in paths for number in [integer_at(data, path)] if number is not None]
+        # A temperature page of zeros is empty: another page may have the temperature.
+        values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
+    values.update(_background(object_of(data, 'scsi_background_scan'), data))
     # smartctl 7.0 to 7.2 prints this number beside its JSON.
     defects = re.search(r'Pending defect count: ?(\d{1,10})', other_text) if values['pending_defects'] is None else None
     if defects:

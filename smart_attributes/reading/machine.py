@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 
-OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is from an earlier version and lacks newer calls; as root, '
-                                  'install the rule that this prints: check_smart_attributes sudoers')
+OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is from an earlier version and lacks newer calls (background scan '
+                                  'of SAS drives, vendor logs); as root, install the rule that this prints: '
+                                  'check_smart_attributes sudoers')
 
 _APART = 'start the checks of one drive at different times, or increase -t'
 

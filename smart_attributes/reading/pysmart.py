@@ -189,6 +189,9 @@ _NVME_TEST = re.compile(
     r'(?:-|\d+)\s+(?:-|\*|\d+)\s')
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
+# "   1  123:45  000000001d1c5a40  [3,11,0]   Require Write or Reassign Blocks command"
+_SCANNED = re.compile(r'\d{1,4} +(?P<hours>\d{1,8}):(?P<minutes>\d\d) +(?P<block>[0-9a-f]{16}) +'
+                      r'\[[0-9a-f],[0-9a-f]{1,2},[0-9a-f]{1,2}\] +(?P<words>\S.*)')
 # "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the registers below it:
 # "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879", extended "84 -- 51 00 57 00 00 01 14 50 4b
 # 01 00  Error: ..."
@@ -215,6 +218,7 @@ class Lines(NamedTuple):
     ata_tests: list[re.Match[str]]
     scsi_tests: list[re.Match[str]]
     nvme_tests: list[re.Match[str]]
+    background: list[re.Match[str]]      # results of the background scan of a SCSI disk
     pending: list[re.Match[str]]         # of the Pending Defects log
     errors: list[re.Match[str]]          # of the ATA error log: the head of an entry, then its registers
     complaints: list[str]
@@ -228,7 +232,7 @@ def lines_by_kind(text: str) -> Lines:
     """
     if text.count('\n') > MOST_LINES:
         raise NotAReport(f'is not a smartctl report: it has more than {MOST_LINES} lines')
-    lines = Lines({}, {}, [], [], [], [], [], [], [], [], [])
+    lines = Lines({}, {}, *([] for _ in range(10)))
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:
             continue
@@ -264,7 +268,8 @@ def _add_row(line: str, lines: Lines) -> None:
         return
     for pattern, matches in (
         ((_SCSI_TEST, lines.scsi_tests), (_ATA_TEST, lines.ata_tests)) if line[0] == '#' else
-        ((_STATISTIC, lines.statistics), (_NVME_TEST, lines.nvme_tests), (_PENDING, lines.pending))
+        ((_STATISTIC, lines.statistics), (_NVME_TEST, lines.nvme_tests), (_SCANNED, lines.background),
+         (_PENDING, lines.pending))
     ):
         match = pattern.match(line)
         if match:

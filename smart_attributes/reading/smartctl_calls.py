@@ -22,15 +22,14 @@ if TYPE_CHECKING:
 # parsed.
 ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin' + ':/usr/local/bin' * IS_FREEBSD}
 
-# The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on the order. Judged by
-# smartctl 7.3 and 7.5 and left out: "-l background" (-A already prints its power-on time; where the page is missing it
-# sets exit bit 2) and "-l defects" ("-l error" already prints the SCSI page; the ATA count is in the device statistics
-# too).
-LOGS = ('error', 'selftest', 'devstat', 'ssd')
+# The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on the order.
+# "background" is a page of SCSI disks that others do not have; since 7.3 it is in the JSON. Left out: "-l defects"
+# ("-l error" already prints the SCSI page; the ATA count is in the device statistics too).
+LOGS = ('error', 'selftest', 'devstat', 'ssd', 'background')
 JSON = ('--json=c',)
 # Earlier values of (JSON, LOGS), newest first: each change of one adds a pair. Admins keep our sudoers rule in
 # literal forms and in configuration management; if it refuses the current arguments, these are tried.
-FORMER: tuple[tuple[Command, Command], ...] = ()
+FORMER: tuple[tuple[Command, Command], ...] = ((JSON, ('error', 'selftest', 'devstat', 'ssd')),)
 FARM = (*JSON, '-l', 'farm')  # not in a check, and not in the sudoers rule
 SCAN = (*JSON, '--scan')
 VERSION = ('--version',)

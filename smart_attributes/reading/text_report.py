@@ -8,7 +8,8 @@ from ..constants import LONGEST_LINE
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..words import clean
-from . import content, farm, pysmart
+from . import background_scan, content, farm, pysmart
+from .background_scan import Result
 from .completeness import NO_ERROR_LOG, NO_STATISTICS, missing, sentences
 from .content import as_text, looks_like_json
 from .failure_reasons import BANNER, DATA, Remains, diagnose, examined, no_report, without_data
@@ -225,10 +226,12 @@ def _scsi(lines: Lines) -> dict[str, float]:
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
     # pySMART does not know these, or searches for other text ("non-medium error count").
     for key, labels in _TEXT['scsi_labels'].items():
-        numbers = (leading(fields.get(label, '')) for label in labels)
-        values.setdefault(key, next((number for number in numbers if number is not None), None))
+        numbers = [number for label in labels for number in [leading(fields.get(label, ''))] if number is not None]
+        values.setdefault(key, next(filter(None, numbers), numbers[0] if numbers else None))
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
+    if 'background scan results log' in fields or lines.background:
+        values.update(_background(lines, 60 * int(hours[1]) + 59 if hours else float('inf')))
     # pySMART keeps three of the seven columns of this log, and a sum of others where the total is 0.
     for command in ('read', 'write', 'verify'):
         row = _ERROR_COUNTERS.match(fields.get(command, ''))
@@ -236,6 +239,17 @@ def _scsi(lines: Lines) -> dict[str, float]:
             is_fraction = counter == 'gigabytes_processed'
             values[f'{command}.{counter}'] = float(number.replace(',', '.')) if is_fraction else int(number)
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _background(lines: Lines, age: float) -> dict[str, float | None]:
+    """Return status and counts of the background scan. age: power-on time in minutes."""
+    words, names = lines.fields.get('status', ''), _TEXT['background_statuses']
+    number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
+    status = names.index(words) if words in names else int(number[1], 16) if number else None
+    reassigned = {name: place for place, name in enumerate(_TEXT['reassign_statuses'])}
+    return {'background_status': status, **background_scan.counts(
+        (Result(int(row['block'], 16), 60 * int(row['hours']) + int(row['minutes']), reassigned.get(row['words']))
+         for row in lines.background), age)}
 
 
 # --- gaps: damaged table rows and a missing end -----------------------------------------------------------

@@ -2,7 +2,8 @@
 
 Description.log: temperature, drive_trip (degrees Celsius), grown_defects, pending_defects, percentage_used,
 non_medium_errors, power_on_minutes, start_stop and load_unload ([cycles, rated]), read, write and verify
-(seven numbers: corrected fast, delayed, by rereads, total corrected, invocations, bytes, uncorrected).
+(seven numbers: corrected fast, delayed, by rereads, total corrected, invocations, bytes, uncorrected), background
+(status, and for each result minutes, block, sense key, sense code, reassign status).
 """
 from __future__ import annotations
 
@@ -156,10 +157,17 @@ def _counters(drive: Description) -> dict[Page, Sequence[tuple[int, bytes]]]:
     if 'percentage_used' in log:
         pages[0x11, 0] = [(1, bytes([0, 0, 0, log['percentage_used']]))]
     if 'power_on_minutes' in log:
-        pages[0x15, 0] = [(0, big(log['power_on_minutes'], 4) + bytes(8))]
+        status, results = log.get('background', (0, ()))
+        pages[0x15, 0] = [(0, big(log['power_on_minutes'], 4) + bytes([0, status]) + bytes(6)),
+                          *((place, _scanned(*result)) for place, result in enumerate(results, 1))]
     if 'pending_defects' in log:
         pages[0x15, 1] = [(0, big(log['pending_defects'], 4))]
     return pages
+
+
+def _scanned(minutes: int, block: int, key: int, code: int, reassigned: int) -> bytes:
+    """Return a result of the background scan. Source: SBC-4, 6.4.2."""
+    return big(minutes, 4) + bytes([reassigned << 4 | key, code, 0]) + bytes(5) + big(block, 8)
 
 
 def _cycles(start_stop: Sequence[int], load_unload: Sequence[int]) -> Iterable[tuple[int, bytes]]:

@@ -1,0 +1,38 @@
+"""Judge what a SCSI drive reports by number: sense code, status of its background scan. Only odd ones need it."""
+from __future__ import annotations
+
+import json
+import re
+
+from .. import files
+from ..constants import LARGEST_SMALL_FILE
+from ..model import Reading, Report, Source, State
+from ..wording import plural
+from .drive_logs import SCSI_LOG, SELF_ASSESSMENT
+
+_CODE = re.compile(r'\[asc=0?([0-9a-f]{1,2}), ascq=0?([0-9a-f]{1,2})\]')   # as smartctl prints it
+_DATA = json.loads(files.content(f'{files.PROGRAM}/scsi_codes.json', LARGEST_SMALL_FILE))
+
+
+def verdicts(report: Report, status: Reading) -> list[Reading]:
+    """Return the health status as its code deserves, the metric that the code is about, and the background scan."""
+    code = _CODE.search(report.smart_status_text)
+    row = next((row for row in _DATA['sense_codes'] if code and row['asc'] == code[1] and
+                re.fullmatch(row['ascq'], code[2])), None) if status.number == 0 else None
+    state = State[row['state']] if row else status.state
+    words = status.verdict + (f': {row["says"]}' if row and 'says' in row else '')
+    # A status that another metric replaces becomes a note, as does a test of the alarm.
+    is_note = row is not None and (row['metric'] != status.metric or state is State.OK)
+    found = [status._replace(state=State.OK if is_note else state, judged=not is_note and status.judged, verdict=words)]
+    if row and is_note and state is not State.OK:
+        found.append(Reading(row['metric'], 0, '', Source(SELF_ASSESSMENT), words, state))
+    return [*found, *_scan(int(report.scsi.get('background_status', 0)), int(report.scsi.get('background_unknown', 0)))]
+
+
+def _scan(status: int, unknown: int) -> list[Reading]:
+    """Return what is wrong with the background scan, if anything."""
+    state, words = _DATA['background_statuses'].get(str(status), ('UNKNOWN', f'unknown status {status:#x}'))
+    if unknown:
+        state, words = ('UNKNOWN' if state == 'OK' else state,
+                        f'{words}; {plural(unknown, "result")} with an unknown status')
+    return [] if state == 'OK' else [Reading('background_scan', 0, '', Source(SCSI_LOG), words, State[state])]
