@@ -126,9 +126,8 @@ def disagreements(survey: Survey) -> list[str]:
     same('fleet', facts_of(list(drives(Document('db1', document, NOW), Reader(METRICS, packer), packer, NOW))),
          {name: (told[0], told[1] if told[0] not in ('read', 'search') else unread(told, document, name), told[2])
           for name, told in read.items()})
-    same('page', [(action, each['name']) for action, cards in page.todo(document).items() for each in cards],
-         sorted(((each.action, each.drive) for each in todo if each.action in page.ACTIONS),
-                key=lambda each: list(dict.fromkeys(item.action for item in todo)).index(each[0])))
+    same('page', [(each['name'], each['action']) for each in page._listed(document)][:len(todo)],
+         [(each.drive, each.action) for each in todo])
     same('metrics', {labels[0]: labels[1:] for family in metrics.metrics(metrics.Run(verdicts, OK, NOW), METRICS)
                      if family.name == 'smart_drive_action' for labels, _ in family.samples},
          {name: told[:2] for name, told in read.items()})

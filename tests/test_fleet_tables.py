@@ -362,22 +362,6 @@ def test_what_is_kept_is_taken_as_one_document(count):
     assert {'strings', 'shapes', 'names'} <= set(data)
 
 
-def cards(*models, shown):
-    found = table.Kept(Packer())
-    for number, model in enumerate(models):
-        found.add(drive(f'sd{number}', 'CRITICAL', actions.REPLACE, model=model))
-    return {action: (count, [(card.place, card.drive['name'], card.drives) for card in each])
-            for action, (count, each) in found.todo([actions.ORDER, actions.REPLACE], shown).items()}
-
-
-@pytest.mark.parametrize('models, shown, found', [
-    (('A', 'A', 'B'), 3, [(0, 'sd0', 1), (1, 'sd1', 1), (2, 'sd2', 1)]),
-    (('A', 'A', 'B'), 2, [(0, 'sd0', 2), (2, 'sd2', 1)]), (('A', 'B', 'C'), 2, [(0, 'sd0', 1), (1, 'sd1', 1)]),
-    (('', '', 'A'), 2, [(0, 'sd0', 1), (1, 'sd1', 1)])], ids=['all-fit', 'by-model', 'first-models', 'no-model'])
-def test_a_model_has_one_card_where_not_all_drives_fit(models, shown, found):
-    assert cards(*models, shown=shown) == {actions.REPLACE: (3, found)}
-
-
 # --- the table -----------------------------------------------------------------------------------------
 
 def test_states_are_counted_from_the_worst():

@@ -1,4 +1,4 @@
-"""The parts of the page that are decided before Jinja2 draws it: cards, counts and changes; no browser needed."""
+"""The parts of the page that are decided before Jinja2 draws it: list, counts and changes; no browser needed."""
 from __future__ import annotations
 
 import json
@@ -38,30 +38,30 @@ def data_of(text: str) -> dict[str, Any]:
     return found
 
 
-def test_cards_stand_in_the_order_of_actions_and_know_their_row():
-    """"watch" and "nothing" have no card, an action of another version has none."""
-    drives = [drive('a', actions.ORDER), drive('b', actions.WATCH), drive('c', actions.REPLACE), drive('d'),
-              drive('e', 'paint it'), drive('f', actions.ORDER)]
-    found = page.todo({'drives': [*drives, {'name': 'g'}], 'work': work(drives[2], *drives[:2], *drives[3:])})
+def test_the_list_begins_with_the_work_list_and_has_each_drive_once():
+    """Each drive knows its place, and the first task of the plan that is about it."""
+    drives = [drive('a', actions.ORDER), drive('b'), drive('c', actions.REPLACE), drive('d', actions.WATCH)]
+    document = {'drives': drives, 'work': work(drives[2], drives[0], drives[3]),
+                'plan': [{'drive': 'a'}, {'drive': ''}, {'drive': 'a'}, {'drive': 'c'}]}
+    found = page._listed(document)
 
-    assert [(action, [(each['name'], each['place']) for each in drives]) for action, drives in found.items()] == [
-        (actions.REPLACE, [('c', 2)]), (actions.ORDER, [('a', 0), ('f', 5)])]
-
-
-def test_a_card_says_who_the_drive_is_and_how_many_it_stands_for():
-    told = page.said(drive('a', host='db1', bay='slot 7', secret='x'), 3)
-
-    assert told == {**dict.fromkeys(page.SAID), 'name': 'a', 'state': 'OK', 'host': 'db1', 'bay': 'slot 7', 'place': 3,
-                    'drives': 1}
-    assert page.said(drive('a'), 3, 12)['drives'] == 12
+    assert [(each['name'], each['place'], each.get('task')) for each in found] == [
+        ('c', 0, 4), ('a', 1, 1), ('d', 2, None), ('b', 3, None)]
 
 
-@pytest.mark.parametrize('count, listed', [(1, 1), (12, 12), (13, 12)])
-def test_at_most_twelve_drives_of_an_action_have_a_line(count, listed):
-    text = shown([drive(f'disk{number:02}x', actions.REPLACE, 'CRITICAL', why='it failed') for number in range(count)])
-    cards = text.partition('<script')[0]
+def test_drives_of_one_name_all_stay_in_the_list():
+    """Reports of two hosts may have the same name."""
+    found = page._listed({'drives': [drive('a', serial='1'), drive('a', serial='2')], 'work': []})
 
-    assert sum(f'disk{number:02}x' in cards for number in range(count)) == listed
+    assert [each['serial'] for each in found] == ['1', '2']
+
+
+@pytest.mark.parametrize('count, listed', [(1, 1), (1000, 1000), (1001, 1000)])
+def test_up_to_a_thousand_drives_are_listed_without_script(count, listed):
+    text = shown([drive(f'disk{number:04}x') for number in range(count)])
+    plain = text.partition('<noscript>')[2].partition('</noscript>')[0]
+
+    assert plain.count('<tr id="drive-') == listed
 
 
 def test_the_head_counts_the_drives_of_each_state():
@@ -162,29 +162,20 @@ def test_the_page_says_when_it_was_made(monkeypatch):
     assert re.search('<time>2026-11-22 12:34 [A-Z]+</time>', page.page({'drives': []}, 'Drives', 1_795_350_840))
 
 
-def test_cards_stand_in_the_order_of_the_work_list():
-    """Not by severity; the actions follow their first drive."""
-    drives = [drive('cable', actions.CABLE), drive('waits', actions.WAIT), drive('b', actions.REPLACE),
-              drive('a', actions.REPLACE), drive('stays', actions.KEEP), drive('faulty', actions.REJOIN)]
-    found = page.todo({'drives': drives, 'work': work(*(drives[place] for place in (5, 3, 4, 2, 1, 0)))})
-
-    assert [(action, [each['name'] for each in cards]) for action, cards in found.items()] == [
-        (actions.REJOIN, ['faulty']), (actions.REPLACE, ['a', 'b']), (actions.KEEP, ['stays']),
-        (actions.WAIT, ['waits']), (actions.CABLE, ['cable'])]
-
-
-def test_the_last_good_copy_on_a_disk_without_a_check_has_a_card_without_a_row():
-    """It has no row that a click could lead to."""
+def test_the_last_good_copy_on_a_disk_without_a_check_is_in_the_list():
+    """It is in no count, because no check has read it."""
     document = {'drives': [drive('sda', actions.WAIT)], 'work': [
-        {'name': 'sdx', 'action': 'keep', 'reason': 'why sdx'}, {'name': 'sda', 'action': 'wait', 'reason': None}]}
-    found = page.todo(document)
-    cards = shown(**document).partition('<script')[0]
+        {'name': 'sdx', 'action': 'keep', 'reason': 'why sdx', 'state': 'OK'},
+        {'name': 'sda', 'action': 'wait', 'reason': None}]}
+    text = shown(**document)
+    plain = text.partition('<noscript>')[2].partition('</noscript>')[0]
 
-    assert [(card['name'], card['place'], card['why']) for card in found[actions.KEEP]] == [('sdx', None, 'why sdx')]
-    assert '<span class="where">sdx</span>' in cards and 'no check reads it' in cards
+    assert [(each['name'], each.get('unread')) for each in page._listed(document)] == [('sdx', True), ('sda', None)]
+    assert 'why sdx' in plain and 'no check reads it' in plain and '1 drive,' in text
+    assert 'sdx' in [each['name'] for each in data_of(text)['drives']]
 
 
-def test_groups_are_drawn_before_the_table_and_are_not_in_its_data():
+def test_groups_are_drawn_and_are_not_in_the_data():
     """Escaped like all else."""
     group = {'id': 'md0', 'name': '<b>md0</b>', 'kind': 'md', 'level': 'raid1', 'used_as': ['/srv<i>'], 'tolerates': 0,
              'activity': 'recover', 'progress': 37.4, 'missing': 0, 'unknown': None, 'text': 'x', 'members': [
@@ -192,10 +183,10 @@ def test_groups_are_drawn_before_the_table_and_are_not_in_its_data():
                      {'name': 'sda', 'state': 'CRITICAL'}, {'name': 'sdz', 'state': None}]},
                  {'name': None, 'state': 'missing', 'slot': 1, 'detail': None, 'drives': []}]}
     text = shown([drive('sda', state='CRITICAL')], groups=[group], replace_order=[])
-    drawn = text.partition('Arrays and volumes')[2].partition('All drives')[0]
+    drawn = text.partition('<section aria-labelledby="groups-title"')[2].partition('</main>')[0]
 
     for words in ('&lt;b&gt;md0&lt;/b&gt;', '/srv&lt;i&gt;', 'tolerates no further loss', 'sda1', 'in sync',
-                  '&lt;u&gt;', 'slot 1: empty', 'rebuilding', 'value="37.4"', '37 %', 'data-place="0">sda</button>',
+                  '&lt;u&gt;', 'slot 1: empty', 'rebuilding', 'value="37.4"', '37 %', 'data-place="0">sda</a>',
                   '<strong>CRITICAL</strong>', '<span class="where">sdz</span>', 'not checked'):
         assert words in drawn
     assert not {'groups', 'replace_order'} & set(data_of(text))

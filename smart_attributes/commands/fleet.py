@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..fleet.icinga import Icinga
 
 COMMA = ',\n'
-CARDS = 6              # per recommended action: the plan follows below, and the table has all drives
 # The keys of every drive in the document, even if unknown.
 KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
                                          'order_by', 'code', 'handling'))
@@ -167,17 +166,17 @@ def _keep(fleet: Fleet, drives: Iterable[FleetDrive], most: int = MOST_ROWS) -> 
 
 
 def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
-    from ..output import page
+    from ..output import page, page_charts
     kept = _keep(fleet, _readable(fleet, drives))
     told = fleet.counted()
-    told.update(planned=summary.first(fleet.steps()))
+    told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))   # these are in the list
     left = [f'the table lists the {len(kept.rows())} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
-    todo = {action: (count, [page.said(card.drive, card.place, card.drives) for card in found])
-            for action, (count, found) in kept.todo(page.ACTIONS, CARDS).items()}
+    first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(kept.rows()[:page.READ]))]
+    charts = page_charts.of_fleet(kept.drives(kept.rows()), told['rates'])
     counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
-    content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,
-                           [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
+    content = page.Content(kept.taken(fleet.now), counts, first, fleet.faults,
+                           [*left, *fleet.said()[len(fleet.faults):]], charts=charts, fleet=told,
                            made_by='check_smart_attributes fleet')
     whose = own.icinga_name or own.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
     person.write(page.rendered(content, f'Drives of {visible(whose)}', fleet.now), str(own.html))

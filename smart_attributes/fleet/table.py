@@ -151,17 +151,7 @@ class WorstDrive(NamedTuple):
     """A drive as it is stored, and its sort key."""
 
     key: Rank
-    action: str
-    model: str         # '' if no drive answered
     text: str          # JSON, packed
-
-
-class Card(NamedTuple):
-    """A drive that represents all drives of its model with the same action."""
-
-    place: int         # position among all kept drives
-    drive: Json
-    drives: int        # number of drives that it represents, including itself
 
 
 class Kept:
@@ -182,7 +172,7 @@ class Kept:
         text = _text(self._packer.drive(facts, drive.pairs()))
         if len(text) > LARGEST_ROW:
             text = _text(self._packer.drive({**facts, **WITHOUT}, []))
-        insort(self._rows, WorstDrive(key, facts['action'], facts.get('model') or '', text))
+        insort(self._rows, WorstDrive(key, text))
         self._size += len(text)
         while len(self._rows) > self._most or self._size > LARGEST_TABLE:
             self._size -= len(self._rows.pop().text)
@@ -211,23 +201,3 @@ class Kept:
         texts[0] = head + texts[0]
         texts[-1] += tail
         return ','.join(texts)
-
-    def todo(self, actions: Sequence[str], shown: int) -> dict[str, tuple[int, list[Card]]]:
-        """Return, for each action, the number of drives and the first cards: one per model, for its worst drive."""
-        found: dict[str, dict[tuple[str, int], list[int]]] = {action: {} for action in actions}
-        for place, row in enumerate(self.rows()):
-            if row.action in found:
-                found[row.action].setdefault((row.model, 0 if row.model else place), []).append(place)
-        return {action: (sum(map(len, models.values())), self._cards(_spread(list(models.values()), shown)))
-                for action, models in found.items() if models}
-
-    def _cards(self, models: Sequence[Sequence[int]]) -> list[Card]:
-        """Return a card for each model, for the drive at its first place."""
-        drives = self.drives([self._rows[places[0]] for places in models])
-        return [Card(places[0], drive, len(places)) for places, drive in zip(models, drives)]
-
-
-def _spread(models: list[list[int]], shown: int) -> list[list[int]]:
-    """Return the places that each card represents: one drive per card if all fit, else one model per card."""
-    places = sorted(place for each in models for place in each)
-    return [[place] for place in places] if len(places) <= shown else models[:shown]

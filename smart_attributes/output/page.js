@@ -1,9 +1,8 @@
 'use strict';
-// The table of drives: sorted, filtered and drawn a screenful at a time. Whatever a drive says goes in as text, never as HTML.
+// The list of drives: sorted, filtered and drawn a screenful at a time. Whatever a drive says goes in as text, never as HTML.
 (function () {
   const byId = (id) => document.getElementById(id);
-  const data = unpacked(JSON.parse(byId('data').textContent));
-  const RANK = {CRITICAL: 0, UNKNOWN: 1, WARNING: 2, OK: 3}, PAGE = 100, DAY = 86400, YEAR = 365.25 * DAY;
+  const RANK = {CRITICAL: 0, UNKNOWN: 1, WARNING: 2, OK: 3}, PAGE = 100, HOUR = 3600, DAY = 86400, YEAR = 365.25 * DAY;
   const SIZES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
   const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
   const FAR = 10 * YEAR;  // a date beyond is no plan
@@ -11,18 +10,31 @@
   const SPARED = ['written', 'spare', 'age', 'temperature'];  // columns that the panel shows as well, in the order in which they are left out
   const LEAST = 300;  // pixels of What to do
 
+  const data = unpacked(JSON.parse(byId('data').textContent));
+
   // Undoes packed_document.py.
   function unpacked(packed) {
     packed.drives.forEach((drive, place) => {
       for (const name of packed.names) if (name in drive) drive[name] = packed.strings[drive[name]];
       drive.notes = drive.notes.map((note) => packed.strings[note]);
       drive.place = place;
+      drive.past = Object.fromEntries(Object.entries(drive.past || {}).map(([metric, points]) => [metric, pointsOf(points)]));
       drive.pairs = drive.readings;
       delete drive.readings;
       drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.to_do,
         drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.depends || []).map((each) => each.text)].filter(Boolean).join(' ').toLowerCase();
     });
     return packed;
+  }
+  // [factor, seconds, number, hours until the next, its number, ...] as pairs. A fleet has pairs already.
+  function pointsOf(flat) {
+    if (Array.isArray(flat[0])) return [...flat].sort((one, other) => one[0] - other[0]);
+    const found = [];
+    for (let place = 1, when = 0; place < flat.length; place += 2) {
+      when += place > 1 ? flat[place] * HOUR : flat[place];
+      found.push([when, flat[place + 1] * flat[0]]);
+    }
+    return found;
   }
   function readings(drive) {
     const found = [];
@@ -117,11 +129,14 @@
     if (drive.serial) cell.append(element('span', drive.serial, {'class': 'serial'}));
     return cell;
   }
-  function what(drive) {
+  // The reason of a healthy drive is told once for all drives that it applies to.
+  function what(drive, above) {
     const cell = document.createDocumentFragment();
     if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
-    if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
+    if (drive.why && above && drive.state === 'OK' && above.why === drive.why) cell.append(element('span', 'as ' + above.name + ' above'));
+    else if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
     if (drive.handling) cell.append(element('span', drive.handling.join(', '), {'class': 'handling'}));
+    if (drive.task) cell.append(element('span', 'task ' + drive.task + ' of the plan', {'class': 'task-of'}));
     return cell;
   }
   const told_of = (metric) => (drive) => { const found = reading(drive, metric); return found ? amount(found.value, found.unit) : ''; };
@@ -144,7 +159,8 @@
   ].filter(([key, , value]) => key === 'state' || key === 'name' || data.drives.some((drive) => value(drive) !== undefined));
 
   // --- the table ---
-  let order = ['state', 1], found = [], drawn = 0, only = null;
+  let order = ['', 1],  // '': the order of the work list
+     found = [], drawn = 0, only = null;
 
   function head() {
     for (const [key, title, , , kind, direction] of COLUMNS) {
@@ -165,6 +181,7 @@
   // A panel over more columns than are shown would add empty ones, which take the room of What to do.
   const shownColumns = () => [...byId('head').children].filter((cell) => getComputedStyle(cell).display !== 'none').length;
   function sorted(drives) {
+    if (!order[0]) return drives;
     const value = COLUMNS.find(([key]) => key === order[0])[2];
     return drives.map((drive) => [value(drive), drive]).sort(([a, one], [b, other]) => {
       if (a === b) return one.place - other.place;
@@ -192,17 +209,17 @@
   }
   function more(count) {
     const rows = document.createDocumentFragment();
-    for (const drive of found.slice(drawn, drawn + count)) rows.append(line(drive));
+    for (let place = drawn; place < Math.min(drawn + count, found.length); place += 1) rows.append(line(found[place], found[place - 1]));
     drawn = Math.min(drawn + count, found.length);
     byId('rows').append(rows);
     byId('more').hidden = drawn >= found.length;
   }
-  function line(drive) {
+  function line(drive, above) {
     const row = element('tr');
     for (const [key, title, , shown, kind] of COLUMNS) {
       const attributes = {'class': kind + (key === 'state' ? ' ' + drive.state : ''), 'data-title': title};
       const cell = key === 'name' ? element('th', null, {...attributes, scope: 'row'}) : element('td', null, attributes);
-      cell.append(key === 'name' ? opener(drive, row) : shown(drive));
+      cell.append(key === 'name' ? opener(drive, row) : shown(drive, above));
       if (!cell.textContent) cell.classList.add('empty');
       row.append(cell);
     }
@@ -230,6 +247,10 @@
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);
     for (const note of drive.notes) cell.append(element('p', 'note: ' + note.text, {'class': 'note'}));
+    const own = tasks.filter((task) => task.dataset.drive === drive.name);
+    if (own.length) cell.append(element('h3', 'Plan'), element('p', byId('plan').querySelector('.first').textContent, {'class': 'note'}), ...own);
+    const trends = readings(drive).filter((each) => each.judged && drive.past[each.metric]);
+    if (trends.length) cell.append(element('h3', 'Trends'), courses(trends, drive));
     if (drive.pairs.length) cell.append(scrolling(drive));
     row.append(cell);
     return row;
@@ -240,44 +261,66 @@
     return made;
   }
   function table(drive) {
-    const made = element('table'), head = element('thead'), top = element('tr'), past = drive.past || {}, hasPast = Object.keys(past).length > 0;
-    const all = readings(drive), titles = ['state', 'reading', 'value', 'warning', 'critical', ...(hasPast ? ['history'] : []), 'source', 'why this limit'];
+    const made = element('table'), head = element('thead'), top = element('tr');
+    const all = readings(drive), titles = ['state', 'reading', 'value', 'warning', 'critical', 'source', 'why this limit'];
     for (const title of titles) top.append(element('th', title, {scope: 'col'}));
     head.append(top);
     made.append(element('caption', 'Readings'), head);
     for (const part of [all.filter((each) => each.judged), all.filter((each) => !each.judged)]) {
       const body = element('tbody');
-      for (const each of part) body.append(readingRow(each, past[each.metric], hasPast));
+      for (const each of part) body.append(readingRow(each));
       made.append(body);
     }
     return made;
   }
-  function readingRow(each, points, hasPast) {
+  function readingRow(each) {
     const isMet = each.warning || each.critical || each.state !== 'OK' || typeof each.value === 'string';  // there is a limit, or it is a verdict
-    const row = element('tr', null, {'class': each.judged ? '' : 'unjudged'}), history = element('td');
+    const row = element('tr', null, {'class': each.judged ? '' : 'unjudged'}), name = element('th', null, {scope: 'row'});
     const source = (each.source || '').length > SHORTENED ? each.source.slice(0, SHORTENED) + '…' : each.source;
-    if (points && each.judged) history.append(graph(points, each));
+    name.append(breakable(readable(each.metric)));
     row.append(element('td', each.judged ? isMet ? each.state : '' : 'not judged', {'class': 'judged ' + (each.judged ? each.state : '')}),
-      element('th', readable(each.metric), {scope: 'row'}), element('td', told(each) + (each.growth ? '; ' + each.growth : ''), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit', 'data-title': 'warning'}),
-      element('td', limit(each.critical, each.unit), {'class': 'limit', 'data-title': 'critical'}), ...(hasPast ? [history] : []),
+      name, element('td', told(each) + (each.growth ? '; ' + each.growth : ''), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit', 'data-title': 'warning'}),
+      element('td', limit(each.critical, each.unit), {'class': 'limit', 'data-title': 'critical'}),
       element('td', source, {'data-title': 'source'}),
       element('td', each.judged && isMet ? each.reason : '', {'class': 'reason'}));
     return row;
   }
-  // A counter holds between two points: a line of steps, until today.
-  function graph(points, each) {
-    const NS = 'http://www.w3.org/2000/svg', svg = document.createElementNS(NS, 'svg'), line = document.createElementNS(NS, 'polyline');
+
+  // --- the trend of each reading of a drive, those that are not in order first ---
+  function courses(trends, drive) {
+    const made = element('div', null, {'class': 'trends'});
+    trends.sort((one, other) => RANK[one.state] - RANK[other.state]);
+    for (const each of trends) made.append(course(drive.past[each.metric], each));
+    if (drive.since) made.append(element('p', 'All other readings have been the same since ' + day(drive.since - data.made) + '.', {'class': 'note'}));
+    return made;
+  }
+  function shape(name, attributes, text) {
+    const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    if (text) made.textContent = text;
+    return made;
+  }
+  // A counter holds between two points: a line of steps, until today. A temperature does not.
+  function course(past, each) {
+    const points = past.filter(([when]) => when < data.made), isStep = each.unit !== 'C';
+    points.push([data.made, typeof each.value === 'number' ? each.value : past[past.length - 1][1]]);
     const values = points.map((point) => point[1]), first = points[0][0], span = Math.max(data.made - first, 1);
-    const low = Math.min(...values), high = Math.max(...values), last = values[values.length - 1];
-    const at = (when, value) => ((when - first) / span * 100).toFixed(1) + ',' + (high === low ? 10 : 20 - (value - low) / (high - low) * 20).toFixed(1);
-    const steps = points.flatMap(([when, value], place) => place ? [at(when, values[place - 1]), at(when, value)] : [at(when, value)]);
-    line.setAttribute('points', [...steps, at(data.made, last)].join(' '));
-    const words = amount(values[0], each.unit) + ' to ' + amount(last, each.unit) + ' since ' + day(first - data.made);
-    for (const [key, value] of Object.entries({viewBox: '0 0 100 20', preserveAspectRatio: 'none', 'class': 'line', metric: 'img',
-      'aria-label': readable(each.metric) + ' from ' + words})) svg.setAttribute(key, value);
-    svg.append(line);
-    const made = document.createDocumentFragment();
-    made.append(svg, element('small', words, {'aria-hidden': 'true'}));
+    const low = Math.min(...values), high = Math.max(...values);
+    const x = (when) => (60 + (when - first) / span * 232).toFixed(1), y = (value) => (high === low ? 45 : 80 - (value - low) / (high - low) * 70).toFixed(1);
+    const path = points.map(([when, value], place) => (place ? isStep ? 'H' + x(when) + 'V' : 'L' + x(when) + ' ' : 'M' + x(when) + ' ') + y(value)).join('');
+    const words = amount(values[0], each.unit) + ' to ' + amount(values[values.length - 1], each.unit) + ' since ' + day(first - data.made);
+    const svg = shape('svg', {viewBox: '0 0 300 104', role: 'img', 'aria-label': readable(each.metric) + ' from ' + words, 'class': 'course'});
+    svg.append(shape('path', {'class': 'grid', d: 'M60 10H292M60 80H292M60 80v4M292 80v4'}), shape('path', {'class': 'curve ' + each.state, d: path}),
+      shape('text', {x: 56, y: 14, 'text-anchor': 'end'}, amount(high, each.unit).replace(/ \(.*/, '')), ...(high === low ? [] : [shape('text', {x: 56, y: 84, 'text-anchor': 'end'}, amount(low, each.unit).replace(/ \(.*/, ''))]),
+      shape('text', {x: 60, y: 98}, day(first - data.made)), shape('text', {x: 292, y: 98, 'text-anchor': 'end'}, day(0)));
+    svg.addEventListener('pointermove', (event) => {
+      const box = svg.getBoundingClientRect(), when = first + ((event.clientX - box.left) / box.width * 300 - 60) / 232 * span;
+      const last = points.filter((point) => point[0] <= when).pop() || points[0];
+      tip.textContent = day(Math.min(Math.max(when, first), data.made) - data.made) + ': ' + amount(last[1], each.unit);
+    });
+    const made = element('figure'), caption = element('figcaption'), tip = element('span', '', {'class': 'tip'});
+    caption.append(element('strong', upper(readable(each.metric))), ' ', element('small', words), ' ', tip);
+    made.append(caption, svg);
     return made;
   }
 
@@ -287,15 +330,29 @@
     only = place;
     show();
     byId('rows').querySelector('button').click();
-    byId('rows').querySelector('button').focus();
+    byId('rows').querySelector('button').focus({preventScroll: true});
     byId('drives').scrollIntoView();
   }
   function clear() {
     only = null;
     for (const id of ['text', 'state', 'action', 'model']) byId(id).value = '';
   }
+  const openTools = () => { if (innerWidth > 736) byId('tools').open = true; };
   function connect() {
-    for (const button of document.querySelectorAll('[data-place]')) button.addEventListener('click', () => alone(Number(button.dataset.place)));
+    document.addEventListener('click', (event) => {
+      const found = event.target.closest('[data-place]');
+      if (!found) return;
+      event.preventDefault();
+      alone(Number(found.dataset.place));
+    });
+    for (const svg of document.querySelectorAll('.chart > svg')) {
+      const tip = svg.parentNode.querySelector('.tip');
+      svg.addEventListener('pointerover', (event) => {
+        const found = event.target.closest('[data-place]'), title = event.target.querySelector(':scope > title') || (found && found.querySelector('title'));
+        tip.textContent = title ? title.textContent : '';
+      });
+      svg.addEventListener('pointerleave', () => { tip.textContent = ''; });
+    }
     for (const button of document.querySelectorAll('button[data-action], button[data-model]')) {
       button.hidden = false;
       button.addEventListener('click', () => {
@@ -308,13 +365,19 @@
     for (const id of ['text', 'state', 'action', 'model']) byId(id).addEventListener('input', () => { only = null; show(); });
     byId('all').addEventListener('click', () => { clear(); show(); byId('text').focus(); });
     byId('more').addEventListener('click', () => more(10 * PAGE));
-    if ('IntersectionObserver' in window) {
-      new IntersectionObserver((seen) => { if (seen[0].isIntersecting && drawn < found.length) more(PAGE); }, {rootMargin: '600px'}).observe(byId('more'));
-    }
     addEventListener('beforeprint', () => more(found.length));
-    addEventListener('resize', fit);
+    addEventListener('resize', () => { fit(); openTools(); });
   }
 
+  // Each task of the plan is shown with its drive.
+  const tasks = [...document.querySelectorAll('.task')].filter((task) => data.drives.some((drive) => drive.name === task.dataset.drive));
+  if (tasks.length) {
+    for (const task of tasks) task.remove();
+    byId('plan').hidden = !byId('plan').querySelector('.task');
+    for (const link of document.querySelectorAll('nav [href="#plan"]')) link.hidden = byId('plan').hidden;
+  }
+  byId('tools').hidden = false;
+  openTools();
   head();
   for (const key of ['action', 'model']) {
     const known = [...new Set(data.drives.map((drive) => drive[key]).filter(Boolean))];

@@ -1,9 +1,10 @@
-"""The document as one self-contained HTML file: recommended actions first, then all drives.
+"""The document as one self-contained HTML file: a list of all drives in the order of the work list, a map, and charts.
 
 Strings from drives are treated as hostile. Jinja2 escapes all text in the page. The data is in a block that browsers
 do not run, with `<`, `>` and `&` escaped. The content security policy of the page allows one script and one style,
-by their hashes, and loads nothing. The table is plain HTML, drawn one screen at a time by 200 lines of our own code:
-a grid library would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers.
+by their hashes, and loads nothing. The list is plain HTML, drawn one screen at a time by our own code: a grid library
+would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers. Without any script,
+the list stands in a noscript element, and the charts are there anyway.
 """
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE
+from ..constants import HOUR, LARGEST_SMALL_FILE
 from ..errors import SmartError
 from ..failures import installing
 from ..redundancy import sentences
@@ -28,13 +29,12 @@ from ..words import visible
 from ..work import actions
 from ..work.dates import day
 from .packed_document import packed
+from .page_charts import FEWEST, HOLE, Points, charts, shelves, thinned
 from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
-SHOWN = 12  # drives shown for one action; the others are in the table
-SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'depends', 'is_check', 'code',
-        'handling')
-ACTIONS = tuple(code for code in actions.CODES if code not in (actions.WATCH, actions.NOTHING))   # with cards
+WITHOUT_SCRIPT = 1000   # drives that are listed without the page's script
+READ, TRENDS = 200, 30_000   # drives of them that have their readings; points of all drives' histories
 WORDS = {code: actions.action(code).words for code in actions.CODES}
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
 MEMBERS, EMPTY, DRIVES = 64, 3, 6  # members of a group that are drawn, empty slots of them, and drives of a member
@@ -57,11 +57,13 @@ class Content(NamedTuple):
     """The content of a page; its strings are safe to display."""
     data: str                                    # packed document for page.js, as JSON
     counts: Mapping[str, int]                    # by state
-    todo: Mapping[str, tuple[int, Sequence[Json]]]  # action -> number of drives, and the first of them
+    drives: Sequence[Json] = ()                  # the first ones, for readers without script
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
     plan: Sequence[Json] = ()                    # tasks
+    charts: Sequence[Json] = ()
+    shelves: Sequence[tuple[str, Sequence[Json]]] = ()   # the map: drives by enclosure
     lately: Json | None = None                # recent increases, and drives added and removed
     fleet: Json | None = None                 # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
@@ -69,15 +71,52 @@ class Content(NamedTuple):
 
 def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
-    document = {**document, 'drives': _readable(document['drives'])}
-    found = _seen(todo(document))
+    document = _seen({**document, 'drives': _readable(_listed(document))})
+    coloured = [group for _, group in _by_risk(document) if risk(group) is not Risk.PLAIN]
     data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work', 'plan')}
+    data = {**packed({**data, 'drives': _with_trends(document['drives'])}), 'made': round(now)}
     return ''.join(rendered(Content(
-        json.dumps(_seen({**packed(data), 'made': round(now)}), separators=(',', ':')), _counts(document),
-        {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
-        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), Groups(*_seen(groups(document))),
-        _seen(document.get('plan', [])),
-        _seen(_lately(document.get('lately')))), title, now))
+        json.dumps(data, separators=(',', ':')), _counts(document), document['drives'][:WITHOUT_SCRIPT],
+        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), groups(document),
+        document.get('plan', []), charts(document, now), shelves(document['drives'], coloured),
+        _lately(document.get('lately'))), title, now))
+
+
+def _listed(document: Json) -> list[Json]:
+    """Return the drives in the order of the work list, then all others. Each knows its place and its task of the plan.
+
+    A drive that no check reads may be in the work list, too.
+    """
+    drives = {drive.get('name'): drive for drive in document['drives']}
+    tasks = {task['drive']: number for number, task in reversed([*enumerate(document.get('plan', ()), 1)])}
+    found = {each['name']: drives.get(each['name'], {
+        **each, 'why': each['reason'], 'device': None, 'unread': True, 'readings': [], 'notes': []})
+        for each in document.get('work', ())}
+    taken = {*map(id, found.values())}
+    rest = [drive for drive in document['drives'] if id(drive) not in taken]
+    return [{**drive, 'place': place, **({'task': tasks[drive['name']]} if drive.get('name') in tasks else {})}
+            for place, drive in enumerate((*found.values(), *rest))]
+
+
+def _with_trends(drives: Sequence[Json]) -> list[Json]:
+    """Return the drives with as much of their history as the page has room for; what never changed is left out.
+
+    Points are a flat list: what its numbers are to be multiplied with, the first time in seconds and its number, then the
+    hours to each next point, and its number.
+    """
+    changed_ones = [{metric: points for metric, points in drive.get('past', {}).items()
+                     if len({number for _, number in points}) > 1} for drive in drives]
+    most = max(FEWEST, TRENDS // (sum(map(len, changed_ones)) or 1))
+    return [{**drive, 'since': min((points[0][0] for points in drive.get('past', {}).values() if points), default=None),
+             'past': {metric: _flat(thinned(sorted(points), most)) for metric, points in past.items()}}
+            for drive, past in zip(drives, changed_ones)]
+
+
+def _flat(points: Points) -> list[float]:
+    scale = 10 ** max(len(str(int(max(value for _, value in points)))) - 5, 0)
+    before = [points[0][0], *(moment for moment, _ in points)]
+    return [scale, *(number for place, (moment, value) in enumerate(points) for number in (
+        round((moment - before[place]) / HOUR) if place else moment, round(value / scale) if scale > 1 else value))]
 
 
 def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
@@ -97,29 +136,10 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
         number=sum(content.counts.values()), data=place,
-        words=WORDS, codes=json.dumps(WORDS),
+        words=WORDS, codes=json.dumps(WORDS), read=READ, day=day, at=now, hole=HOLE,
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
     head, _, tail = text.partition(place)
     return head, _as_data(content.data), tail
-
-
-def said(drive: Json, place: int | None, drives: int = 1) -> Json:
-    """Return the fields of a drive's card.
-
-    place: its row in the table, if it has one. drives: number of drives of this model that the card represents.
-    """
-    return {**{key: drive.get(key) for key in SAID}, 'place': place, 'drives': drives}
-
-
-def todo(document: Json) -> dict[str, list[Json]]:
-    """Return the drives for each action, in the order of the work list; drives to watch appear only in the table."""
-    drives = {drive.get('name'): (drive, place) for place, drive in enumerate(document['drives'])}
-    found: dict[str, list[Json]] = {}
-    for each in document.get('work', ()):
-        if each['action'] in ACTIONS:
-            drive, place = drives.get(each['name'], ({**each, 'why': each['reason']}, None))
-            found.setdefault(each['action'], []).append(said(drive, place))
-    return found
 
 
 def _lately(lately: Json | None) -> Json:
@@ -145,7 +165,7 @@ def _seen(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {key: _seen(each) for key, each in value.items()}
+        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}   # numbers, by the thousand
     return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
@@ -154,7 +174,7 @@ def _texts(notes: Sequence[Json]) -> list[str]:
 
 
 def _counts(document: Json) -> dict[str, int]:
-    states = [drive['state'] for drive in document['drives']]
+    states = [drive['state'] for drive in document['drives'] if not drive.get('unread')]
     return {state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')}
 
 
@@ -176,13 +196,17 @@ def _content(name: str) -> str:
 def groups(document: Json) -> Groups:
     """Return the groups of a document."""
     places = {drive.get('name'): place for place, drive in enumerate(document['drives'])}
-    found = sorted(((risk(group), group) for group in document.get('groups', ())), key=lambda each: each[0])
+    found = _by_risk(document)
     plain = [group for grade, group in found if grade is Risk.PLAIN]
     others = [(grade, group) for grade, group in found if grade is not Risk.PLAIN]
     left_out = len(others) - DRAWN
     return Groups([_group(grade, group, places) for grade, group in others[:DRAWN]],
                   f'and {plural(left_out, "more group", "more groups")}; triage --json lists all' if left_out > 0
                   else '', _plain(plain))
+
+
+def _by_risk(document: Json) -> list[tuple[Risk, Json]]:
+    return sorted(((risk(group), group) for group in document.get('groups', ())), key=lambda each: each[0])
 
 
 def _plain(found: Sequence[Json]) -> str:
