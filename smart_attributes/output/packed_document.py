@@ -12,7 +12,7 @@ from typing import Any
 from ..typed import Json
 from ..wording import amount
 
-NOT_SHOWN = ('findings', 'last_seen', 'replacement')  # contained in `why`
+NOT_SHOWN = ('findings', 'last_seen', 'replacement', 'reason', 'risk', 'place')  # contained in `why`, or in the order
 # Values shared by drives.
 NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'to_do', 'why', 'meaning')
 

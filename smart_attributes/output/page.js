@@ -7,7 +7,7 @@
   const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
   const FAR = 10 * YEAR;  // a date beyond is no plan
   const SHORTENED = 60;  // characters of a reading's source
-  const SPARED = ['written', 'spare', 'age', 'temperature'];  // columns that the panel shows as well, in the order in which they are left out
+  const SPARED = ['written', 'spare', 'age', 'temperature', 'until', 'used', 'model'];  // columns that the panel shows as well, in the order in which they are left out
   const LEAST = 300;  // pixels of What to do
 
   const data = unpacked(JSON.parse(byId('data').textContent));
@@ -125,15 +125,19 @@
   }
   function model(drive) {
     const cell = document.createDocumentFragment();
-    if (drive.model) cell.append(element('span', drive.model));
-    if (drive.serial) cell.append(element('span', drive.serial, {'class': 'serial'}));
+    for (const key of ['model', 'serial']) {
+      if (!drive[key]) continue;
+      const part = element('span', null, {'class': key + '-name'});
+      part.append(breakable(drive[key]));
+      cell.append(part);
+    }
     return cell;
   }
   // The reason of a healthy drive is told once for all drives that it applies to.
   function what(drive, above) {
     const cell = document.createDocumentFragment();
     if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
-    if (drive.why && above && drive.state === 'OK' && above.why === drive.why) cell.append(element('span', 'as ' + above.name + ' above'));
+    if (drive.why && above && drive.state === 'OK' && above.why === drive.why) cell.append(element('span', 'as above'));
     else if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
     if (drive.handling) cell.append(element('span', drive.handling.join(', '), {'class': 'handling'}));
     if (drive.task) cell.append(element('span', 'task ' + drive.task + ' of the plan', {'class': 'task-of'}));
@@ -177,6 +181,9 @@
     for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = 1;
     for (const key of SPARED) if (what && what.offsetWidth < LEAST) wide.classList.add('without-' + key);
     for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = shownColumns();
+    const top = document.querySelector('header').offsetHeight;   // the head of the table stays below that of the page
+    for (const cell of byId('head').children) cell.style.top = top - 1 + 'px';
+    document.documentElement.style.scrollPaddingTop = top + 40 + 'px';
   }
   // A panel over more columns than are shown would add empty ones, which take the room of What to do.
   const shownColumns = () => [...byId('head').children].filter((cell) => getComputedStyle(cell).display !== 'none').length;

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
-from ..constants import HOUR, LARGEST_SMALL_FILE
+from ..constants import HOUR, LARGEST_SMALL_FILE, YEAR
 from ..errors import SmartError
 from ..failures import installing
 from ..redundancy import sentences
@@ -29,12 +29,12 @@ from ..words import visible
 from ..work import actions
 from ..work.dates import day
 from .packed_document import packed
-from .page_charts import FEWEST, HOLE, Points, charts, shelves, thinned
+from .page_charts import FEWEST, Points, charts, shares, shelves, thinned
 from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 WITHOUT_SCRIPT = 1000   # drives that are listed without the page's script
-READ, TRENDS = 200, 30_000   # drives of them that have their readings; points of all drives' histories
+READ, TRENDS = 200, 20_000   # drives of them that have their readings; points of all drives' histories
 WORDS = {code: actions.action(code).words for code in actions.CODES}
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
 MEMBERS, EMPTY, DRIVES = 64, 3, 6  # members of a group that are drawn, empty slots of them, and drives of a member
@@ -62,7 +62,7 @@ class Content(NamedTuple):
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
     plan: Sequence[Json] = ()                    # tasks
-    charts: Sequence[Json] = ()
+    charts: Mapping[str, Any] = {}               # of page_charts
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()   # the map: drives by enclosure
     lately: Json | None = None                # recent increases, and drives added and removed
     fleet: Json | None = None                 # parts that only a fleet has
@@ -136,7 +136,7 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
         number=sum(content.counts.values()), data=place,
-        words=WORDS, codes=json.dumps(WORDS), read=READ, day=day, at=now, hole=HOLE,
+        words=WORDS, codes=json.dumps(WORDS), read=READ, day=day, at=now, year=YEAR, shares=shares,
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
     head, _, tail = text.partition(place)
     return head, _as_data(content.data), tail
