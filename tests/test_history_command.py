@@ -13,7 +13,7 @@ from days import DAY, HOUR, START, Machine, disk
 from smart_attributes.history import smartd_log
 from smart_attributes.model import Identity
 from smart_attributes.output import history
-from smart_attributes.output.history import graph
+from smart_attributes.output.history import DriveHistory, Series, drawn, graph
 
 
 @pytest.fixture
@@ -66,6 +66,30 @@ def test_a_drive_that_is_retired_is_forgotten(machine):
 def test_a_graph_is_as_high_as_the_number_was(points, expected):
     """Nothing where it never moved."""
     assert graph(points, 100, 8) == expected
+
+
+def test_a_graph_of_a_metric_fills_the_terminal():
+    """Its height at both ends, the days, and a number that never changed; only the metric that was asked for."""
+    points = [(day * 86400.0, 30 + day // 10) for day in range(100)]
+    series = [Series('temperature', 'attribute 194', 'C', points, 100 * 86400.0),
+              Series('pending', 'attribute 197', '', [(0, 5)], 100 * 86400.0)]
+    lines = list(drawn(DriveHistory(Identity(model='ACME', serial='SERIAL01'), 0, 0, series), False, 60))
+
+    assert lines[0] == 'ACME SERIAL01: temperature, attribute 194'
+    assert [line[:6] for line in lines[1:9]] == ['39 C |', *['     |'] * 6, '30 C |']
+    assert len(lines[1]) == 60 and lines[1].endswith('█') and lines[8][6] == '▁'
+    assert lines[9].split() == ['1970-01-01', '1970-04-11']
+    assert lines[10:] == ['ACME SERIAL01: pending, attribute 197', '5 since 1970-01-01, without a change']
+
+
+def test_history_graph_draws_one_metric_of_each_drive(machine):
+    """A metric that is none is refused, as elsewhere."""
+    text = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--graph', 'reallocated').text
+    done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--graph', 'realocated')
+
+    assert text.startswith('ACME HD4000 SERIAL01: reallocated, ') and '\n8 |' in text and '\n0 |' in text
+    assert 'temperature' not in text
+    assert (done.code, 'did you mean reallocated?' in done.first_line) == (3, True)
 
 
 def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path):

@@ -27,11 +27,11 @@ def columns(monkeypatch):
 
 
 @pytest.mark.parametrize('done, waiting, line', [
-    (0, ['sda'], '0 of 1 drives read, waiting for sda'),
-    (21, ['sdc', 'sda', 'sdb'], '21 of 24 drives read, waiting for sda, sdb, sdc'),
-    (20, ['sdd', 'sdc', 'sda', 'sdb'], '20 of 24 drives read, waiting for sda, sdb, sdc and 1 more'),
-    (1, ['d\x07e'], '1 of 2 drives read, waiting for d e'),
-    (1, ['x' * 99], f'1 of 2 drives read, waiting for {"x" * 37}...')])
+    (0, ['sda'], '0 of 1 drives read in 0 s, waiting for sda'),
+    (21, ['sdc', 'sda', 'sdb'], '21 of 24 drives read in 0 s, waiting for sda, sdb, sdc'),
+    (20, ['sdd', 'sdc', 'sda', 'sdb'], '20 of 24 drives read in 0 s, waiting for sda, sdb, sdc and 1 more'),
+    (1, ['d\x07e'], '1 of 2 drives read in 0 s, waiting for d e'),
+    (1, ['x' * 99], f'1 of 2 drives read in 0 s, waiting for {"x" * 37}...')])
 def test_the_line_names_three_drives_that_are_waited_for(done, waiting, line):
     stream = Terminal()
     ProgressLine(stream)(done, waiting)
@@ -45,7 +45,16 @@ def test_the_line_is_shorter_than_the_terminal(monkeypatch):
     stream = Terminal()
     ProgressLine(stream)(0, ['sda'])
 
-    assert stream.getvalue() == FORGET + '0 of 1 drives read,'
+    assert stream.getvalue() == FORGET + '0 of 1 drives read'
+
+
+def test_the_line_says_for_how_long_drives_have_been_read(monkeypatch):
+    clock = iter((100.0, 107.4))
+    monkeypatch.setattr('smart_attributes.commands.person.time.monotonic', lambda: next(clock))
+    stream = Terminal()
+    ProgressLine(stream)(1, ['sda'])
+
+    assert stream.getvalue() == FORGET + '1 of 2 drives read in 7 s, waiting for sda'
 
 
 def test_the_line_is_taken_away_once():

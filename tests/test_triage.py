@@ -209,7 +209,7 @@ def test_who_waits_at_a_terminal_sees_for_which_drive(two_drives):
     """And nothing is left of it above the table."""
     text = printed(80, two_drives)
 
-    assert '1 of 2 drives read, waiting for zero' in text
+    assert re.search('1 of 2 drives read in [0-9]+ s, waiting for zero', text)
     assert text.index(FORGET) < text.rindex(FORGET) < text.index('WARNING')
     assert 'drives read' not in text[text.rindex(FORGET):]
 

@@ -68,6 +68,7 @@ class HistoryOptions(NamedTuple):
     as_json: bool
     imports: bool
     forget: tuple[str, ...]
+    graph: str                          # metric, '' for the table
 
 
 class MetricsOptions(NamedTuple):

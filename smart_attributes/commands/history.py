@@ -1,6 +1,9 @@
 """history: show the stored readings of drives, import smartd's logs, and forget drives."""
 from __future__ import annotations
 
+from functools import partial
+from shutil import get_terminal_size
+
 from ..check import history_answers
 from ..check.history_access import for_writing
 from ..check.survey import Survey, survey
@@ -22,6 +25,8 @@ def run(options: Options, runner: Runner) -> int:
         print(f'{removed} forgotten' if removed else 'the history has no drive with that serial number')
         return OK if removed else UNKNOWN
     options = person.with_names(options)
+    if own.graph:
+        options = options._replace(which=options.which._replace(metrics=(own.graph,)))
     drives = survey(options, runner)
     if not own.imports:
         return _show(drives, options, own.as_json)
@@ -39,7 +44,8 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
     else:
         for remark in answers.remarks:
             print(f'note: {sentence(remark, 500)}')
-        print('\n'.join(line for each in drives for line in history.lines(each, hide_serial)) or _NO_HISTORY)
+        shown = partial(history.drawn, width=get_terminal_size().columns) if options.own.graph else history.lines
+        print('\n'.join(line for each in drives for line in shown(each, hide_serial)) or _NO_HISTORY)
     return OK if drives else UNKNOWN
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import sys
+import time
 from collections.abc import Collection, Sequence
 
 from .. import files
@@ -121,12 +122,12 @@ class ProgressLine:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._is_watched = self._stream.isatty()
-        self._is_shown = False
+        self._is_shown, self._begun = False, time.monotonic()
 
     def __call__(self, done: int, waiting: Collection[str]) -> None:
         """Show that *done* drives have answered and that those in *waiting* have not."""
         if self._is_watched and waiting:
-            self._write(FORGET + _line(done, waiting)[:shutil.get_terminal_size().columns - 1])
+            self._write(FORGET + _line(done, waiting, time.monotonic() - self._begun)[:shutil.get_terminal_size().columns - 1])
             self._is_shown = True
 
     def end(self) -> None:
@@ -143,7 +144,7 @@ class ProgressLine:
             self._is_watched = False
 
 
-def _line(done: int, waiting: Collection[str]) -> str:
-    """Return "14 of 24 drives read, waiting for sdb, sdc, sdd and 7 more"."""
+def _line(done: int, waiting: Collection[str], seconds: float) -> str:
+    """Return "14 of 24 drives read in 3 s, waiting for sdb, sdc, sdd and 7 more"."""
     named = listed([clean(name, limit=40) for name in sorted(waiting)], NAMED)
-    return f'{done} of {done + len(waiting)} drives read, waiting for {named}'
+    return f'{done} of {done + len(waiting)} drives read in {seconds:.0f} s, waiting for {named}'

@@ -12,7 +12,8 @@ from ..wording import amount
 from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
-WIDTH = 24                # characters of a graph
+WIDTH = 24                # characters of a graph in the table
+ROWS = 8                  # lines of a graph of its own
 
 Points = Sequence[tuple[float, float]]   # seconds since 1970, number
 
@@ -72,17 +73,39 @@ def graph(points: Points, end: float, width: int = WIDTH) -> str:
 
     A number that never changed has no graph: a flat line shows less than the numbers beside it.
     """
+    return ''.join(BARS[level] for level in _levels(points, end, width, len(BARS)))
+
+
+def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
+    """Return the height of each column, from 0 for the lowest number; [] for a number that never changed."""
     numbers = [number for _, number in points]
     lowest, highest = min(numbers), max(numbers)
-    if highest == lowest:
-        return ''
-    start, signs, place = points[0][0], [], 0
-    for step in range(1, width + 1):
+    start, found, place = points[0][0], [], 0
+    for step in range(1, width + 1) if highest != lowest else ():
         moment = start + (end - start) * step / width
         while place + 1 < len(points) and points[place + 1][0] <= moment:
             place += 1
-        signs.append(BARS[round((numbers[place] - lowest) / (highest - lowest) * (len(BARS) - 1))])
-    return ''.join(signs)
+        found.append(round((numbers[place] - lowest) / (highest - lowest) * (levels - 1)))
+    return found
+
+
+def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
+    """Yield a graph of each series with its lowest and highest number, and its first and last day."""
+    for each in drive.series:
+        numbers = [number for _, number in each.points]
+        high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)
+        left, begin = max(len(high), len(low)), _day(each.points[0][0])
+        columns = max(width - left - 2, 2 * len(begin) + 1)
+        serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
+        yield f'{clean(drive.identity.model)}{serial}: {clean(each.metric)}, {clean(each.definition)}'
+        levels = _levels(each.points, each.last_read, columns, ROWS * len(BARS))
+        if not levels:
+            yield f'{high} since {begin}, without a change'
+        for row in reversed(range(ROWS if levels else 0)):
+            label = high if row == ROWS - 1 else '' if row else low
+            signs = (max(-1, min(level - row * len(BARS), len(BARS) - 1)) for level in levels)
+            yield f'{label:>{left}} |{"".join(BARS[sign] if sign >= 0 else " " for sign in signs)}'.rstrip()
+        yield from [f'{"":{left}}  {begin}{_day(each.last_read):>{columns - len(begin)}}'] if levels else []
 
 
 def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str, str] = {}) -> str:

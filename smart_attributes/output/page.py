@@ -3,7 +3,7 @@
 Strings from drives are treated as hostile. Jinja2 escapes all text in the page. The data is in a block that browsers
 do not run, with `<`, `>` and `&` escaped. The content security policy of the page allows one script and one style,
 by their hashes, and loads nothing. The list is plain HTML, drawn one screen at a time by our own code: a grid library
-would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers. Without any script,
+would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers. Without script,
 the list stands in a noscript element, and the charts are there anyway.
 """
 from __future__ import annotations
@@ -101,8 +101,8 @@ def _listed(document: Json) -> list[Json]:
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
     """Return the drives with as much of their history as the page has room for; what never changed is left out.
 
-    Points are a flat list: what its numbers are to be multiplied with, the first time in seconds and its number, then the
-    hours to each next point, and its number.
+    Points are a flat list: the factor of all numbers, the first time in seconds and its number, then the hours to each
+    next point, and its number.
     """
     changed_ones = [{metric: points for metric, points in drive.get('past', {}).items()
                      if len({number for _, number in points}) > 1} for drive in drives]

@@ -1,4 +1,4 @@
-"""What the map and the charts of a page show. The template draws them as lists and SVG, so they need no script. Pure."""
+"""What the map and the charts of a page show. The template draws them as lists and SVG, without script. Pure."""
 from __future__ import annotations
 
 import re

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from ..work.plan import Task
 
-COLOURS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'bold red', State.UNKNOWN: 'magenta'}
-BARS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'red', State.UNKNOWN: 'magenta'}
+# Their contrast with black and with white is 3.9 or more. Yellow on white has 1.1.
+BARS = {State.OK: 'color(28)', State.WARNING: 'color(130)', State.CRITICAL: 'color(160)', State.UNKNOWN: 'color(129)'}
+COLOURS = {**BARS, State.CRITICAL: f'bold {BARS[State.CRITICAL]}'}
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
 RIGHT = ('spare', 'temp', 'age')
