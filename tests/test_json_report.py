@@ -231,7 +231,8 @@ def test_a_failed_last_self_test_counts_without_its_log():
 
 @pytest.mark.parametrize('status, is_told', [(0x06, True), (0x86, True), (0x05, False), (0x82, False), (None, False)])
 def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
-    report = json_report.from_json({**ATA, 'ata_smart_data': {'offline_data_collection': {'status': {'value': status}}}})
+    found = {'offline_data_collection': {'status': {'value': status}}}
+    report = json_report.from_json({**ATA, 'ata_smart_data': found})
 
     assert ('the drive aborted its offline data collection with a fatal error' in report.messages) is is_told
 

@@ -174,7 +174,8 @@ def test_a_failed_last_self_test_counts_without_its_log():
 
 @pytest.mark.parametrize('status, is_told', [('0x86', True), ('0x84', False)])
 def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
-    found = ata(f'Offline data collection status:  ({status})\tOffline data collection activity\n')
+    found = ata(f'Offline data collection status:  ({status})\tOffline data collection activity\n'
+                'Self-test execution status:      ( 121)\tThe previous self-test completed having\n')
 
     assert ('the drive aborted its offline data collection with a fatal error' in found.messages) is is_told
 
