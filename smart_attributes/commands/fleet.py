@@ -198,7 +198,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     from ..output import triage_table
     kept = _keep(fleet, drives, own.limit or MOST_ROWS)
     rows = kept.rows()
-    for line in table.heading(fleet.summary, fleet.defects()):
+    for line in table.heading(fleet.summary, fleet.defects(), fleet.books.rates):
         print(line)
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])

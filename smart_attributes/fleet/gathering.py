@@ -187,7 +187,8 @@ class Fleet:
         repeats = self.summary.repeats
         twice = plural(repeats, 'drive is reported twice by its host', 'drives are reported twice by their host')
         return [Coded(each.code, sentence(each, NOTE)) for each in (
-            *self.faults, *self.books.notes, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
+            *self.faults, *ledger.said(self.books.rates), *self.books.notes, *self.notes,
+            *services.sentences(self.remarks), *_of_twins(self.summary),
             *([Coded('drives-repeated', twice)] if repeats else ()))]
 
     def steps(self) -> list[summary.Step]:
