@@ -73,7 +73,8 @@ def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
              for host in ('web1', 'web2.example.org', 'db1')}
 
     assert {host: len(drives) for host, drives in hosts.items()} == {'web1': 12, 'web2.example.org': 8, 'db1': 2}
-    assert len(found['drives']) == 22 == found['fleet']['drives']
+    assert len(found['drives']) == 22
+    assert (found['fleet']['drives'], found['fleet']['twin_count']) == (13, 9)   # each counts once
     assert [each['state'] for each in hosts['db1']] == ['CRITICAL', 'OK']
     assert found['state'] == 'CRITICAL'
 
@@ -99,10 +100,10 @@ def test_counts_by_model_and_firmware_have_their_states_and_hosts(collected):
     models = {(each['model'], each['firmware']): each for each in fleet(str(collected))['fleet']['models']}
 
     assert models['HGST HUS724020ALA640', 'MF6OAA70'] == {
-        'model': 'HGST HUS724020ALA640', 'firmware': 'MF6OAA70', 'drives': 2, 'hosts': 2, 'critical': 2, 'unknown': 0,
+        'model': 'HGST HUS724020ALA640', 'firmware': 'MF6OAA70', 'drives': 1, 'hosts': 1, 'critical': 1, 'unknown': 0,
         'warning': 0, 'ok': 0}
     assert models['INTEL SSDSC2BB240G4', 'D2010370']['hosts'] == 1
-    assert sum(each['drives'] for each in models.values()) == 22
+    assert sum(each['drives'] for each in models.values()) == 13
 
 
 def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
@@ -247,7 +248,7 @@ def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(coll
     text = run('fleet', str(collected), '--limit', '3').text
     rows = [line for line in text.splitlines() if line.startswith(('CRITICAL ', 'WARNING ', 'UNKNOWN ', 'OK '))]
 
-    assert text.startswith('22 drives on 3 hosts: 8 critical, 2 warning, 12 ok')
+    assert text.startswith('13 drives on 3 hosts: 5 critical, 2 warning, 6 ok')
     assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
     assert '19 more drives, none of them worse; ' in text
     assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
@@ -312,7 +313,7 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
 
     assert done.code == 3
     assert 'gone.json: No such file or directory' in done.text
-    assert '22 drives on 3 hosts' in done.text
+    assert '13 drives on 3 hosts' in done.text
 
 
 @pytest.mark.parametrize('arguments, word', [([], 'fleet needs --icinga URL, or directories'),
@@ -524,7 +525,8 @@ def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
 @pytest.mark.parametrize('hosts, notes', [
     (['a', 'b'], []), (['a', 'c', 'd'], ['2 hosts of 3 without a service that runs this plugin: c, d'])])
 def test_hosts_without_the_check_are_named(empty_fleet, hosts, notes):
-    empty_fleet._note_hosts(hosts, ['a!smart', 'b!smart'])
+    empty_fleet._hosts, empty_fleet._checked = dict.fromkeys(hosts), {'a', 'b'}
+    empty_fleet._note_hosts()
 
     assert empty_fleet.notes == notes
 

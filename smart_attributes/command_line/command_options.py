@@ -102,13 +102,13 @@ class FleetOptions(NamedTuple):
     """The sources of the drives of a fleet, and the output."""
 
     files: tuple[str, ...]
-    icinga: str                         # https://HOST:5665
+    icinga: tuple[str, ...]             # https://HOST:5665
     api_user: str
     password_file: str
     certificate: str
     key: str
     authority: str
-    icinga_name: str                    # host name in Icinga's certificate
+    icinga_name: tuple[str, ...]        # host names in the certificates of these, in the same order; empty: of the URLs
     filter: str
     hosts: str | None                   # filter of the hosts that should have the check; '' for all
     plan: str

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from .. import alarm
@@ -91,14 +92,16 @@ def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterato
                          'use --help')
     if own.files:
         yield fleet.of_documents(own.files, partial(_of_reports, options, runner, fleet.now))
-    if own.icinga:
-        yield fleet.of_icinga(partial(_icinga, own), own.filter, own.hosts)
+    if own.icinga_name and len(own.icinga_name) != len(own.icinga):
+        raise UsageError('give --icinga-name once for each --icinga, in the same order')
+    for url, name in zip_longest(own.icinga, own.icinga_name, fillvalue=''):
+        yield fleet.of_icinga(partial(_icinga, own, url, name), own.filter, own.hosts)
 
 
-def _icinga(own: FleetOptions) -> Icinga:
+def _icinga(own: FleetOptions, url: str, name: str) -> Icinga:
     from ..fleet import icinga
-    return icinga.Icinga(icinga.Access(own.icinga, own.api_user, own.password_file, own.certificate, own.key,
-                                       own.authority, own.icinga_name))
+    return icinga.Icinga(icinga.Access(url, own.api_user, own.password_file, own.certificate, own.key, own.authority,
+                                       name))
 
 
 def _of_reports(options: Options, runner: Runner, now: float,
@@ -191,7 +194,8 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 
 def _whose(wanted: FleetOptions) -> str:
     """Return the name of the fleet for the title of the page."""
-    return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
+    return ', '.join(wanted.icinga_name or [url.partition('//')[2].partition('/')[0] for url in wanted.icinga]
+                     ) or 'all hosts'
 
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:

@@ -44,6 +44,7 @@ class Document(NamedTuple):
     host: str
     content: Json
     made: float            # seconds since 1970
+    path: str = ''
 
     def as_of(self, now: float) -> tuple[Json, ...]:
         """Return the note that the document is out of date, if it is. now: seconds since 1970."""
@@ -84,7 +85,8 @@ def read(path: str) -> Document | None:
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
     is_known = is_number(made) and 0 <= made <= written + DAY
-    return Document(text_of(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
+    return Document(text_of(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written,
+                    path)
 
 
 def host_of(path: str) -> str:
