@@ -492,7 +492,8 @@ def test_a_fleet_is_counted_in_the_document():
     none = dict.fromkeys(('critical', 'unknown', 'warning', 'ok'), 0)
 
     assert summary.as_json(found, [summary.Defect('A', '1', group, 'words')]) == {
-        'groups_at_risk': [], 'group_count': 0, 'hosts': 2, 'drives': 3, 'states': {**dict.fromkeys(none, 1), 'warning': 0},
+        'groups_at_risk': [], 'group_count': 0, 'hosts': 2, 'drives': 3,
+        'states': {**dict.fromkeys(none, 1), 'warning': 0},
         'models': [{'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, **none, 'critical': 1},
                    {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
                    {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1}],
