@@ -18,8 +18,10 @@ from test_hostile import NASTY, WRONG, assert_harmless, spoil
 from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, SmartError
-from smart_attributes.fleet import gathering, plugin_output, summary
+from smart_attributes.fleet import gathering, plugin_output, summary, triage_documents, untrusted
+from smart_attributes.fleet.plugin_output import Reader
 from smart_attributes.output.codes import BY_NAME
+from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import processes
 from smart_attributes.work import actions, dates
 
@@ -557,11 +559,68 @@ def test_readings_are_written_with_all_their_keys(empty_fleet):
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'used', 'value': None}]
 
 
-def test_a_document_of_fleet_is_not_read_as_that_of_one_host(tmp_path):
-    """The drives of three hosts would be those of one."""
+def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collected, monkeypatch):
+    """Each drive keeps its host, and each row about a check stays one."""
+    sites = tmp_path / 'sites'
+    sites.mkdir()
+    (collected / 'b.json').write_text(json.dumps(shorthand.document({
+        'state': 'CRITICAL', **FRESH, 'host': 'db9', 'drives': [], 'notes': ['ACME HD EXAMPLE9 is gone']})))
+    (sites / 'all.json').write_text(run('fleet', str(collected), '--json').text)
+    written(sites, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}, host='web5')
+    before, after = fleet(str(collected)), fleet(str(sites))
+
+    assert [each['host'] for each in after['drives']] == [*(each['host'] for each in before['drives']), 'web5']
+    for key in ('state', 'serial', 'action', 'order_by', 'to_do', 'is_check', 'code', 'past'):
+        assert [each.get(key) for each in after['drives'][:-1]] == [each.get(key) for each in before['drives']]
+    assert [[(one['metric'], one['value'], one['reason']) for one in each['readings']] for each in after['drives'][:-1]
+            ] == [[(one['metric'], one['value'], one['reason']) for one in each['readings']] for each in before['drives']]
+    assert after['fleet']['causes'] == before['fleet']['causes']
+    monkeypatch.setattr(triage_documents, 'LARGEST_DOCUMENT', 1000)    # also above the limit of one host
+    assert len(list(triage_documents.read(str(sites / 'all.json')))) == 4
+
+
+@pytest.mark.parametrize('spoil, said', [
+    (lambda text: text[:len(text) // 2], 'it is a damaged document of fleet; copy it again'),
+    (lambda text: text.replace('"name": ', '"name" ', 1), 'it is a damaged document of fleet; copy it again'),
+    (lambda text: json.dumps(json.loads(text), indent=4), 'a document of fleet that another program has rewritten')])
+def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
     (tmp_path / 'sites').mkdir()
     document = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'})
-    (tmp_path / 'sites/all.json').write_text(run('fleet', document, '--json').text)
+    (tmp_path / 'sites/all.json').write_text(spoil(run('fleet', document, '--json').text))
     done = run('fleet', str(tmp_path / 'sites'))
 
-    assert done.code == 3 and 'it is a document of fleet, which is about many hosts' in done.text
+    assert (done.code, said in done.text) == (3, True)
+
+
+def test_an_old_result_in_a_document_of_fleet_stays_old(tmp_path):
+    """Else a ledger would count the time since then."""
+    drive = {'host': 'db1', 'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}
+    for notes, read in (([], 5000), ([{'code': 'result-old', 'text': 'as of 2026-01-01'}], 0)):
+        path = tmp_path / 'all.json'
+        line = json.dumps({**drive, 'notes': notes})
+        path.write_text(f'{{"version": 2, "made": 5000, "drives": [\n{line}\n], "state": "OK"}}')
+        [document] = triage_documents.read(str(path))
+        [found] = triage_documents.drives(document, Reader({}, Packer()), Packer(), 6000)
+        assert (document.host, found.read) == ('db1', read)
+
+
+def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, monkeypatch):
+    """Wear and age are known all the same; a drive that alerts is read at once."""
+    reading = {'metric': 'endurance_used', 'value': 7, 'judged': True, 'state': 'OK', 'unit': '%', 'source': 'x'}
+    age = {**reading, 'metric': 'power_on_time', 'value': 3600, 'unit': 's'}
+    past = {'endurance_used': [[1, 2.5]]}
+    drives = [{'name': name, 'model': 'ACME', 'serial': name * 4, 'state': state, 'readings': [
+        {**reading, 'judged': False, 'value': 50}, {**reading, 'state': state}, age], 'past': past}
+        for name, state in (('ab', 'OK'), ('cd', 'WARNING'))]
+    path = tmp_path / 'db1.json'
+    path.write_text(json.dumps({'version': 2, 'state': 'WARNING', 'drives': drives}, indent=1))
+    [document] = triage_documents.read(str(path))
+    parsed: list[bytes] = []
+    monkeypatch.setattr(untrusted, 'parse', lambda text: parsed.append(text) or json.loads(text))
+    packer = Packer()
+    good, bad = triage_documents.drives(document, Reader({}, packer), packer, 0)
+
+    assert ([each.used for each in (good, bad)], [each.age for each in (good, bad)]) == ([7, 7], [3600, 3600])
+    assert len(parsed) == 1 and len(document.large) == 4
+    assert [good.more(), bad.more()] == [{'past': past}] * 2
+    assert [len(each.pairs()) for each in (good, bad)] == [6, 6]

@@ -138,7 +138,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     readings = Readings(fleet.packer)
     try:
         for place, drive in enumerate(drives):
-            facts = json.dumps({**KEYS, **drive.facts})
+            facts = json.dumps({**KEYS, **drive.facts, **drive.more()})
             sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
     except alarm.TimeIsOver as over:
         fleet.faults.append(Coded('time-over', f'{over}; only drives read before that are listed; increase -t'))

@@ -179,15 +179,14 @@ class Fleet:
         old: list[str] = []
         for path in _files(paths):
             try:
-                told = triage_documents.read(path)
+                found = triage_documents.read(path)
+                if found is None:
+                    others.append(path)
+                for told in found or ():
+                    yield from self._of_document(told, old)
+                    del told  # free it before the next one is read
             except (OSError, SmartError) as error:
                 self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
-                continue
-            if told is None:
-                others.append(path)
-            else:
-                yield from self._of_document(told, old)
-            told = None  # free it before the next one is read
         for told in self._of_reports(others, reports) if others else ():
             yield from self._of_document(told, old)
         if not (self.asked or others or self.faults):
@@ -212,8 +211,11 @@ class Fleet:
 
     def _drives_of(self, told: Document) -> list[FleetDrive]:
         old = next((note['text'] for note in told.as_of(self.now)), None)
-        self.summary.groups.add(replacement_order.of_document(told.content, told.host, old))
-        return self._named_apart(list(triage_documents.drives(told, self.reader, self.packer, self.now)), told.path)
+        drives = self._named_apart(list(triage_documents.drives(told, self.reader, self.packer, self.now)), told.path)
+        self.summary.groups.add(
+            (group for drive in drives for group in replacement_order.of_drive(drive.facts))
+            if 'is_fleet' in told.content else replacement_order.of_document(told.content, told.host, old))
+        return drives
 
     def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""

@@ -186,7 +186,7 @@ class Kept:
         if len(self._rows) == self._most and key > self._rows[-1].key:
             self.left_out += 1
             return
-        text = _text(self._packer.drive(facts, drive.pairs()))
+        text = _text(self._packer.drive({**facts, **drive.more()}, drive.pairs()))
         if len(text) > LARGEST_ROW:
             text = _text(self._packer.drive({**facts, **WITHOUT}, []))
         insort(self._rows, WorstDrive(key, facts['action'], facts.get('model') or '', text))
