@@ -572,8 +572,9 @@ def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collect
     assert [each['host'] for each in after['drives']] == [*(each['host'] for each in before['drives']), 'web5']
     for key in ('state', 'serial', 'action', 'order_by', 'to_do', 'is_check', 'code', 'past'):
         assert [each.get(key) for each in after['drives'][:-1]] == [each.get(key) for each in before['drives']]
-    assert [[(one['metric'], one['value'], one['reason']) for one in each['readings']] for each in after['drives'][:-1]
-            ] == [[(one['metric'], one['value'], one['reason']) for one in each['readings']] for each in before['drives']]
+    readings = [[[(one['metric'], one['value'], one['reason']) for one in each['readings']] for each in drives]
+                for drives in (after['drives'][:-1], before['drives'])]
+    assert readings[0] == readings[1]
     assert after['fleet']['causes'] == before['fleet']['causes']
     monkeypatch.setattr(triage_documents, 'LARGEST_DOCUMENT', 1000)    # also above the limit of one host
     assert len(list(triage_documents.read(str(sites / 'all.json')))) == 4

@@ -222,7 +222,7 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
     found = planned(ordered(400), drive(action=actions.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
                     ordered(900, 'b', 'C', 'sdb'), drive(action=actions.ORDER), ordered(900, 'c', '=A'))
 
-    assert summary.as_csv(summary.steps(found, [])).splitlines() == [
+    assert summary.as_csv(summary.Step._fields, summary.steps(found, [])).splitlines() == [
         COLUMNS, 'replace now,now,db1,sda,,ACME,,1,1,', 'order,now,,,,ACME,,1,1,', 'order,2027-Q3,,,,ACME,,1,1,',
         "order,2029-Q1,,,,C,,2,1,", "order,2029-Q1,,,,'=A,,1,1,", 'order,2029-Q1,,,,B,,1,1,',
         'order,no forecast,,,,ACME,,1,1,']
@@ -288,7 +288,7 @@ def test_a_plan_hides_serial_numbers():
     found = summary.Summary(NOW, hide_serial=True)
     found.add(drive('sda', 'CRITICAL', actions.REPLACE, serial='SERIAL1', why='SERIAL2 was here'))
 
-    assert 'SERIAL' not in summary.as_csv(summary.steps(found, []))
+    assert 'SERIAL' not in summary.as_csv(summary.Step._fields, summary.steps(found, []))
 
 
 @pytest.mark.parametrize('model, cell', [
@@ -479,7 +479,7 @@ def test_a_check_that_printed_nothing_says_so():
 
 
 def test_the_lines_of_the_plan_end_as_unix_has_them():
-    assert summary.as_csv([]) == f'{COLUMNS}\n'
+    assert summary.as_csv(summary.Step._fields, []) == f'{COLUMNS}\n'
 
 
 def test_a_fleet_is_counted_in_the_document():

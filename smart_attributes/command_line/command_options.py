@@ -114,6 +114,8 @@ class FleetOptions(NamedTuple):
     plan: str
     ledger: str
     ended: list[tuple[str, str]]        # serial number, and how the drive ended
+    merge: tuple[str, ...]              # other ledgers
+    export: str                         # CSV of the drives in the ledger
     drives: tuple[str, ...]             # names of the drives to list; empty: all
     limit: int                          # drives in the table; 0 for all
     as_json: bool

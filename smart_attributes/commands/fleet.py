@@ -18,7 +18,7 @@ from ..constants import DOCUMENTS, MOST_ROWS
 from ..errors import Coded, NotAReport, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
-from ..fleet.ledger_file import record
+from ..fleet.ledger_file import exported, record
 from ..fleet.plugin_output import FleetDrive
 from ..fleet.table import Kept
 from ..model import Device, Identity, State, Verdict
@@ -44,13 +44,19 @@ def run(options: Options, runner: Runner) -> int:
     """Show the drives of a fleet; return 0 if all sources and the ledger could be used and a drive was found, else 3.
     """
     own: FleetOptions = options.own
-    if own.ended and not own.ledger:
-        raise UsageError('--ended needs --ledger FILE, the ledger that has the drive')
-    if own.ended:
-        for line in record(own.ledger, own.ended, time.time()):
-            print(line)
-        if not (own.files or own.icinga):
-            return 0
+    for option, given in (('ended', own.ended), ('merge', own.merge), ('export', own.export)):
+        if given and not own.ledger:
+            raise UsageError(f'--{option} needs --ledger FILE, the ledger that has the drives')
+    for line in record(own.ledger, own.ended, own.merge, time.time()) if own.ended or own.merge else ():
+        print(line)
+    status = 0 if (own.ended or own.merge or own.export) and not (own.files or own.icinga) else _shown(options, runner)
+    if own.export:
+        person.write(exported(own.ledger, options.naming.hide_serial, time.time()), own.export)
+    return status
+
+
+def _shown(options: Options, runner: Runner) -> int:
+    own: FleetOptions = options.own
     fleet = fleet_of(options, time.time())
     drives = fleet.drives(_sources(fleet, options, runner), options.how_read.timeout)
     if own.drives:
@@ -60,7 +66,7 @@ def run(options: Options, runner: Runner) -> int:
         show(fleet, drives, own)
     finally:
         if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
-            person.write(summary.as_csv(fleet.steps()), own.plan)
+            person.write(summary.as_csv(summary.Step._fields, fleet.steps()), own.plan)
     return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from .. import files
 from ..alarm import TimeIsOver
@@ -24,6 +24,7 @@ from . import ledger
 from .comparison import Columns, Failure, Span, columns
 from .ledger import FAILED, WAIT, Cell, Rate, Record, Share, Sighting, band, ending, updated
 from .plugin_output import FleetDrive
+from .summary import as_csv
 
 APPLICATION = 0x534D4C47   # "SMLG", for file(1)
 VERSION = 3
@@ -197,6 +198,28 @@ class Ledger:
         with self._guarded():
             return dict(self._base.run(SQL['drives']))
 
+    def merge(self, path: str) -> int:
+        """Add the drives of another ledger; return their number.
+
+        A drive in both counts once. Its drive-time is that of the ledger with more of it, or of both if they do not
+        overlap, so merging again, or in the other direction, changes nothing.
+        """
+        with self._guarded():
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))     # a missing file must not be created
+        Ledger(path, self.now).close()
+        with self._guarded():
+            self._base.run('ATTACH ? AS other', os.path.abspath(path))
+            self._base.transaction(lambda: self._run(*SQL['merge']))
+            count: int = self._base.value('SELECT count(*) FROM pair')
+            self._run('DROP TABLE pair', 'DROP TABLE place', 'DETACH other')
+            return count
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield the drives as rows of the columns SQL['exported']; '' is unknown, or does not apply."""
+        with self._guarded():
+            for *row, state, ended in self._base.run(SQL['export']):
+                yield (*('' if cell is None else str(cell) for cell in row), State(state).name, ended)
+
     def close(self) -> None:
         """Close the file."""
         self._base.close()
@@ -295,13 +318,20 @@ class Bookkeeper:
             self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in it'))
 
 
-def record(path: str, ended: list[tuple[str, str]], now: float) -> list[str]:
-    """Record how drives ended; return a line for each. ended: serial number and one of ledger.ENDINGS.
+def record(path: str, ended: Sequence[tuple[str, str]], others: Sequence[str], now: float) -> Iterator[str]:
+    """Merge other ledgers, and record how drives ended; yield a line for each. Raises LedgerUnusable.
 
-    Raises LedgerUnusable.
+    ended: serial number and one of ledger.ENDINGS. others: their paths.
     """
-    book = Ledger(path, now)
-    try:
-        return [f'recorded: {book.end(serial, how)} {serial} {how}' for serial, how in ended]
-    finally:
-        book.close()
+    with closing(Ledger(path, now)) as book:
+        for other in others:
+            yield f'merged: {plural(book.merge(other), "drive")} of {visible(other)}'
+        for serial, how in ended:
+            yield f'recorded: {book.end(serial, how)} {serial} {how}'
+
+
+def exported(path: str, hide_serial: bool, now: float) -> str:
+    """Return the drives of a ledger as CSV. Raises LedgerUnusable."""
+    with closing(Ledger(path, now)) as book:
+        return as_csv(SQL['exported'], ((model, '' if hide_serial else serial, *rest)
+                                        for model, serial, *rest in book.rows()))

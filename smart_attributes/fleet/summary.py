@@ -261,13 +261,12 @@ def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
     return found
 
 
-def as_csv(plan: Iterable[Step]) -> str:
-    """Return the plan as CSV; text from other machines is always text in a spreadsheet, never a formula."""
+def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV; text from other machines is always text in a spreadsheet, never a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator='\n')
-    writer.writerow(Step._fields)
-    for step in plan:
-        writer.writerow([_as_text(cell) if isinstance(cell, str) else cell or '' for cell in step])
+    writer.writerow(columns)
+    writer.writerows([_as_text(cell) if isinstance(cell, str) else cell or '' for cell in row] for row in rows)
     return text.getvalue()
 
 
