@@ -66,6 +66,7 @@ class FleetDrive(NamedTuple):
     serials: tuple[str, ...] = ()  # of other drives that its messages mention
     read: float = 0              # when its host read it, in seconds since 1970
     age: float | None = None  # power-on time in seconds; read from perfdata only if a ledger needs it
+    more: Callable[[], Json] = dict  # further facts, created only when shown
 
     @property
     def rank(self) -> Rank:

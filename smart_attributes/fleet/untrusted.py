@@ -39,13 +39,16 @@ def parse(text: bytes | bytearray) -> Any:
     if cost(text) > LARGEST_PARSED:
         raise JsonTooLarge
     try:
-        return json.loads(text, parse_int=_number)
+        return _DECODER.decode(text.decode(json.detect_encoding(text), 'surrogatepass'))
     except RecursionError:
         raise ValueError('it is nested too deeply') from None
 
 
 def _number(digits: str) -> int | float:
     return int(digits) if len(digits) <= LONGEST_FOREIGN_NUMBER else float(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_number)   # json.loads would make one for each text
 
 
 def state_of(given: Any) -> State:
@@ -55,7 +58,10 @@ def state_of(given: Any) -> State:
 
 def text_of(given: Any) -> str | None:
     """Return a text that is safe to display; None if it is not one."""
-    return visible(given[:LONGEST_TEXT]) if isinstance(given, str) else None
+    if not isinstance(given, str):
+        return None
+    is_plain = given.isascii() and given.isprintable() and len(given) <= LONGEST_TEXT
+    return given if is_plain else visible(given[:LONGEST_TEXT])
 
 
 def texts_of(given: Any) -> list[str]:
