@@ -38,7 +38,6 @@ NEW = '"$NEW"'                              # the variable that an admin sets to
 
 class PlanStep(NamedTuple):
     """One step: what must be true, what to type, how long to wait, and how to see that it worked."""
-
     code: str
     what: str
     need: str = ''              # what must be true before, in words
@@ -50,7 +49,6 @@ class PlanStep(NamedTuple):
 
 class Task(NamedTuple):
     """The steps for one drive or one group. A later task is valid only if `triage --plan` still prints it."""
-
     code: str               # of the reason: a key of PARTS
     title: str
     drive: str              # its name in all outputs; '' for a group
@@ -60,7 +58,6 @@ class Task(NamedTuple):
 
 class _Place(NamedTuple):
     """A member of a group that is replaced, and what replaces it."""
-
     group: Group
     member: Member
     kernel: str                      # name of its device in /sys: "sda1"
@@ -71,7 +68,6 @@ class _Place(NamedTuple):
 
 class _About(NamedTuple):
     """The subject of a task."""
-
     drive: Drive | None
     group: Group | None
     places: Sequence[_Place]
