@@ -25,7 +25,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test test-bare check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test test-bare check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -211,13 +211,14 @@ wheel: $(BUILD)/.ready  ## build dist/*.whl and the source archive
 zipapp: wheel    ## build dist/check_smart_attributes.pyz, one file with all libraries
 	sh tools/zipapp $(BUILD)/bin/python "$(DIST)"
 
-release:         ## build all files of a release in dist/, from its tag, with SHA256SUMS
+release:         ## build all files of a release in dist/, from its tag, with SBOMs and checksums; KEY=FILE (an SSH key) signs them
 	@sh tools/releasable
-	rm -rf dist
-	$(MAKE) --no-print-directory zipapp deb rpm
-	cd dist && sha256sum -- * >SHA256SUMS && cat SHA256SUMS
+	$(MAKE) --no-print-directory packages KEY="$(KEY)"
 
-reproducible: zipapp deb rpm  ## check that a second build of the last commit gives the same files, byte for byte
+packages: $(BUILD)/.ready  ## build the same files from any commit, as a snapshot
+	sh tools/release $(BUILD)/bin/python "$(KEY)"
+
+reproducible: $(BUILD)/.ready  ## check that a second build of the last commit gives the same files, byte for byte
 	sh tools/install faketime
 	sh tools/reproducible $(BUILD)/bin/python
 
