@@ -19,6 +19,8 @@ ZABBIX := zabbix-server-mysql zabbix-frontend-php zabbix-agent php-cli php-cgi p
 	python3-jsonschema python3-rich
 # Packages for single tests: the real sudo, access control lists, man pages, another user, a memory checker, a browser.
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
+# The version of a snapshot has a time and a commit, which makes the name of its .buildinfo long.
+LINTIAN := --suppress-tags package-has-long-file-name
 # Number of tests that run at a time: one more than there are cores, because many of them wait.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 # "make test" leaves the long tests to CI; "make test MARKS=" runs them too.
@@ -35,9 +37,12 @@ run: venv        ## show the drives of this machine, or sample drives, as a tabl
 
 test: check test-debian12  ## check style and types, and run all tests but the long ones (make test MARKS= runs these, too)
 
-check: $(VENV)/.tools
+.PHONY: lint lint-packages
+lint: $(VENV)/.tools  ## check style and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check: lint
 	@sh tools/compiler
 	@sh tools/install nvme-cli || echo "nvme-cli cannot be installed: the test that compares with it will be skipped" >&2
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKS)" $(PYTEST)
@@ -217,6 +222,11 @@ release:         ## build all files of a release in dist/, from its tag, with SB
 
 packages: $(BUILD)/.ready  ## build the same files from any commit, as a snapshot
 	sh tools/release $(BUILD)/bin/python "$(KEY)"
+
+lint-packages:   ## let lintian and rpmlint look at the packages that were built
+	sh tools/install lintian rpmlint
+	lintian --allow-root --fail-on error,warning $(LINTIAN) build/deb/*.changes
+	rpmlint --config rpm/rpmlint.toml dist/*.rpm
 
 reproducible: $(BUILD)/.ready  ## check that a second build of the last commit gives the same files, byte for byte
 	sh tools/install faketime
