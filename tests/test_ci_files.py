@@ -1,4 +1,4 @@
-"""Files for sites that host the project: what they run and ask for is what README, the Makefile and the program have."""
+"""Files for sites that host the project: they run and ask for what README, the Makefile and the program have."""
 from __future__ import annotations
 
 import re
@@ -80,12 +80,13 @@ def test_gitlab_asks_the_same_questions(path):
 
 
 def test_the_report_that_an_issue_asks_for_has_no_serial_number(tmp_path):
-    """The command as it is printed there, with a recorded report in the place of smartctl; explain and draft read it."""
-    command = re.search(r"smartctl --json -x /dev/sda \| (sed .*?) > report.json", ISSUES[0].read_text())[1]
+    """The command as it is printed there, with a recorded report in the place of smartctl."""
+    command = re.search('smartctl --json -x /dev/sda [|] (sed .*?) > report.json', ISSUES[0].read_text())[1]
     report = (ROOT / 'tests/reports/no-name-ssd.json').read_text()
     number = re.search('"serial_number": *"(.*?)"', report)[1]
     changed = report.replace(number, 'SECRET17')
-    done = subprocess.run(['sh', '-c', command.replace('\\"', '"')], input=changed, check=True, capture_output=True, text=True)
+    done = subprocess.run(['sh', '-c', command.replace('\\"', '"')], input=changed, check=True, text=True,
+                          capture_output=True)
     path = Path(tmp_path, 'report.json')
     path.write_text(done.stdout)
 
@@ -98,4 +99,5 @@ def test_the_document_for_reporters_states_times():
     """A reporter knows when to ask again."""
     text = (ROOT / 'SECURITY.md').read_text()
 
-    assert re.findall(r'^\| (\d+ (?:working )?days)', text, re.MULTILINE) == ['3 working days', '10 working days', '30 days', '90 days']
+    assert re.findall(r'^\| (\d+ (?:working )?days)', text, re.MULTILINE) == [
+        '3 working days', '10 working days', '30 days', '90 days']

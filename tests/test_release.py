@@ -166,7 +166,8 @@ def files(tmp_path) -> Path:
     sums = subprocess.run(['sha256sum', '--', *KINDS], cwd=folder, check=True, capture_output=True).stdout
     (folder / 'SHA256SUMS').write_bytes(sums)
     for name in ('key', 'other'):
-        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', str(tmp_path / name)], check=True)
+        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', str(tmp_path / name)],
+                       check=True)
         (tmp_path / f'{name}.signers').write_text(f'release {(tmp_path / f"{name}.pub").read_text()}')
     signed(folder)
     return folder
@@ -253,7 +254,7 @@ def test_a_program_with_another_library_than_the_pinned_ones_gets_no_bill(releas
     with zipfile.ZipFile(changed, 'a') as archive:
         archive.writestr('planted-1.0.dist-info/METADATA', 'Name: planted\nVersion: 1.0\n')
 
-    with pytest.raises(SystemExit, match="differ from the pinned requirements: .*'planted', '1.0'"):
+    with pytest.raises(SystemExit, match=r"differ from the pinned requirements: .*'planted', '1.0'"):
         sbom.bill(changed, VERSION, 0, {})
 
 

@@ -3,8 +3,8 @@
 
 Usage: tools/sbom.py FOLDER SECONDS        (the time of the commit, since 1970)
 
-The libraries are those of the pinned requirements. What a file really contains is compared with them, and a difference is an error.
-The same files give the same bytes.
+The libraries are those of the pinned requirements. What a file really contains is compared with them, and a difference
+is an error. The same files give the same bytes.
 """
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Pin(NamedTuple):
 
     @property
     def purl(self) -> str:
+        """The name of the library in all ecosystems. Source: the specification of package URLs."""
         return f'pkg:pypi/{self.name}@{self.version}'
 
 
@@ -67,11 +68,12 @@ def compared(path: Path, names: list[str], wanted: list[Pin]) -> None:
 
 
 def printed(*command: str) -> str:
+    """Return the output of a command that must succeed."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def metadata(program: Path) -> dict[str, Message]:
-    """Return the metadata of each library in the single-file program."""
+    """Return the metadata of each library in a single-file program or a wheel."""
     with zipfile.ZipFile(program) as archive:
         texts = [archive.read(name).decode() for name in archive.namelist() if name.endswith('.dist-info/METADATA')]
     return {normal(message['Name']): message for message in map(message_from_string, texts)}
@@ -82,13 +84,15 @@ def license_name(message: Message | None) -> str:
     if message is None:
         return ''
     stated = message.get('License-Expression') or message.get('License') or ''
-    classified = [line.rpartition(' :: ')[2] for line in message.get_all('Classifier', []) if line.startswith('License ::')]
+    classified = [line.rpartition(' :: ')[2] for line in message.get_all('Classifier', [])
+                  if line.startswith('License ::')]
     return stated if stated and '\n' not in stated else ', '.join(classified)
 
 
 def component(pin: Pin, scope: str, license_: str) -> dict[str, Any]:
     """Return the entry of a library. scope: required if the file contains it, excluded if only the build uses it."""
-    entry: dict[str, Any] = {'type': 'library', 'bom-ref': pin.purl, 'name': pin.name, 'version': pin.version, 'scope': scope}
+    entry: dict[str, Any] = {'type': 'library', 'bom-ref': pin.purl, 'name': pin.name, 'version': pin.version,
+                             'scope': scope}
     if license_:
         entry['licenses'] = [{'license': {'name': license_}}]
     return {**entry, 'purl': pin.purl, 'properties': [{'name': 'pinned:sha256', 'value': each} for each in pin.hashes]}
@@ -101,15 +105,13 @@ def requirements(path: Path) -> list[str]:
     if path.suffix == '.rpm':
         return sorted(set(printed('rpm', '-qp', '--requires', str(path)).splitlines()))
     if path.suffix == '.whl':
-        with zipfile.ZipFile(path) as archive:
-            text = next(archive.read(name).decode() for name in archive.namelist() if name.endswith('.dist-info/METADATA'))
-    elif path.suffix == '.gz':
+        return metadata(path)['check-smart-attributes'].get_all('Requires-Dist', [])
+    if path.suffix == '.gz':
         with tarfile.open(path) as source:
-            member = source.extractfile(next(name for name in source.getnames() if name.count('/') == 1 and name.endswith('/PKG-INFO')))
+            member = source.extractfile(f'{path.name[:-len(".tar.gz")]}/PKG-INFO')
             text = member.read().decode() if member else ''
-    else:
-        return ['Python >=3.9']
-    return message_from_string(text).get_all('Requires-Dist', [])
+        return message_from_string(text).get_all('Requires-Dist', [])
+    return ['Python >=3.9']
 
 
 def libraries(path: Path) -> list[Pin]:
@@ -117,7 +119,8 @@ def libraries(path: Path) -> list[Pin]:
     if path.suffix == '.pyz':
         wanted, names = pins('requirements/zipapp.txt'), zipfile.ZipFile(path).namelist()
     elif path.suffix == '.rpm':
-        wanted, names = pins('requirements/zipapp.txt'), [f'{line}/' for line in printed('rpm', '-qlp', str(path)).splitlines()]
+        wanted = pins('requirements/zipapp.txt')
+        names = [f'{line}/' for line in printed('rpm', '-qlp', str(path)).splitlines()]
     elif path.suffix == '.deb':
         if '/pySMART/' not in printed('dpkg-deb', '--contents', str(path)):
             sys.exit(f'sbom: {path.name} does not contain pySMART')
@@ -139,8 +142,8 @@ def bill(path: Path, version: str, seconds: int, stated: dict[str, Message]) -> 
                'hashes': [{'alg': 'SHA-256', 'content': digest}], 'licenses': [{'expression': LICENSE}],
                'properties': [{'name': 'file', 'value': path.name},
                               *({'name': 'requires', 'value': each} for each in requirements(path))]}
-    return {'bomFormat': 'CycloneDX', 'specVersion': '1.5', 'serialNumber': f'urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, digest)}',
-            'version': 1,
+    return {'bomFormat': 'CycloneDX', 'specVersion': '1.5', 'version': 1,
+            'serialNumber': f'urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, digest)}',
             'metadata': {'timestamp': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(seconds)), 'component': subject},
             'components': entries,
             'dependencies': [{'ref': path.name, 'dependsOn': [pin.purl for pin in inside]}]}
