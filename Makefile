@@ -167,6 +167,12 @@ test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the pack
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py tests/test_install_chroot.py
 
+.PHONY: test-ansible
+test-ansible: $(VENV)/.tools packages  ## run the Ansible role of contrib/ansible on fresh Debian 12 and 13
+	sh tools/install debootstrap openssh-client
+	[ -x .venv-ansible/bin/ansible-playbook ] || { $(PYTHON) -m venv .venv-ansible && .venv-ansible/bin/pip install --quiet 'ansible>=11'; }
+	$(AS_ROOT) env TEST_ANSIBLE=1 $(BIN)/python -m pytest tests/test_ansible.py
+
 rpm: wheel       ## build dist/*.rpm for RHEL and SUSE, with all libraries inside
 	sh tools/rpm $(BUILD)/bin/python "$(DIST)"
 
