@@ -60,12 +60,14 @@ def host(managed, tmp_path) -> Iterator[Chroot]:
 
 
 def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
-    """Run the playbook; return how many tasks changed something, how many failed, and the output."""
+    """Run the playbook with these variables; return how many tasks changed something, how many failed, and all text."""
     words = {'ansible_connection': 'community.general.chroot', 'ansible_python_interpreter': '/usr/bin/python3',
-             'ansible_host': str(host.root), **variables}
+             'ansible_host': str(host.root),
+             **{f'check_smart_attributes_{name}': value for name, value in variables.items()}}
+    playbook = [str(ANSIBLE / 'ansible-playbook'), '-i', 'managed,', '-e', json.dumps(words), 'playbook.yml']
     mounted = 'mount -t proc proc "$0/proc" && exec "$@"'
     done = subprocess.run(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounted, str(host.root),
-                           str(ANSIBLE / 'ansible-playbook'), '-i', 'managed,', '-e', json.dumps(words), 'playbook.yml'],
+                           *playbook],
                           cwd=ROLE, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900,
                           env={**os.environ, 'ANSIBLE_NOCOWS': '1', 'ANSIBLE_HOST_KEY_CHECKING': '0',
                                'ANSIBLE_FORCE_COLOR': '0', 'LC_ALL': 'C.UTF-8',
@@ -79,11 +81,11 @@ def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
 def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
     """The limit of the site applies, and doctor finds nothing to do; without the limit, the drive warns."""
     file = str(newest(pattern, ROOT / 'dist'))
-    first = play(host, smart_file=file, smart_limits=LIMITS)
+    first = play(host, file=file, limits=LIMITS)
     plugin = PLUGIN if host.has(PLUGIN) else PLUGIN.replace('/usr/', '/usr/local/')
     limited = host.runs(plugin, user='nagios')
-    second = play(host, smart_file=file, smart_limits=LIMITS)
-    third = play(host, smart_file=file, smart_limits={})
+    second = play(host, file=file, limits=LIMITS)
+    third = play(host, file=file, limits={})
 
     assert first[0] >= 3 and first[1] == 0, first[2]
     assert second[:2] == (0, 0), second[2]
@@ -95,7 +97,7 @@ def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
 def test_what_doctor_finds_fails_the_play(host):
     """With its output, which has the command that repairs it."""
     host.writes('/etc/sudoers.d/zz', 'nagios ALL=(ALL) !/usr/sbin/smartctl\n')
-    _, failed, printed = play(host, smart_file=str(newest('*.deb', ROOT / 'dist')), smart_limits=LIMITS)
+    _, failed, printed = play(host, file=str(newest('*.deb', ROOT / 'dist')), limits=LIMITS)
 
     assert failed == 1
     assert '/etc/sudoers.d/zz' in printed
@@ -115,9 +117,9 @@ def test_files_that_were_changed_never_reach_a_host(host, tmp_path):
     package = newest('*.deb', folder)
     with package.open('ab') as file:
         file.write(b' ')
-    changed = play(host, smart_file=str(package), smart_signers=str(signers), smart_limits=LIMITS)
+    changed = play(host, file=str(package), signers=str(signers), limits=LIMITS)
     shutil.copy(newest('*.deb', ROOT / 'dist'), package)
-    right = play(host, smart_file=str(package), smart_signers=str(signers), smart_limits=LIMITS)
+    right = play(host, file=str(package), signers=str(signers), limits=LIMITS)
 
     assert changed[:2] == (0, 1) and 'do not install the files that FAILED' in changed[2]
     assert right[1] == 0, right[2]
