@@ -217,6 +217,10 @@ def test_checksums_that_fit_changed_files_are_refused(files):
     assert verified(files) == refused
     signed(files, 'other')
     assert verified(files) == refused
+    signed(files)
+    lines = (files / 'SHA256SUMS.sig').read_text().splitlines()
+    (files / 'SHA256SUMS.sig').write_text('\n'.join([*lines[:-3], lines[-3][::-1], *lines[-2:]]))
+    assert verified(files) == refused
     (files / 'SHA256SUMS.sig').unlink()
     assert verified(files) == refused
 
