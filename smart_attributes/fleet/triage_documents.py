@@ -188,33 +188,39 @@ def _row(given: Json, reader: Reader, origin: Origin) -> FleetDrive:
 
 
 def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin, large: Sequence[bytes]) -> FleetDrive:
-    state, action = state_of(given.get('state')), text_of(given.get('action')) or ''
-    notes, seen = dicts_of(given.get('notes')), given.get('last_seen')
+    state = state_of(given.get('state'))
+    facts = _facts(given, state, origin)
+    listed, past = (large[part] if type(part) is int and 0 <= part < len(large) else part
+                    for part in (given.get('readings'), given.get('past')))
+    unread_part = listed if isinstance(listed, bytes) and state is State.OK else b''
+    some = [] if unread_part else _readings(listed)
+    found = sorted(_OF_AN_OK_DRIVE.findall(unread_part))
+    known = {metric.decode(): float(value) for metric, value in found} or dict(sorted(   # the largest value of a metric
+        (each['metric'], each['value']) for each in some if each['judged'] and is_number(each['value'])))
+    weights = tuple(_weight(each, reader) for each in some if each['state'] != State.OK.name)
+    is_old = not origin.notes and any(each['code'] == 'result-old' for each in facts['notes'])
+    return FleetDrive(facts, lambda: packer.readings(_readings(listed)), known.get(ENDURANCE, 0), weights,
+                      _serials([*dicts_of(given.get('notes')), *dicts_of([given.get('last_seen')])]),
+                      0 if is_old else origin.now - origin.elapsed, known.get(AGE), partial(_past, past))
+
+
+def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:
+    action = text_of(given.get('action')) or ''
     facts: dict[str, Any] = {
         'host': origin.host, **{key: text_of(given.get(key)) for key in TEXTS},
-        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement_and_risk(given),
-        'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
-        'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
+        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement(given.get('replacement')),
+        **_risk(given.get('risk')), 'notes': [*origin.notes, *map(_note, dicts_of(given.get('notes')))], 'code': None,
+        'state': state.name, 'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
         'action': action if action in actions.CODES else of_unknown(state)}
     facts['name'] = facts['name'] or facts['device'] or '-'
     facts['forecasts'] = {text_of(metric) or '': each
                           for metric, each in _items(given.get('forecasts'), origin.elapsed)}
-    by = text_of(given.get('order_by')) or ''
+    by, code = (text_of(given.get(key)) or '' for key in ('order_by', 'code'))
     facts['order_by'] = by if _is_day(by) else None
     facts['to_do'] = text_of(given.get('to_do')) or actions.action(facts['action']).words
-    code = text_of(given.get('code')) or ''
     if facts['action'] in (actions.READ, actions.SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
         facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
-    listed, past = (large[part] if type(part) is int and 0 <= part < len(large) else part
-                    for part in (given.get('readings'), given.get('past')))
-    some = [] if isinstance(listed, bytes) and state is State.OK else _readings(listed)
-    known = _numbers(some) if some or not isinstance(listed, bytes) else {
-        metric.decode(): float(value) for metric, value in sorted(_OF_AN_OK_DRIVE.findall(listed))}
-    weights = tuple(_weight(each, reader) for each in some if each['state'] != State.OK.name)
-    is_old = any(each['code'] == 'result-old' for each in facts['notes'])
-    return FleetDrive(facts, lambda: packer.readings(_readings(listed)), known.get(ENDURANCE, 0), weights,
-                      _serials([*notes, *dicts_of([seen])]), 0 if is_old and not origin.notes else
-                      origin.now - origin.elapsed, known.get(AGE), partial(_past, past))
+    return facts
 
 
 def _parsed(given: Any) -> Any:
@@ -223,12 +229,6 @@ def _parsed(given: Any) -> Any:
         return untrusted.parse(given) if isinstance(given, bytes) else given
     except (ValueError, untrusted.JsonTooLarge):
         return None
-
-
-def _numbers(readings: Sequence[Json]) -> dict[str, float]:
-    """Return the largest value of each judged metric."""
-    return dict(sorted((each['metric'], each['value']) for each in readings
-                       if each['judged'] and is_number(each['value'])))
 
 
 def _readings(listed: Any) -> list[dict[str, Any]]:
@@ -245,10 +245,6 @@ def _dependence(given: Json) -> Json:
             **({'tolerates': whole_of(given['tolerates'])} if 'tolerates' in given else {}),
             **({'used_as': texts_of(given['used_as'])} if 'used_as' in given else {}),
             'text': text_of(given.get('text')) or ''}
-
-
-def _replacement_and_risk(given: Json) -> Json:
-    return {**_replacement(given.get('replacement')), **_risk(given.get('risk'))}
 
 
 def _replacement(given: Any) -> Json:
