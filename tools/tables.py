@@ -20,6 +20,9 @@ from smart_attributes.reading import device_types, smartctl_calls
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
+CONCERNS = {'health': 'the drive reports that it fails', 'data': 'data was lost',
+            'protection': 'the drive is read-only or lost its power-loss protection',
+            'errors': 'those that increase come first', 'wear': 'the drive is worn'}
 
 
 def data(name: str) -> dict[str, Any]:
@@ -31,10 +34,17 @@ def data(name: str) -> dict[str, Any]:
 def metric_names() -> list[str]:
     """One row a metric."""
     limits = data('thresholds/default.json')['metrics']
-    return [f'| `{name}` | {metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | '
-            f'{"yes" if limits.get(name, {}).get("graph") else ""} | {metric.get("concern", "")} | {metric["meaning"]} '
-            f'|'
+    return [f'| `{name}`{", graphed" if limits.get(name, {}).get("graph") else ""} | '
+            f'{metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | {metric["meaning"]} |'
             for name, metric in sorted(data('attributes.json')['metrics'].items())]
+
+
+def concerns() -> list[str]:
+    """One row a concern, with its metrics."""
+    known = sorted(data('attributes.json')['metrics'].items())
+    return [f'| {number}. {concern}: {words} | ' + ', '.join(
+        f'`{name}`' for name, metric in known if metric.get('concern') == concern) + ' |'
+        for number, (concern, words) in enumerate(CONCERNS.items(), 1)]
 
 
 def metrics() -> list[str]:
@@ -106,8 +116,11 @@ def spellings(form: str) -> list[str]:
 
 
 def refused() -> list[str]:
-    """One row a type that smartctl knows and a check must not use."""
-    return ['| type | why |', '|---|---|'] + [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
+    """One row a reason, with the types that smartctl knows and a check must not use."""
+    reasons = dict.fromkeys(device_types.REFUSED.values())
+    return ['| types | reason |', '|---|---|'] + [
+        f'| {", ".join(f"`{name}`" for name, why in device_types.REFUSED.items() if why == reason)} | {reason} |'
+        for reason in reasons]
 
 
 def known_metrics() -> list[str]:
@@ -126,7 +139,7 @@ def said_metric(metric: dict[str, Any]) -> str:
 SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
-    'doc/reference/metrics.md': {'metrics': metric_names},
+    'doc/reference/metrics.md': {'metrics': metric_names, 'concerns': concerns},
     'doc/reference/limits.md': {'limits': limits},
     'doc/contributing/architecture.md': {'drawing': architecture.drawing},
     'doc/how-to/raid.md': {'controllers': controllers, 'refused': refused},
