@@ -72,9 +72,9 @@ def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) ->
 
 
 def grown(rules: Any) -> str:
-    """Return limits of growth as a person reads them: "warning above 0 in 24 h, alerts for 7 d"."""
+    """Return limits of growth as a person reads them: "above 0 in 24 h: WARNING for 7 d"."""
     several = [rules] if isinstance(rules, dict) else rules or ()
-    return '; '.join(f'{name} above {rule[name]} in {spaced(rule["within"])}, alerts for {spaced(rule["for"])}'
+    return '; '.join(f'above {rule[name]} in {spaced(rule["within"])}: {name.upper()} for {spaced(rule["for"])}'
                      for rule in several for name in ('warning', 'critical') if rule.get(name) is not None)
 
 
@@ -84,7 +84,7 @@ def said(limit: dict[str, Any], field: str) -> str:
     if isinstance(value, dict):
         sign = f' + {value["plus"]}' if value.get('plus') else f' - {value["minus"]}' if value.get('minus') else ''
         floor = f', at least {value["at_least"]}' if 'at_least' in value else ''
-        return f'the drive\'s `{value["drive"]}`{sign}{floor}; else {value["else"]}'
+        return f'`{value["drive"]}`{sign}{floor}, else {value["else"]}'
     return 'never' if value is None and field in limit else value or ''
 
 
