@@ -24,7 +24,6 @@ Without = tuple[str, ...]  # models, or versions, that were left out of a compar
 
 class Span(NamedTuple):
     """Drives of one model and firmware that were at risk in one age band on the same days since 1970."""
-
     model: str
     firmware: str
     band: int
@@ -35,7 +34,6 @@ class Span(NamedTuple):
 
 class Failure(NamedTuple):
     """A failure of a drive. Those on one host on one day have one cause, and count as one together."""
-
     model: str
     firmware: str
     band: int
@@ -45,7 +43,6 @@ class Failure(NamedTuple):
 
 class Column(NamedTuple):
     """A model or a firmware in each stratum, a day and an age band with failures, in the order of time."""
-
     at_risk: Sequence[int]         # drives
     failed: Mapping[int, float]    # by stratum
 
@@ -55,7 +52,6 @@ Columns = Mapping[tuple[str, str], Column]
 
 class Worse(NamedTuple):
     """A model that fails more often than the others, or that has a firmware which does."""
-
     without: Without | None = None     # None: not the model
     firmware: Sequence[tuple[str, Without]] = ()
 

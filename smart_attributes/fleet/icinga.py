@@ -46,7 +46,6 @@ NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https
 
 class Access(NamedTuple):
     """The address and credentials for the API."""
-
     url: str                     # https://icinga.example.org:5665
     user: str = ''
     password_file: str = ''

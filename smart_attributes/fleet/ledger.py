@@ -34,7 +34,6 @@ STEPS = 60             # of a bisection, for more digits than a float has
 
 class Sighting(NamedTuple):
     """A drive in one run. Names are numbers of the ledger's table of names."""
-
     firmware: int
     host: int
     state: int             # as in model.State
@@ -45,7 +44,6 @@ class Sighting(NamedTuple):
 
 class Record(NamedTuple):
     """The record of a drive. Times are in seconds since 1970, by the clock of this machine."""
-
     firmware: int
     host: int
     former: int            # the host before that; 0: none
@@ -61,7 +59,6 @@ class Record(NamedTuple):
 
 class Share(NamedTuple):
     """Drive-time in seconds that a drive spent with one firmware, at one age and in one state."""
-
     firmware: int
     band: int
     state: int
@@ -71,7 +68,6 @@ class Share(NamedTuple):
 
 class Cell(NamedTuple):
     """Drives of one model, firmware and age band."""
-
     model: str
     firmware: str
     band: int          # a place in NAMES
@@ -151,7 +147,6 @@ def ending(record: Record, whole: int | None) -> str | None:
 
 class Rate(NamedTuple):
     """The failure rate of a model, and whether it fails more often than others."""
-
     model: str
     drives: int
     years: float       # drive-years

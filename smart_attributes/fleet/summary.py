@@ -53,7 +53,6 @@ class Group:
 
 class Twin(NamedTuple):
     """A drive that several hosts, or several services of one host, have reported."""
-
     model: str
     serial: str
     hosts: tuple[str, str]
@@ -158,7 +157,6 @@ def quarter(by: str) -> str:
 
 class Defect(NamedTuple):
     """A known firmware defect and the affected drives."""
-
     model: str
     firmware: str
     group: Group
@@ -221,7 +219,6 @@ def _counts(states: Counter[str]) -> Mapping[str, int]:
 
 class Step(NamedTuple):
     """A row of the plan; '' is unknown, or does not apply."""
-
     action: str
     by: str            # "now", "2027-Q1", "no forecast"
     host: str

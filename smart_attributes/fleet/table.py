@@ -156,7 +156,6 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool
 
 class WorstDrive(NamedTuple):
     """A drive as it is stored, and its sort key."""
-
     key: Rank
     action: str
     model: str         # '' if no drive answered
@@ -165,7 +164,6 @@ class WorstDrive(NamedTuple):
 
 class Card(NamedTuple):
     """A drive that represents all drives of its model with the same action."""
-
     place: int         # position among all kept drives
     drive: Json
     drives: int        # number of drives that it represents, including itself

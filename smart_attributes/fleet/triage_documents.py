@@ -53,7 +53,6 @@ _is_day = lru_cache(maxsize=1024)(is_day)
 
 class Document(NamedTuple):
     """A file of `triage --json`."""
-
     host: str
     content: Json
     made: float            # seconds since 1970
