@@ -251,6 +251,9 @@ class _Maker:
         for name in dict.fromkeys(name for name, _ in found):
             yield from self._halves(self._stack.groups[name], about)
         for name, doubt in found:
+            if self._stack.groups[name].kind == 'btrfs' and any(self._stack.is_on(member, self._around.dead - disks)
+                                                                for member in self._stack.groups[name].members):
+                continue   # a scrub fails while a dead disk is a member, and that one has a task of its own
             yield from self._operation('remedy', self._stack.groups[name], None, about._replace(
                 words={**about.words, **doubt.fields}))
 
@@ -301,7 +304,7 @@ class _Maker:
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
-            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group),
+            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group), 'dead': about.is_dead,
                      'held': not (place and place.member.state == 'missing')}   # md has it as a member
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)
