@@ -329,7 +329,7 @@ def test_a_usage_error_is_one_sentence(arguments, word):
     done = run('fleet', *arguments)
 
     assert done.code == 3
-    assert done.text.startswith('SMART UNKNOWN - ') and word in done.text
+    assert done.text.startswith('error: ') and word in done.text
 
 
 def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
@@ -376,7 +376,7 @@ def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(tmp_pat
     assert len(found['drives']) > 400
     assert {each['state'] for each in found['drives']} <= {'OK', 'WARNING', 'CRITICAL', 'UNKNOWN'}
     for arguments in ([], ['--html', str(tmp_path / 'page.html')]):
-        assert 'SMART UNKNOWN' not in run('fleet', str(tmp_path), *arguments).text
+        assert 'error: ' not in run('fleet', str(tmp_path), *arguments).text
 
 
 @pytest.mark.parametrize('wrong', [each for each in WRONG if not isinstance(each, float)], ids=repr)

@@ -316,11 +316,11 @@ def complaint_of(answer: Answer) -> str:
     text = answer.stdout.decode('utf-8', 'replace').strip()
     if text.startswith('{'):
         try:
-            text = f'SMART UNKNOWN - {json.loads(text)["error"]}'
+            text = f'error: {json.loads(text)["error"]}'
         except (ValueError, KeyError, TypeError):
             return ''
-    start, _, words = text.partition(' - ')
-    return words if start == 'SMART UNKNOWN' and answer.status == 3 and 'cannot start: ' not in words else ''
+    is_ours = answer.status == 3 and text.startswith(('SMART UNKNOWN - ', 'error: ')) and 'cannot start: ' not in text
+    return text.removeprefix('SMART UNKNOWN - ').removeprefix('error: ') if is_ours else ''
 
 
 def _ending(answer: Answer) -> str:
