@@ -19,13 +19,15 @@ ZABBIX := zabbix-server-mysql zabbix-frontend-php zabbix-agent php-cli php-cgi p
 	python3-jsonschema python3-rich
 # Packages for single tests: the real sudo, access control lists, man pages, another user, a memory checker, a browser.
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
+# The version of a snapshot has a time and a commit, which makes the name of its .buildinfo long.
+LINTIAN := --suppress-tags package-has-long-file-name
 # Number of tests that run at a time: one more than there are cores, because many of them wait.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 # "make test" leaves the long tests to CI; "make test MARKS=" runs them too.
 MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test test-bare check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test test-bare check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-doctor test-deb rpm test-rpm test-pythons test-kernel daemons test-programs test-icinga test-metrics test-zabbix scrapers venv wheel zipapp release packages reproducible pins audit clean help
 
 help:            ## list all targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | while IFS=: read -r name text; do printf '%-15s%s\n' "$$name" "$$text"; done
@@ -35,9 +37,12 @@ run: venv        ## show the drives of this machine, or sample drives, as a tabl
 
 test: check test-debian12  ## check style and types, and run all tests but the long ones (make test MARKS= runs these, too)
 
-check: $(VENV)/.tools
+.PHONY: lint lint-packages
+lint: $(VENV)/.tools  ## check style and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check: lint
 	@sh tools/compiler
 	@sh tools/install nvme-cli || echo "nvme-cli cannot be installed: the test that compares with it will be skipped" >&2
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKS)" $(PYTEST)
@@ -162,6 +167,12 @@ test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the pack
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py tests/test_install_chroot.py
 
+.PHONY: test-ansible
+test-ansible: $(VENV)/.tools packages  ## run the Ansible role of contrib/ansible on fresh Debian 12 and 13
+	sh tools/install debootstrap openssh-client
+	[ -x .venv-ansible/bin/ansible-playbook ] || { $(PYTHON) -m venv .venv-ansible && .venv-ansible/bin/pip install --quiet 'ansible>=11'; }
+	$(AS_ROOT) env TEST_ANSIBLE=1 $(BIN)/python -m pytest tests/test_ansible.py
+
 rpm: wheel       ## build dist/*.rpm for RHEL and SUSE, with all libraries inside
 	sh tools/rpm $(BUILD)/bin/python "$(DIST)"
 
@@ -211,13 +222,19 @@ wheel: $(BUILD)/.ready  ## build dist/*.whl and the source archive
 zipapp: wheel    ## build dist/check_smart_attributes.pyz, one file with all libraries
 	sh tools/zipapp $(BUILD)/bin/python "$(DIST)"
 
-release:         ## build all files of a release in dist/, from its tag, with SHA256SUMS
+release:         ## build all files of a release in dist/, from its tag, with SBOMs and checksums; KEY=FILE (an SSH key) signs them
 	@sh tools/releasable
-	rm -rf dist
-	$(MAKE) --no-print-directory zipapp deb rpm
-	cd dist && sha256sum -- * >SHA256SUMS && cat SHA256SUMS
+	$(MAKE) --no-print-directory packages KEY="$(KEY)"
 
-reproducible: zipapp deb rpm  ## check that a second build of the last commit gives the same files, byte for byte
+packages: $(BUILD)/.ready  ## build the same files from any commit, as a snapshot
+	sh tools/release $(BUILD)/bin/python "$(KEY)"
+
+lint-packages:   ## let lintian and rpmlint look at the packages that were built
+	sh tools/install lintian rpmlint
+	lintian --allow-root --fail-on error,warning $(LINTIAN) build/deb/*.changes
+	rpmlint --config rpm/rpmlint.toml dist/*.rpm
+
+reproducible: $(BUILD)/.ready  ## check that a second build of the last commit gives the same files, byte for byte
 	sh tools/install faketime
 	sh tools/reproducible $(BUILD)/bin/python
 

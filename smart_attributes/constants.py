@@ -39,6 +39,7 @@ LARGEST_SMARTD_LOGS = 12 << 20           # the newest of a drive: 3 s of CPU; sm
 LARGEST_UNPACKED_LOGS = 48 << 20         # compressed logs of a drive, unpacked: ten years of rotated logs
 LARGEST_XZ_MEMORY = 80 << 20             # for unpacking; the strongest level, -9, takes 65 MiB
 LARGEST_DOCUMENT = 16 << 20              # triage --json of another host; 24 drives take 0.1 MB
+LARGEST_FLEET = 256 << 20                # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
 LARGEST_SERVICE_LIST = 32 << 20          # from Icinga: 200,000 services
 LARGEST_ANSWER = 1 << 20                 # from Icinga for one service; the plugin prints at most 65,000
 LARGEST_NEXT_ANSWER = 64 << 10           # for each further service; 20,000 are usual for 24 drives

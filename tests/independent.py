@@ -90,13 +90,18 @@ def text_scsi(text: str) -> dict[str, float]:
     return found if is_scsi else {}
 
 
+def environment(data: dict[str, Any]) -> int:
+    """Return the temperature of the environmental reports, which some disks have in place of a temperature page."""
+    return int(data.get('scsi_environmental_reports', {}).get('temperature_1', {}).get('current', 0))
+
+
 def json_scsi(data: dict[str, Any]) -> dict[str, float]:
     """Return the SCSI values of a JSON report."""
     if data.get('device', {}).get('protocol') != 'SCSI':
         return {}
     cycles = data.get('scsi_start_stop_cycle_counter', {})
     places: dict[str, Callable[[], Any]] = {
-        'temperature': lambda: data['temperature']['current'],
+        'temperature': lambda: data['temperature']['current'] or environment(data),
         'drive_trip': lambda: data['temperature']['drive_trip'],
         'grown_defects': lambda: data['scsi_grown_defect_list'],
         'pending_defects': lambda: data['scsi_pending_defects']['count'],
@@ -301,7 +306,8 @@ def _scsi_lines(data: dict[str, Any], brief: bool, group: str) -> list[str]:
     lines += ['SMART Health Status: OK' if data['smart_status']['passed'] else 'SMART Health Status: BAD']
     cycles = data.get('scsi_start_stop_cycle_counter', {})
     numbers = {**json_scsi(data), 'power_on_hours': None}
-    lines += [f'Current Drive Temperature:     {numbers["temperature"]} C',
+    lines += [f'Current temperature: {environment(data)}'] if environment(data) else []
+    lines += [f'Current Drive Temperature:     {data["temperature"]["current"]} C',
               f'Drive Trip Temperature:        {numbers["drive_trip"]} C']
     for key, text in (('percentage_used', 'Percentage used endurance indicator: {}%'),
                       ('start_stop_cycles_rated', 'Specified cycle count over device lifetime:  {}'),

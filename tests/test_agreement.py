@@ -203,7 +203,7 @@ def test_the_worst_drive_its_action_and_the_totals_are_on_the_last_screen(monkey
     """On 80 x 24 with 24 drives."""
     monkeypatch.setenv('COLUMNS', '80')
     verdicts = [drive(f'sd{number:02}', *FINDINGS[1 if number < bad else 11]) for number in range(24)]
-    triage_table.print_table(triage_table.rows(verdicts, False, NOW), ())
+    triage_table.print_rows(triage_table.rows(verdicts, False, NOW))
     print(*triage_table.work_list(work_list.in_order(verdicts, None, NOW), plugin.count(verdicts)), sep='\n')
     lines = capsys.readouterr().out.splitlines()
 

@@ -151,7 +151,8 @@ def test_sentences_are_compared_by_code_and_fields(one, other, is_same):
 def test_a_run_that_failed_prints_its_code_in_its_first_line(error, code):
     sentence = main.explained(error)
 
-    assert main.failure(['check'], sentence) == f'SMART UNKNOWN - [{code}] {sentence}'
+    assert main.failure([], sentence) == f'SMART UNKNOWN - [{code}] {sentence}'
+    assert main.failure(['triage'], sentence) == f'error: [{code}] {sentence}'
     assert f'"code": "{code}"' in main.failure(['triage', '--json'], sentence)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 from damage import Desk, main
 
-SEED = 15
+SEED = 3
 
 
 @pytest.mark.libraries

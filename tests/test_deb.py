@@ -38,6 +38,8 @@ COMMANDS_1_6 = '/etc/nagios-plugins/config/smart_attributes.cfg'
 COMMANDS = '/etc/nagios-plugins/config/check_smart_attributes.cfg'
 NRPE = '/etc/nagios/nrpe.d/check-smart-attributes.cfg'
 README = '/etc/check-smart-attributes/README'
+LONG_NAME = 'package-has-long-file-name'   # of the .buildinfo of a snapshot
+SITE_LIMITS = '/etc/check-smart-attributes/thresholds.d/site.json'
 RULE = '/etc/sudoers.d/check-smart-attributes'
 # A service of Debian's host.
 SERVICE_OF_NAGIOS = """
@@ -175,13 +177,13 @@ def test_the_timer_of_the_metrics_is_off_and_its_service_works(recommended):
     """With the prometheus_client of this Debian; whoever has no Prometheus is not bothered."""
     recommended.installs('python3-prometheus-client')
     recommended.does('mkdir', '-p', '/var/lib/prometheus/node-exporter')
-    unit = recommended.reads('/lib/systemd/system/check-smart-attributes-metrics.service')
+    unit = recommended.reads('/usr/lib/systemd/system/check-smart-attributes-metrics.service')
     words = re.search('^ExecStart=(.*)$', unit, re.MULTILINE)[1].replace('$OPTIONS', '--scan').split()
 
     assert recommended.does(*words) == ''
     assert 'smart_drive_state{device="sdb"} 1.0' in recommended.reads('/var/lib/prometheus/node-exporter/smart.prom')
     assert not recommended.has('/etc/systemd/system/timers.target.wants/check-smart-attributes-metrics.timer')
-    assert recommended.has('/lib/systemd/system/check-smart-attributes-metrics.timer')
+    assert recommended.has('/usr/lib/systemd/system/check-smart-attributes-metrics.timer')
 
 
 def test_nothing_of_the_callers_is_imported(fresh):
@@ -327,16 +329,26 @@ def test_an_agent_may_get_the_command_from_its_masters_as_well(machine):
 
 
 def test_removed_and_purged_it_leaves_nothing(copy):
-    """Each file of before, and no other; also what a site put into our folders."""
+    """Each file of before, and no other."""
     copy.installs_ours()
-    copy.writes('/etc/check-smart-attributes/thresholds.d/site.json', '{"metrics": {}}')
     copy.writes('/var/lib/check-smart-attributes/history', 'x')
     copy.runs(PLUGIN, user='nagios')
     copy.does('apt-get', 'remove', '-y', '-q', PACKAGE)
-    kept = copy.has('/etc/check-smart-attributes/thresholds.d/site.json')
 
-    assert kept
     assert left_over(copy) == set()
+
+
+def test_a_purge_keeps_the_limits_of_the_site_and_says_so(copy):
+    """Nobody else has them; the sentence has the command that deletes them."""
+    copy.installs_ours()
+    copy.writes(SITE_LIMITS, '{"metrics": {}}')
+    copy.does('apt-get', 'remove', '-y', '-q', PACKAGE)
+    said = copy.does('apt-get', 'purge', '-y', '-q', PACKAGE)
+    kept = copy.reads(SITE_LIMITS)
+    copy.does('sh', '-c', re.search('To delete them, run: (.*)', said)[1])
+
+    assert kept == '{"metrics": {}}'
+    assert copy.files() == set(copy.reads('/root/files').splitlines())
 
 
 # --- other packages before it: upgrades that nobody watches --------------------------------------
@@ -701,7 +713,8 @@ def test_purged_from_debian_11_it_leaves_no_rule(debian_11):
 
 def test_lintian_has_nothing_to_say():
     """Errors and warnings; hints about a watch file are for packages inside Debian."""
-    said = subprocess.run(['lintian', '--fail-on', 'error,warning', '--allow-root', str(newest('*.changes'))],
+    said = subprocess.run(['lintian', '--fail-on', 'error,warning', '--allow-root', '--suppress-tags', LONG_NAME,
+                           str(newest('*.changes'))],
                           capture_output=True, text=True)
 
     assert said.returncode == 0, said.stdout
@@ -720,5 +733,6 @@ def test_autopkgtest_passes(suite, tmp_path):
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r'^plugin +PASS$', done.stdout + done.stderr, re.MULTILINE)
+    passed = re.findall(r'^(\w+) +PASS$', done.stdout + done.stderr, re.MULTILINE)
+    assert passed == ['plugin', 'readme']
     removed(chroot.root)

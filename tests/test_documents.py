@@ -3,7 +3,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import string
 import subprocess
+from pathlib import Path
 
 import abilities
 import described
@@ -11,14 +14,14 @@ import generate
 import icinga
 import pages
 import pytest
-from conftest import ROOT, SHARED, run
+from conftest import ROOT, SHARED, drive_path, run
 
 from smart_attributes.commands import table
 from smart_attributes.knowledge import schema_errors, thresholds
 from smart_attributes.model import Identity, State
 from smart_attributes.output import codes
 from smart_attributes.reading import device_types, smartctl_calls, sudoers
-from smart_attributes.reading.addresses import parse
+from smart_attributes.reading.addresses import is_wanted, parse, patterns
 
 PAGE = ROOT / 'doc/check_smart_attributes.8'
 
@@ -65,7 +68,7 @@ def test_every_metric_has_a_row_in_its_document():
     """With its meaning: error messages send people there."""
     page = (ROOT / 'doc/reference/metrics.md').read_text()
 
-    assert set(re.findall(r'^\| `(\w+)` \|(?: [^|]* \|){3} [^|]+ \|$', page, re.M)) == set(
+    assert set(re.findall(r'^\| `(\w+)`(?:, graphed)? \| \S+ \| [^|]+ \|$', page, re.M)) == set(
         json.loads((ROOT / 'attributes.json').read_text())['metrics'])
 
 
@@ -163,12 +166,13 @@ def test_every_command_in_the_page_on_nagios_is_defined():
 
 # --- pages ---------------------------------------------------------------------------------------
 
-def test_every_reason_for_unknown_has_a_section_in_the_page_on_trouble_and_no_other():
+def test_each_section_on_trouble_has_a_code_and_every_reason_a_next_step():
+    """The message has the step; a section says what does not fit there."""
     headings = re.findall(r'^### ([a-z0-9-]+)$', (ROOT / 'doc/how-to/troubleshooting.md').read_text(), re.MULTILINE)
 
-    assert len(set(headings)) == len(headings)
-    assert set(headings) <= set(codes.BY_NAME)
-    assert {each.name for each in codes.REASONS} <= set(headings)
+    assert len(set(headings)) == len(headings) > 20
+    assert set(headings) <= {each.name for each in codes.REASONS}
+    assert [each.name for each in codes.REASONS if not each.remedy] == []
 
 
 def addresses(page: str) -> list[str]:
@@ -240,3 +244,41 @@ def test_nothing_of_the_folder_beside_is_quoted():
 
 def sentences_of(text: str) -> list[str]:
     return [' '.join(part.split()) for part in re.split(r'[.;|]\s', text) if len(part.split()) > 8]
+
+
+def test_the_commands_of_nrpe_divide_all_drives():
+    """Each of 150 drives is checked by exactly one command."""
+    block = next(block.text for block in pages.blocks('doc/how-to/nagios.md') if '--ignore /dev/sd..' in block.text)
+    letters = string.ascii_lowercase
+    names = [*letters, *(first + second for first in letters for second in letters)][:150]
+    devices = [parse(f'/dev/sd{name}')[0] for name in names]
+    options = [shlex.split(line)[-2:] for line in block.splitlines()]
+    wanted = [sum(bool(is_wanted(device, Identity(), patterns([pattern] if option == '--match' else []),
+                                           patterns([pattern] if option == '--ignore' else [])))
+                  for option, pattern in options) for device in devices]
+
+    assert len(options) == 3 and len(devices) == 150
+    assert wanted == [1] * 150
+
+
+@pytest.mark.parametrize(('count', 'there'), [(50, {'endurance_used', 'temperature'}), (60, {'endurance_used'}),
+                                              (100, set())])
+def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(count, there, tmp_path):
+    """Graphs of an admin who adds drives stop at these numbers."""
+    report = Path(drive_path('intel-s3500-healthy')).read_text()
+    number = re.search('"serial_number": *"(.*?)"', report)[1]
+    for each in range(count):
+        (tmp_path / f'sd{each}.json').write_text(report.replace(number, f'S{each}'))
+    printed = run('--report', str(tmp_path), '--max-output', '8000').text
+
+    assert {metric for metric in ('endurance_used', 'temperature') if f"'sd0_{metric}'=" in printed} == there
+
+
+def test_the_upgrade_starts_with_what_changes_in_alerts_in_200_words():
+    """An admin reads no more before an upgrade; the package says it first, too."""
+    text = (ROOT / 'doc/how-to/upgrade.md').read_text().split('\n## ')[1]
+    heading, _, notes = text.partition('\n')
+    news = (ROOT / 'debian/NEWS').read_text().split('\n\n')[1]
+
+    assert heading == 'In short' and 120 <= len(notes.split()) <= 200
+    assert notes.split()[:2] == ['Alerts', 'change,'] and news.split()[:2] == ['Alerts', 'change:']

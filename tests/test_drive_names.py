@@ -264,7 +264,7 @@ def test_a_name_on_two_hosts_is_a_question(tmp_path):
     (tmp_path / 'sda.json').unlink()
 
     done = run('fleet', str(tmp_path), '--drive', 'sda')
-    assert (done.code, done.first_line) == (3, 'SMART UNKNOWN - [usage-error] "sda" is the name of 2 drives; write '
+    assert (done.code, done.first_line) == (3, 'error: [usage-error] "sda" is the name of 2 drives; write '
                                                'the address of one: web1:sda, web2:sda')
     told = json.loads(run('fleet', str(tmp_path), '--drive', 'web2:sda', '--json').text)
     assert [(each['host'], each['name']) for each in told['drives']] == [('web2', 'sda')]

@@ -15,6 +15,7 @@ from fleet_days import BEGIN, DAY, Bay, Site
 
 from smart_attributes.constants import HOUR, YEAR
 from smart_attributes.fleet import ledger
+from smart_attributes.fleet.comparison import Worse
 from smart_attributes.fleet.ledger import NAMES, Cell, Rate, Record, Sighting
 from smart_attributes.fleet.ledger_file import Ledger
 from smart_attributes.model import State
@@ -56,37 +57,87 @@ def test_without_failures_the_interval_begins_at_zero():
 
 
 def test_cells_are_added_up_by_model_in_the_order_of_names():
-    """Of firmware and age bands; no model is ranked, and none is compared with the others."""
+    """Of firmware and age bands; models that do not fail more often are not ranked."""
     cells = [cell('BIG', 2, 1, '', 5), cell('ACME', 10, 2), cell('ACME', 20, 3, band=1), cell('ACME', 30, 5, 'A2')]
 
-    assert ledger.rates(cells, {'ACME': 50}) == [
-        Rate('ACME', 50, 60, 10), Rate('BIG', 0, 2, 1)]
+    cells.append(Cell('BIG', '', 5, 0, 0, 1, 2))
+    assert ledger.rates(cells, {'ACME': 50, 'BIG': 9}, {}) == [
+        Rate('ACME', 50, 60, 10, 0, 40), Rate('BIG', 9, 2, 1, 2, 5)]
     assert (Rate('A', 1, 0, 0).rate, Rate('A', 1, 0, 0).interval) == (0, (0, math.inf))
     assert ledger.rates_as_json([Rate('A', 1, 0, 0)])[0]['high'] is None
 
 
-def test_a_rate_is_only_in_the_document_and_blames_no_model(tmp_path):
-    """A look at each run would flag some model of a fleet of equals: repeated tests find what is not there."""
-    site = Site(tmp_path)
-    bad = [Bay(f'BAD{number}', model='BAD') for number in range(8)]
-    good = [Bay(f'GOOD{number}', model='GOOD', hours=9000) for number in range(20)]
-    for day in range(0, 100, 10):
-        failing = [each._replace(state='CRITICAL') if day == 50 else each for each in bad[:6]] if day <= 50 else []
-        done = site.run(day, {'db1': [*failing, *bad[6:], *good]}, '--json')
-    found = json.loads(done.text)
-    years = (6 * 50 + 2 * 90) / 365.25
+@pytest.fixture(scope='module')
+def bad_site(tmp_path_factory) -> Site:
+    """One bad model of three: nine of its 40 drives fail within 100 days, one other drive does, and two vanish."""
+    site = Site(tmp_path_factory.mktemp('site'))
+    for day in range(0, 130, 5):
+        hosts = {}
+        for host in range(40):
+            bays = [Bay(f'{model}{host:03}', model=model, hours=9000 + 24 * day)
+                    for model in ('BAD 1', 'GOOD 1', 'GOOD 2')]
+            dies = {'BAD 1': 10 * host + 10 if host < 9 else 999, 'GOOD 1': 50 if host == 20 else 999}
+            hosts[f'db{host:02}'] = [bay._replace(state='CRITICAL' if day == dies.get(bay.model) else 'OK')
+                                     for bay in bays if day <= dies.get(bay.model, 999)
+                                     and not (bay.model == 'GOOD 2' and host > 37 and day > 60)]
+        site.run(day, hosts, '--json')
+    site.hosts = hosts
+    return site
 
-    [rate, other] = found['fleet']['rates']
-    assert rate == {'model': 'BAD', 'drives': 8, 'drive_years': round(years, 2), 'failures': 6,
-                    'rate': pytest.approx(6 / years), 'low': pytest.approx(2.6130 / years, rel=1e-4),
-                    'high': pytest.approx(11.8424 / years, rel=1e-4)}
-    assert (other['model'], other['failures'], other['low']) == ('GOOD', 0, 0)
-    assert 'failure-rate' not in done.text
+
+def test_a_bad_model_is_named_first_with_the_spare_drives_to_hold(bad_site):
+    """In words at the end of the table and above the page, and in a table before the plan."""
+    lines = bad_site.run(130, bad_site.hosts).text.splitlines()
+    said = next(line for line in lines if line.startswith('note: '))
+
+    assert said == ('note: BAD 1 fails more often than other models of the same age: 9 of 40 drives failed, 38 to '
+                    '128 % a year; hold 10 spare drives for three months')
+    place = lines.index('failures by model, and spare drives for three months:')
+    assert lines[place + 1:place + 5] == [
+        '  model   drives  drive-years  failures  vanished       a year  spares  why',
+        '  BAD 1       31         12.3         9         0  38 to 128 %      10  more often than others',
+        '  GOOD 1      39         14.0         1         0  0.4 to 34 %       3',
+        '  GOOD 2      38         13.9         0         2  0.0 to 45 %       4']
+
+
+def test_the_document_has_both_bounds_of_each_model(bad_site):
+    """Of the failures alone, and as if all vanished drives had failed."""
+    found = json.loads(bad_site.run(130, bad_site.hosts, '--json').text)
+    bad, one, two = found['fleet']['rates']
+
+    assert bad['percent'] == '38 to 128 %'
+    assert {key: bad[key] for key in ('worse', 'compared_without', 'worse_firmware', 'spares', 'in_use')} == {
+        'worse': True, 'compared_without': [], 'worse_firmware': [], 'spares': 10, 'in_use': 31}
+    assert (one['model'], one['failures'], one['vanished'], one['worse']) == ('GOOD 1', 1, 0, False)
+    assert (two['model'], two['failures'], two['vanished'], two['in_use']) == ('GOOD 2', 0, 2, 38)
+    assert two['high_with_vanished'] > two['high']
+    assert 'model-fails-more' in {note['code'] for note in found['notes']}
+    assert found['state'] == 'OK'
+
+
+def test_an_admin_reads_about_a_bad_model_first(bad_site, tmp_path):
+    """Above all else on the page, in these words."""
     page = tmp_path / 'page.html'
-    assert site.run(101, {'db1': [*bad[6:], *good]}, '--html', str(page)).code == 0
-    for text in (site.run(102, {'db1': [*bad[6:], *good]}).text, page.read_text(),
-                 site.run(103, {'db1': [*bad[6:], *good]}, '--plan').text):
-        assert 'more often' not in text and 'annualized failure rate' not in text
+    assert bad_site.run(130, bad_site.hosts, '--html', str(page)).code == 0
+    text = page.read_text()
+
+    places = [text.index(words) for words in ('BAD 1 fails more often than other models', 'id="rates-title"',
+                                              'id="todo-title"', 'id="models-title"')]
+    assert places == sorted(places)
+
+
+def test_the_words_about_a_model_name_what_was_left_out_and_what_vanished():
+    """A model that fails less often than the worst one may still fail more often than the rest."""
+    rates = [Rate('BAD', 100, 300, 20, 3, 77, Worse(('WORSE',), (('A1', ()), ('A2', ('A1',))))),
+             Rate('GOOD', 100, 300, 2, 1, 97), Rate('OLD', 9, 20, 25, 0, 9, Worse(None, (('B1', ()),)))]
+
+    assert list(ledger.said(rates)) == [
+        'BAD fails more often than other models of the same age (compared without WORSE): 20 of 100 drives failed, 4.4 '
+        'to 11 % a year, as if 3 vanished drives had failed too; hold 3 spare drives for three months',
+        'BAD with firmware A1 fails more often than with other firmware; update it if its vendor has a newer version',
+        'BAD with firmware A2 fails more often than with other firmware (compared without A1); update it if its vendor '
+        'has a newer version',
+        'OLD with firmware B1 fails more often than with other firmware; update it if its vendor has a newer version']
 
 
 # --- measured disks ------------------------------------------------------------------------------------
@@ -160,7 +211,7 @@ def test_rates_of_measured_disks_equal_the_data_to_the_digit(lives):
     """Every 40th disk is a host; its power-on hours are the time in which `fleet` runs."""
     cells = entered(lives)
     bands = {(each.model, '', NAMES[each.band]): (each.seconds, each.failures) for each in cells}
-    found = {(each.model,): each for each in ledger.rates(cells, {})}
+    found = {(each.model,): each for each in ledger.rates(cells, {}, {})}
     own = counted(lives)
 
     assert (len(lives), sum(each[1] for name, each in own.items() if len(name) == 1)) == (1_308, 88)

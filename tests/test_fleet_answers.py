@@ -128,7 +128,7 @@ def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
     done = fake.fleet()
 
     assert (done.code, said in done.text, '\x1b' in done.text) == (3, True, False), done.text
-    assert done.text.startswith('SMART UNKNOWN - 127.0.0.1:')
+    assert done.text.startswith('error: 127.0.0.1:')
 
 
 def test_no_service_at_all_is_said(fake):

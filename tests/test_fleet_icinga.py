@@ -285,7 +285,7 @@ def test_hosts_without_the_check_are_named_where_that_may_be_asked(cases):
     text = fleet(cases, '--hosts').text
     asked = run('fleet', *['of-hosts' if word == fleet_bed.USER else word for word in cases.arguments], '--hosts').text
 
-    assert text.startswith('SMART UNKNOWN - 127.0.0.1:') and 'objects/query/Host' in text
+    assert text.startswith('error: 127.0.0.1:') and 'objects/query/Host' in text
     assert f'note: 1 host of {3 + len(CASES) + 4 + len(SILENT)} without a service that runs this plugin: bare' in asked
 
 
@@ -341,7 +341,7 @@ def test_who_cannot_ask_reads_why_and_what_helps(cases, option, value, said):
     done = run('fleet', *changed(cases, option, value))
 
     assert done.code == 3
-    assert done.text.startswith('SMART UNKNOWN - ') and said in done.text
+    assert done.text.startswith('error: ') and said in done.text
 
 
 def test_a_certificate_that_nobody_vouches_for_is_never_taken(cases):

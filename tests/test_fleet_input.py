@@ -18,8 +18,10 @@ from test_hostile import NASTY, WRONG, assert_harmless, spoil
 from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, SmartError
-from smart_attributes.fleet import gathering, plugin_output, summary
+from smart_attributes.fleet import gathering, plugin_output, summary, triage_documents, untrusted
+from smart_attributes.fleet.plugin_output import Reader
 from smart_attributes.output.codes import BY_NAME
+from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import processes
 from smart_attributes.work import actions, dates
 
@@ -73,7 +75,8 @@ def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
              for host in ('web1', 'web2.example.org', 'db1')}
 
     assert {host: len(drives) for host, drives in hosts.items()} == {'web1': 12, 'web2.example.org': 8, 'db1': 2}
-    assert len(found['drives']) == 22 == found['fleet']['drives']
+    assert len(found['drives']) == 22
+    assert (found['fleet']['drives'], found['fleet']['twin_count']) == (13, 9)   # each counts once
     assert [each['state'] for each in hosts['db1']] == ['CRITICAL', 'OK']
     assert found['state'] == 'CRITICAL'
 
@@ -99,10 +102,10 @@ def test_counts_by_model_and_firmware_have_their_states_and_hosts(collected):
     models = {(each['model'], each['firmware']): each for each in fleet(str(collected))['fleet']['models']}
 
     assert models['HGST HUS724020ALA640', 'MF6OAA70'] == {
-        'model': 'HGST HUS724020ALA640', 'firmware': 'MF6OAA70', 'drives': 2, 'hosts': 2, 'critical': 2, 'unknown': 0,
+        'model': 'HGST HUS724020ALA640', 'firmware': 'MF6OAA70', 'drives': 1, 'hosts': 1, 'critical': 1, 'unknown': 0,
         'warning': 0, 'ok': 0}
     assert models['INTEL SSDSC2BB240G4', 'D2010370']['hosts'] == 1
-    assert sum(each['drives'] for each in models.values()) == 22
+    assert sum(each['drives'] for each in models.values()) == 13
 
 
 def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
@@ -247,7 +250,7 @@ def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(coll
     text = run('fleet', str(collected), '--limit', '3').text
     rows = [line for line in text.splitlines() if line.startswith(('CRITICAL ', 'WARNING ', 'UNKNOWN ', 'OK '))]
 
-    assert text.startswith('22 drives on 3 hosts: 8 critical, 2 warning, 12 ok')
+    assert text.startswith('13 drives on 3 hosts: 5 critical, 2 warning, 6 ok')
     assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
     assert '19 more drives, none of them worse; ' in text
     assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
@@ -312,7 +315,7 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
 
     assert done.code == 3
     assert 'gone.json: No such file or directory' in done.text
-    assert '22 drives on 3 hosts' in done.text
+    assert '13 drives on 3 hosts' in done.text
 
 
 @pytest.mark.parametrize('arguments, word', [([], 'fleet needs --icinga URL, or directories'),
@@ -326,7 +329,7 @@ def test_a_usage_error_is_one_sentence(arguments, word):
     done = run('fleet', *arguments)
 
     assert done.code == 3
-    assert done.text.startswith('SMART UNKNOWN - ') and word in done.text
+    assert done.text.startswith('error: ') and word in done.text
 
 
 def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
@@ -373,7 +376,7 @@ def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(tmp_pat
     assert len(found['drives']) > 400
     assert {each['state'] for each in found['drives']} <= {'OK', 'WARNING', 'CRITICAL', 'UNKNOWN'}
     for arguments in ([], ['--html', str(tmp_path / 'page.html')]):
-        assert 'SMART UNKNOWN' not in run('fleet', str(tmp_path), *arguments).text
+        assert 'error: ' not in run('fleet', str(tmp_path), *arguments).text
 
 
 @pytest.mark.parametrize('wrong', [each for each in WRONG if not isinstance(each, float)], ids=repr)
@@ -524,7 +527,8 @@ def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
 @pytest.mark.parametrize('hosts, notes', [
     (['a', 'b'], []), (['a', 'c', 'd'], ['2 hosts of 3 without a service that runs this plugin: c, d'])])
 def test_hosts_without_the_check_are_named(empty_fleet, hosts, notes):
-    empty_fleet._note_hosts(hosts, ['a!smart', 'b!smart'])
+    empty_fleet._hosts, empty_fleet._checked = dict.fromkeys(hosts), {'a', 'b'}
+    empty_fleet._note_hosts()
 
     assert empty_fleet.notes == notes
 
@@ -555,11 +559,69 @@ def test_readings_are_written_with_all_their_keys(empty_fleet):
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'used', 'value': None}]
 
 
-def test_a_document_of_fleet_is_not_read_as_that_of_one_host(tmp_path):
-    """The drives of three hosts would be those of one."""
+def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collected, monkeypatch):
+    """Each drive keeps its host, and each row about a check stays one."""
+    sites = tmp_path / 'sites'
+    sites.mkdir()
+    (collected / 'b.json').write_text(json.dumps(shorthand.document({
+        'state': 'CRITICAL', **FRESH, 'host': 'db9', 'drives': [], 'notes': ['ACME HD EXAMPLE9 is gone']})))
+    (sites / 'all.json').write_text(run('fleet', str(collected), '--json').text)
+    written(sites, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}, host='web5')
+    before, after = fleet(str(collected)), fleet(str(sites))
+
+    assert [each['host'] for each in after['drives']] == [*(each['host'] for each in before['drives']), 'web5']
+    for key in ('state', 'serial', 'action', 'order_by', 'to_do', 'is_check', 'code', 'past'):
+        assert [each.get(key) for each in after['drives'][:-1]] == [each.get(key) for each in before['drives']]
+    readings = [[[(one['metric'], one['value'], one['reason']) for one in each['readings']] for each in drives]
+                for drives in (after['drives'][:-1], before['drives'])]
+    assert readings[0] == readings[1]
+    assert after['fleet']['causes'] == before['fleet']['causes']
+    monkeypatch.setattr(triage_documents, 'LARGEST_DOCUMENT', 1000)    # also above the limit of one host
+    assert len(list(triage_documents.read(str(sites / 'all.json')))) == 4
+
+
+@pytest.mark.parametrize('spoil, said', [
+    (lambda text: text[:len(text) // 2], 'it is a damaged document of fleet; copy it again'),
+    (lambda text: text.replace('"name": ', '"name" ', 1), 'it is a damaged document of fleet; copy it again'),
+    (lambda text: json.dumps(json.loads(text), indent=4), 'a document of fleet that another program has rewritten')])
+def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
     (tmp_path / 'sites').mkdir()
     document = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'})
-    (tmp_path / 'sites/all.json').write_text(run('fleet', document, '--json').text)
+    (tmp_path / 'sites/all.json').write_text(spoil(run('fleet', document, '--json').text))
     done = run('fleet', str(tmp_path / 'sites'))
 
-    assert done.code == 3 and 'it is a document of fleet, which is about many hosts' in done.text
+    assert (done.code, said in done.text) == (3, True)
+
+
+def test_an_old_result_in_a_document_of_fleet_stays_old(tmp_path):
+    """Else a ledger would count the time since then."""
+    drive = {'host': 'db1', 'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}
+    for notes, read in (([], 5000), ([{'code': 'result-old', 'text': 'as of 2026-01-01'}], 0)):
+        path = tmp_path / 'all.json'
+        line = json.dumps({**drive, 'notes': notes})
+        path.write_text(f'{{"version": 2, "made": 5000, "drives": [\n{line}\n], "state": "OK"}}')
+        [document] = triage_documents.read(str(path))
+        [found] = triage_documents.drives(document, Reader({}, Packer()), Packer(), 6000)
+        assert (document.host, found.read) == ('db1', read)
+
+
+def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, monkeypatch):
+    """Wear and age are known all the same; a drive that alerts is read at once."""
+    reading = {'metric': 'endurance_used', 'value': 7, 'judged': True, 'state': 'OK', 'unit': '%', 'source': 'x'}
+    age = {**reading, 'metric': 'power_on_time', 'value': 3600, 'unit': 's'}
+    past = {'endurance_used': [[1, 2.5]]}
+    drives = [{'name': name, 'model': 'ACME', 'serial': name * 4, 'state': state, 'readings': [
+        {**reading, 'judged': False, 'value': 50}, {**reading, 'state': state}, age], 'past': past}
+        for name, state in (('ab', 'OK'), ('cd', 'WARNING'))]
+    path = tmp_path / 'db1.json'
+    path.write_text(json.dumps({'version': 2, 'state': 'WARNING', 'drives': drives}, indent=1))
+    [document] = triage_documents.read(str(path))
+    parsed: list[bytes] = []
+    monkeypatch.setattr(untrusted, 'parse', lambda text: parsed.append(text) or json.loads(text))
+    packer = Packer()
+    good, bad = triage_documents.drives(document, Reader({}, packer), packer, 0)
+
+    assert ([each.used for each in (good, bad)], [each.age for each in (good, bad)]) == ([7, 7], [3600, 3600])
+    assert len(parsed) == 1 and len(document.large) == 4
+    assert [good.more(), bad.more()] == [{'past': past}] * 2
+    assert [len(each.pairs()) for each in (good, bad)] == [6, 6]

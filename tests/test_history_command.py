@@ -40,7 +40,7 @@ def test_a_metric_that_is_none_is_refused(machine):
     done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'realocated')
 
     assert (done.code, done.first_line) == (
-        3, 'SMART UNKNOWN - [usage-error] "realocated" is not a metric; did you mean reallocated?')
+        3, 'error: [usage-error] "realocated" is not a metric; did you mean reallocated?')
 
 
 def test_all_points_are_there_as_json(machine):

@@ -543,7 +543,7 @@ def test_a_user_cannot_install():
             'with contextlib.redirect_stdout(printed):\n    code = main.run(["install", "--yes"])\n'
             'print(json.dumps([code, printed.getvalue()]))')
 
-    assert run_as_nobody(code) == [3, 'SMART UNKNOWN - [install-refused] only root can change this host; run the '
+    assert run_as_nobody(code) == [3, 'error: [install-refused] only root can change this host; run the '
                                       'command as root, or without --yes to see the plan\n']
 
 

@@ -229,6 +229,14 @@ def test_a_failed_last_self_test_counts_without_its_log():
     assert report.self_tests == (SelfTest('Last self-test', 'Completed: read failure', False, None),)
 
 
+@pytest.mark.parametrize('status, is_told', [(0x06, True), (0x86, True), (0x05, False), (0x82, False), (None, False)])
+def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
+    found = {'offline_data_collection': {'status': {'value': status}}}
+    report = json_report.from_json({**ATA, 'ata_smart_data': found})
+
+    assert ('the drive aborted its offline data collection with a fatal error' in report.messages) is is_told
+
+
 def test_an_nvme_self_test_log_is_read():
     """smartctl 7.4 and later."""
     report = json_report.from_json({**NVME, 'nvme_self_test_log': {'table': [

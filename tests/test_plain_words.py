@@ -10,10 +10,10 @@ from conftest import ROOT
 
 RULES = plain_words.rules()
 LIST = json.loads(plain_words.LIST.read_text())
-GLOSSARY = (ROOT / 'doc/glossary.md').read_text()
+GLOSSARY = (ROOT / 'doc/contributing/words.md').read_text()
 
 # Percent of the sentences of each group that break a rule, rounded to a tenth. Never raise one.
-MOST: dict[str, float] = {'documents': 0.0, 'help': 0.0, 'messages': 0.0, 'docstrings': 0.0}
+MOST: dict[str, float] = {'documents': 0.0, 'help': 0.0, 'messages': 0.0, 'docstrings': 0.0, 'comments': 0.0}
 
 
 def rejected() -> list[tuple[str, str]]:

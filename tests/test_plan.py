@@ -237,7 +237,7 @@ PLANS = [
     pytest.param(btrfs, 'sda', 'sdb', {'replace-next': [*START, 'btrfs-replace', 'pull', 'again']}, id='btrfs'),
     pytest.param(btrfs_with_errors, 'sda', 'sdb', {'redundancy-doubtful': ['remedy', 'again']}, id='btrfs-in-doubt'),
     pytest.param(btrfs_with_a_dead_disk, 'sda', 'sdb', {'replace-next': [
-        *START, 'btrfs-replace', 'remedy', 'pull', 'again']}, id='btrfs-with-a-dead-disk'),
+        *START, 'btrfs-replace-dead', 'remedy', 'pull', 'again']}, id='btrfs-with-a-dead-disk'),
     pytest.param(btrfs_with_a_missing_device, '', 'sda', {'last-good-copy': [*START, 'btrfs-restore', 'again']},
                  id='btrfs-with-a-missing-device'),
     pytest.param(volume, 'sda', '', {'no-redundancy': [
@@ -431,12 +431,22 @@ def test_each_reason_has_a_task_or_waits_for_another():
     assert {part for parts in DATA['parts'].values() for part in parts} == set(plan._PART)
 
 
+def test_a_drive_beside_a_dead_one_is_replaced_without_a_scrub(machine):
+    """A scrub fails as long as a dead disk is a member."""
+    btrfs_with_a_dead_disk(machine)
+
+    found = {task.code: codes(task) for task in tasks(machine, ['sdb'], unread=['sda'])}
+
+    assert found['data-at-risk'][-4:] == ['partitions', 'btrfs-replace', 'pull', 'again']
+    assert not any('remedy' in each for code, each in found.items() if code == 'data-at-risk')
+
+
 def test_the_table_of_steps_has_only_known_keys():
     entries = [*DATA['steps'].values(), *(entry for kind in DATA['groups'].values() for operation in kind.values()
                                           for entry in operation)]
 
     assert {key for entry in entries for key in entry} == {
-        'code', 'what', 'need', 'see', 'run', 'until', 'check', 'spare', 'lacks', 'held'}
+        'code', 'what', 'need', 'see', 'run', 'until', 'check', 'spare', 'lacks', 'held', 'dead'}
     assert {operation for kind in DATA['groups'].values() for operation in kind} <= set(DATA['operations'])
 
 

@@ -15,6 +15,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import abilities
 import pytest
@@ -27,6 +28,8 @@ from smart_attributes.output import metrics
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 REPORTS = str(ROOT / 'tests/reports')
+DASHBOARD = json.loads((ROOT / 'contrib/grafana/check-smart-attributes.json').read_text())
+QUERIES = [target['expr'] for panel in DASHBOARD['panels'] for target in panel['targets']]
 RULES = ROOT / 'contrib/prometheus/check-smart-attributes.rules.yml'
 UNIT = ROOT / 'contrib/systemd/check-smart-attributes-metrics.service'
 SCRAPING = '''
@@ -71,6 +74,44 @@ def test_each_alert_comes_when_it_should_and_in_these_words():
                           capture_output=True, text=True)
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# --- the dashboard -------------------------------------------------------------------------------
+
+def test_promtool_finds_no_fault_with_the_queries_of_the_dashboard(tmp_path):
+    """Each as a recording rule, with the value that Grafana puts in place of a variable."""
+    rules = [{'record': f'query_{number}', 'expr': query.replace('$instance', '.*')}
+             for number, query in enumerate(QUERIES)]
+    (tmp_path / 'rules.yml').write_text(json.dumps({'groups': [{'name': 'queries', 'rules': rules}]}))
+    done = subprocess.run([needs('promtool'), 'check', 'rules', str(tmp_path / 'rules.yml')], capture_output=True,
+                          text=True)
+
+    assert (done.returncode, f'{len(QUERIES)} rules found' in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_the_queries_of_the_dashboard_ask_for_what_there_is():
+    """Metrics of the command and records of the rules."""
+    recorded = set(re.findall(r'- record: (\S+)', RULES.read_text()))
+    asked = set(re.findall(r'\b(?:\w+:)*smart_[\w:]+', ' '.join(QUERIES)))
+
+    assert len(recorded) == 5 and asked - recorded - set(everything()) == set()
+
+
+def test_the_dashboard_has_the_form_that_grafana_imports():
+    """Panels have a place of their own in its grid of 24 columns, a data source that is chosen, and a description."""
+    places = [panel['gridPos'] for panel in DASHBOARD['panels']]
+    cells = [(x, y) for place in places for x in range(place['x'], place['x'] + place['w'])
+             for y in range(place['y'], place['y'] + place['h'])]
+
+    assert len(cells) == len(set(cells)) and {x for x, _ in cells} == set(range(24))
+    assert len({panel['id'] for panel in DASHBOARD['panels']}) == len(DASHBOARD['panels']) == 8
+    assert {panel['type'] for panel in DASHBOARD['panels']} == {'stat', 'table', 'bargauge', 'timeseries'}
+    assert all(panel['datasource'] == {'type': 'prometheus', 'uid': '${datasource}'} and panel['description']
+               for panel in DASHBOARD['panels'])
+    assert [each['name'] for each in DASHBOARD['templating']['list']] == ['datasource', 'instance']
+    assert {'title', 'uid', 'schemaVersion', 'time', 'panels', 'templating', 'annotations'} <= set(DASHBOARD)
+    assert [[target['refId'] for target in panel['targets']] for panel in DASHBOARD['panels']] == [
+        list('ABCD'[:len(panel['targets'])]) for panel in DASHBOARD['panels']]
 
 
 # --- the daemons ---------------------------------------------------------------------------------
@@ -149,6 +190,8 @@ def test_node_exporter_takes_the_file_and_prometheus_alerts(bed):
     assert {key: theirs.get(key) for key in ours} == ours
     assert {alert['labels']['device'] for alert in firing} == {
         dict(labels)['device'] for (name, labels), value in ours.items() if (name, value) == ('smart_drive_state', 2)}
+    for query in QUERIES:   # the dashboard's, as Grafana asks them
+        assert bed.asked(f'query?{urlencode({"query": query.replace("$instance", ".*")})}')['resultType'] == 'vector'
     told = next(alert['annotations'] for alert in firing if alert['labels']['device'] == 'samsung_worn_out')
     assert 'CRITICAL in endurance_used' in told['summary']
     assert 'Samsung SSD 860 EVO 1TB, firmware RVT01B6Q, serial EXAMPLE0004' in told['description']
@@ -218,7 +261,7 @@ def rules() -> dict[str, str]:
 
 def test_the_rules_ask_for_metrics_that_there_are():
     """A name that nobody writes never alerts."""
-    asked = set(re.findall(r'\bsmart_\w+', RULES.read_text()))
+    asked = set(re.findall(r'(?<![:\w])smart_\w+', RULES.read_text()))   # not the recorded model:smart_drives:count
 
     assert len(rules()) == RULES.read_text().count('- alert:') == 9
     assert asked - set(everything()) == set()

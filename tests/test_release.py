@@ -1,13 +1,17 @@
 """What is released: from a tag of a clean tree, with checksums and what alerts differently; else a sentence why not."""
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
+import sbom
+from abilities import needs
 from conftest import ROOT, run
 
 from smart_attributes import VERSION
@@ -144,3 +148,126 @@ def test_autopkgtest_expects_what_the_program_prints(status, words, arguments):
 
 def test_the_expectations_of_autopkgtest_are_found():
     assert len(EXPECTED) >= 9
+
+
+# --- what strangers verify -----------------------------------------------------------------------
+
+KINDS = ('source.tar.gz', 'library.whl', 'program.pyz', 'package.deb', 'package.rpm', 'package.deb.cdx.json', 'verify')
+
+
+@pytest.fixture
+def files(tmp_path) -> Path:
+    """A folder with a file of each kind, checksums as tools/release writes them, and their signature."""
+    folder = tmp_path / 'files'
+    folder.mkdir()
+    for name in KINDS:
+        (folder / name).write_text(f'content of {name}')
+    shutil.copy(ROOT / 'tools/verify', folder)
+    sums = subprocess.run(['sha256sum', '--', *KINDS], cwd=folder, check=True, capture_output=True).stdout
+    (folder / 'SHA256SUMS').write_bytes(sums)
+    for name in ('key', 'other'):
+        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', str(tmp_path / name)],
+                       check=True)
+        (tmp_path / f'{name}.signers').write_text(f'release {(tmp_path / f"{name}.pub").read_text()}')
+    signed(folder)
+    return folder
+
+
+def signed(folder: Path, name: str = 'key') -> None:
+    (folder / 'SHA256SUMS.sig').unlink(missing_ok=True)
+    subprocess.run(['ssh-keygen', '-q', '-Y', 'sign', '-f', str(folder.parent / name), '-n', 'check_smart_attributes',
+                    'SHA256SUMS'], cwd=folder, check=True, capture_output=True)
+
+
+def verified(folder: Path, signers: str = '../key.signers') -> tuple[bool, str]:
+    """Return whether the files are as they were released, and the last line that the script prints."""
+    done = subprocess.run(['sh', str(ROOT / 'tools/verify'), signers], cwd=folder, capture_output=True, text=True)
+    return done.returncode == 0, (done.stdout + done.stderr).splitlines()[-1]
+
+
+@needs('ssh-keygen')
+def test_the_files_of_a_release_are_verified_offline(files):
+    """All of them, or those that somebody needs."""
+    assert verified(files) == (True, 'verify: OK')
+    for name in KINDS[2:]:
+        (files / name).unlink()
+    assert verified(files) == (True, 'library.whl: OK')
+
+
+@needs('ssh-keygen')
+@pytest.mark.parametrize('name', KINDS)
+def test_a_file_that_was_changed_is_refused(files, name):
+    """One byte more, in a file of each kind; with and without a look at the signature."""
+    with (files / name).open('a') as file:
+        file.write(' ')
+
+    for signers in ('../key.signers', '--unsigned'):
+        assert verified(files, signers) == (False, 'verify: do not install the files that FAILED')
+
+
+@needs('ssh-keygen')
+def test_checksums_that_fit_changed_files_are_refused(files):
+    """Whoever can change the files can make new checksums, but not their signature; nor sign with a key of his own."""
+    (files / 'package.deb').write_text('another one')
+    sums = subprocess.run(['sha256sum', '--', *KINDS], cwd=files, check=True, capture_output=True).stdout
+    (files / 'SHA256SUMS').write_bytes(sums)
+    refused = (False, 'verify: SHA256SUMS is not signed by a key in ../key.signers; do not install these files')
+
+    assert verified(files, '--unsigned')[0]
+    assert verified(files) == refused
+    signed(files, 'other')
+    assert verified(files) == refused
+    signed(files)
+    lines = (files / 'SHA256SUMS.sig').read_text().splitlines()
+    (files / 'SHA256SUMS.sig').write_text('\n'.join([*lines[:-3], lines[-3][::-1], *lines[-2:]]))
+    assert verified(files) == refused
+    (files / 'SHA256SUMS.sig').unlink()
+    assert verified(files) == refused
+
+
+@needs('ssh-keygen')
+@pytest.mark.parametrize('name', ['new.deb', '-n.deb', 'package', 'with space.rpm'])
+def test_a_file_that_is_not_of_the_release_is_refused(files, name):
+    """Its name may be like that of the file that somebody looks for."""
+    (files / name).write_text('planted')
+
+    assert verified(files) == (False, f'verify: {name} is not in SHA256SUMS; remove it, and do not install it')
+
+
+def test_the_script_for_strangers_is_short_enough_to_be_read():
+    """Nobody should run what nobody can read."""
+    assert len((ROOT / 'tools/verify').read_text().splitlines()) <= 20
+
+
+def test_the_bill_of_materials_lists_what_is_in_the_program(released, tmp_path):
+    """Each library with its version, license and pinned hashes; what only builds it is excluded; twice the same."""
+    path = released / 'check_smart_attributes.pyz'
+    bill = sbom.bill(path, VERSION, 0, sbom.metadata(path))
+    inside = {each['name']: each for each in bill['components'] if each['scope'] == 'required'}
+    pinned = set(re.findall('^([a-z0-9-]+)==', (ROOT / 'requirements/zipapp.txt').read_text(), re.MULTILINE))
+
+    assert set(inside) == pinned and 'nagiosplugin' in pinned
+    assert all(each['version'] and each['licenses'] and each['properties'] for each in inside.values())
+    assert 'hatchling' in {each['name'] for each in bill['components'] if each['scope'] == 'excluded'}
+    assert json.dumps(bill) == json.dumps(sbom.bill(path, VERSION, 0, sbom.metadata(path)))
+
+
+def test_a_program_with_another_library_than_the_pinned_ones_gets_no_bill(released, tmp_path):
+    """The bill is of the file, not of what the file ought to be."""
+    changed = Path(shutil.copy(released / 'check_smart_attributes.pyz', tmp_path))
+    with zipfile.ZipFile(changed, 'a') as archive:
+        archive.writestr('planted-1.0.dist-info/METADATA', 'Name: planted\nVersion: 1.0\n')
+
+    with pytest.raises(SystemExit, match=r"differ from the pinned requirements: .*'planted', '1.0'"):
+        sbom.bill(changed, VERSION, 0, {})
+
+
+def test_only_wheel_and_source_archive_contain_no_library(released):
+    """They name what they require."""
+    for pattern in ('*.whl', '*.tar.gz'):
+        [path] = released.glob(pattern)
+        bill = sbom.bill(path, VERSION, 0, {})
+        required = [each['value'] for each in bill['metadata']['component']['properties'] if each['name'] == 'requires']
+
+        assert 'nagiosplugin>=1.3.2' in required
+        assert {each['scope'] for each in bill['components']} == {'excluded'}

@@ -294,6 +294,6 @@ def test_each_page_that_smartctl_prints_is_named_in_the_reference():
              'scsi_error_counter_log', 'scsi_self_test_N',
              'scsi_percentage_used_endurance_indicator', 'scsi_format_status', 'scsi_zoned_block_device_statistics',
              'scsi_sas_port_N', 'power_on_time', 'seagate_farm_log')
-    reference = Path(ROOT / 'doc/reference/sas.md').read_text()
+    reference = Path(ROOT / 'doc/explanation/sas.md').read_text()
 
     assert [page for page in pages if f'`{page}`' not in reference] == []

@@ -2,11 +2,16 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
+from fake_smartctl import FakeSmartctl
 
 from smart_attributes.errors import SmartError
+from smart_attributes.model import HowRead
+from smart_attributes.reading import machine, smartctl_calls
+from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.scans import from_scan
 
 SCANS = Path(__file__).resolve().parent.parent.parent / 'shared' / 'corpus' / 'scans'
@@ -184,3 +189,40 @@ def test_what_is_no_scan_has_a_sentence(text):
 
     assert (str(caught.value), caught.value.code) == (
         'smartctl --scan printed no list of devices; run it by hand to see its output', 'scan-failed')
+
+
+def scan_of(*paths):
+    """What smartctl prints for these NVMe drives."""
+    return json.dumps({'smartctl': {'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
+                       'devices': [{'name': path, 'type': 'nvme', 'open_error': error} for path, error in paths]})
+
+
+def test_nvme_drives_beyond_the_scan_of_smartctl_are_read():
+    """smartctl 7.3 stops at nvme99. Neither namespaces are added, nor lower numbers, which a scan has left out."""
+    names = ['nvme99', 'nvme100', 'nvme100n1', 'nvme149', 'nvme5', 'nvme-fabrics', 'nvme1000', 'ng100n1', 'sda']
+    scan = from_scan(scan_of(('/dev/nvme99', '')), names)
+
+    assert [(device.path, device.type, device.name) for device in scan.devices] == [
+        (f'/dev/nvme{number}', '', f'nvme{number}') for number in (99, 100, 1000, 149)]
+
+
+def test_an_nvme_drive_that_a_newer_smartctl_scans_counts_once():
+    """Also if the scan could not open it."""
+    scan = from_scan(scan_of(('/dev/nvme99', ''), ('/dev/nvme100', ''), ('/dev/nvme101', 'Permission denied')),
+                     ['nvme99', 'nvme100', 'nvme101'])
+
+    assert [device.path for device in scan.devices] == ['/dev/nvme99', '/dev/nvme100']
+    assert len(scan.refused) == 1
+
+
+def test_a_check_looks_for_them_in_dev(tmp_path, monkeypatch):
+    """The names come from the system, not from smartctl."""
+    smartctl = FakeSmartctl(tmp_path / 'bin')
+    smartctl.answers(smartctl_calls.SCAN, scan_of(('/dev/nvme0', '')).encode())
+    (tmp_path / 'dev').mkdir()
+    (tmp_path / 'dev/nvme120').touch()
+    monkeypatch.setattr(machine, 'DEVICES', str(tmp_path / 'dev'))
+    found = machine.find(machine.named(()), True, HowRead(smartctl=str(smartctl.path), nosudo=True), Runner(),
+                         time.monotonic() + 20)
+
+    assert [device.path for device in found.devices] == ['/dev/nvme0', '/dev/nvme120']

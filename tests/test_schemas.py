@@ -28,6 +28,8 @@ RARE = {
     'triage drive.light': 'needs an enclosure, too',
     'triage drive.not_known': 'needs a disk that fails and is not in /sys; test_work_list.py has one',
     'triage work.not_known': 'needs one, too',
+    **{f'fleet fleet.rates.worse_firmware.{key}': 'needs twenty failures; test_failure_rates.py has them in words'
+       for key in ('firmware', 'compared_without')},
     **{f'{name}replacement.{key}': 'needs a group that was read in part; test_redundancy.py has some'
        for name in ('triage ', 'fleet drive.') for key in ('first', 'unchecked')}}
 

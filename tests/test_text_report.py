@@ -172,6 +172,14 @@ def test_a_failed_last_self_test_counts_without_its_log():
     assert found.self_tests == (SelfTest('Last self-test', 'Completed: read failure', False, None),)
 
 
+@pytest.mark.parametrize('status, is_told', [('0x86', True), ('0x84', False)])
+def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
+    found = ata(f'Offline data collection status:  ({status})\tOffline data collection activity\n'
+                'Self-test execution status:      ( 121)\tThe previous self-test completed having\n')
+
+    assert ('the drive aborted its offline data collection with a fatal error' in found.messages) is is_told
+
+
 @pytest.mark.parametrize('lines, count', [
     pytest.param('SMART Error Log Version: 1\nNo Errors Logged', 0, id='none'),
     pytest.param('SMART Error Log Version: 1\nATA Error Count: 1699 (device log contains only the most recent five '

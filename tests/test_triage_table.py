@@ -249,8 +249,9 @@ def test_messages_in_the_colours_of_their_states_stand_before_the_drives(hide_se
     output = Terminal()
     with monkeypatch.context() as patch:
         patch.setattr(sys, 'stdout', output)
-        triage_table.print_table(rows([FADED], hide_serial, 0), ['sdc is gone'], ['slot 3 was not read'],
-                                 [(State.WARNING, 'two drives are missing')])
+        triage_table.print_rows(rows([FADED], hide_serial, 0), [
+            (State.CRITICAL, 'sdc is gone'), (State.WARNING, 'two drives are missing'),
+            (State.UNKNOWN, 'slot 3 was not read')])
     *messages, _, row = output.getvalue().splitlines()
 
     assert messages == ['\x1b[1;31msdc is gone\x1b[0m', '\x1b[33mtwo drives are missing\x1b[0m',

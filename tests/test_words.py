@@ -22,13 +22,6 @@ def test_the_tables_of_a_document_are_up_to_date(document):
     assert tables.filled(document) == (ROOT / document).read_text()
 
 
-def test_every_option_is_in_the_documents():
-    """An option that nobody can find is none."""
-    text = (ROOT / 'doc/reference/options.md').read_text()
-
-    assert [option for option in described.option_strings('check') if f'`{option}`' not in text] == []
-
-
 def test_every_state_has_its_conditions_in_the_document_on_states():
     """The man page prints them from there."""
     assert [(name, int(code)) for name, code, conditions in described.states() if conditions] == [

@@ -189,7 +189,7 @@ def codes(text: str, failing: str) -> list[tuple[str, list[str]]]:
     (mirror(), 'sdf', ('only-log-or-cache', ['new-disk', 'partitions', 'zfs-log', 'pull', 'again'])),
     (mirror(log=FAULTED), 'sdf', ('only-log-or-cache', ['new-disk', 'partitions', 'zfs-log', 'pull', 'again'])),
     (BOTH, 'sdc', ('only-log-or-cache', ['new-disk', 'partitions', 'zfs-cache', 'pull', 'again'])),
-    (BOTH, 'sda', ('replace-next', ['new-disk', 'partitions', 'zfs-replace', 'zfs-log', 'zfs-cache', 'pull',
+    (BOTH, 'sda', ('replace-next', ['new-disk', 'partitions', 'zfs-log', 'zfs-cache', 'zfs-replace', 'pull',
                                     'again']))])
 def test_the_plan_takes_the_log_and_the_cache_out_of_the_pool_before_the_drive_is_pulled(text, failing, expected):
     assert codes(text, failing) == [expected]

@@ -1,4 +1,4 @@
-"""Imports between modules: the drawing in doc/explanation/architecture.md, as mermaid text."""
+"""Imports between modules: the drawing in doc/contributing/architecture.md, as mermaid text."""
 from __future__ import annotations
 
 import ast

@@ -15,7 +15,7 @@ sys.path.append(str(ROOT / 'tests'))
 # The documents with output: a block with one command of ours, then what it prints.
 DOCUMENTS = ('doc/reference/output.md', 'doc/tutorial/first-check.md')
 BLOCK = re.compile(r'(```console\n\$ (?:\.venv/bin/)?check_smart_attributes (.*)\n)((?:(?!```).*\n)+)')
-LONGEST = 12  # lines of output in a tutorial
+LONGEST = 12  # lines of output in a document
 DRIVES = ((('/dev/nvme0',), 'samsung-pm983-healthy'), (('/dev/bus/0', 'megaraid,0'), 'intel-worn'),
           (('/dev/bus/0', 'megaraid,1'), 'seagate-exos-failing'))
 EMPTY = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
@@ -46,12 +46,8 @@ def short(output: str) -> str:
 
 
 def filled(document: str) -> str:
-    """Return a document with the output of today under each command; a tutorial shows it shortened."""
-    def block(match: re.Match[str]) -> str:
-        output = printed(shlex.split(match[2]))
-        return match[1] + (short(output) if 'tutorial' in document else output)
-
-    return BLOCK.sub(block, (ROOT / document).read_text())
+    """Return a document with the output of today under each command, shortened."""
+    return BLOCK.sub(lambda match: match[1] + short(printed(shlex.split(match[2]))), (ROOT / document).read_text())
 
 
 def write() -> list[str]:

@@ -106,14 +106,3 @@ def _links(numbers: Iterable[int]) -> list[dict[str, Any]]:
 def _set(name: str, text: str, assigned: str, service: dict[str, Any]) -> dict[str, Any]:
     return {'object_name': name, 'object_type': 'template', 'description': text, 'assign_filter': assigned,
             'services': [service]}
-
-
-def rows() -> list[str]:
-    """One row a custom variable, for the documentation."""
-    return [f'| `{variable(option)}` | `{option.long}` | {_kind(option)} | {option.help} |'.replace('FILE|DIR',
-                                                                                                    'FILE\\|DIR')
-            for option in arguments()]
-
-
-def _kind(option: Option) -> str:
-    return 'true or false' if not option.value else 'one value or an array' if option.repeats else 'one value'

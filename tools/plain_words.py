@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Count private words and inverted sentences in documents, help texts, messages and docstrings.
 
-Usage: tools/plain_words.py [-l] [FILE...]
+Usage: tools/plain_words.py [-l | --draw N [--seed S]] [FILE...]
 
-Prints, for each of the four groups, how many sentences there are and how many hold a word of tools/private_words.json
+Prints, for each of the five groups, how many sentences there are and how many hold a word of tools/private_words.json
 or begin like a question without being one. Exit status 1 if more than 1 % of a group do (docstrings and comments: 3 %).
--l lists them, with the plain word. FILE: only what is found in these files. The list is only ever extended.
+-l lists them, with the plain word. --draw prints N random sentences of each group instead, for people to judge. FILE: only what is found in these files. The list is only ever extended.
 """
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import argparse
 import ast
 import io
 import json
+import random
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / 'tools/private_words.json'
-LIMITS = {'documents': 1.0, 'help': 1.0, 'messages': 1.0, 'docstrings': 3.0}
+LIMITS = {'documents': 1.0, 'help': 1.0, 'messages': 1.0, 'docstrings': 3.0, 'comments': 3.0}
 # The help of the commands.
 RECORDS = ('smart_attributes/commands/records.json', 'smart_attributes/command_line/option_groups.json')
 # What other programs printed or wrote; and what is a copy of a text that is counted elsewhere.
@@ -155,12 +156,12 @@ def comments(name: str, source: str) -> Iterator[Sentence]:
         if token.type != tokenize.COMMENT or re.match(r'#\s*(noqa|type:|!|-\*-|---)', token.string):
             continue
         if token.start[0] != last + 1 and block:
-            yield from (Sentence('docstrings', f'{name}:{start}', text) for text in split(' '.join(block)))
+            yield from (Sentence('comments', f'{name}:{start}', text) for text in split(' '.join(block)))
             block = []
         start = start if block else token.start[0]
         block.append(token.string.lstrip('# '))
         last = token.start[0]
-    yield from (Sentence('docstrings', f'{name}:{start}', text) for text in split(' '.join(block)))
+    yield from (Sentence('comments', f'{name}:{start}', text) for text in split(' '.join(block)))
 
 
 def sentences(files: Sequence[str]) -> Iterator[Sentence]:
@@ -184,14 +185,27 @@ def project() -> list[str]:
                           check=True).stdout.split('\n')[:-1]
 
 
+def drawn(found: Sequence[Sentence], count: int, seed: int) -> Iterator[str]:
+    """Yield *count* different sentences of each group, numbered, with their places; the same for the same seed."""
+    for group in LIMITS:
+        of_group = sorted({each.text: each for each in found if each.group == group}.values())
+        chosen = random.Random(seed).sample(of_group, min(count, len(of_group)))  # noqa: S311
+        yield from (f'{group[:4]}{number} {each.place}: {each.text}' for number, each in enumerate(chosen, 1))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Count, print, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('-l', '--list', action='store_true', help='list each sentence with what is wrong')
+    parser.add_argument('--draw', type=int, metavar='N', help='print N random sentences of each group')
+    parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('files', nargs='*')
     options = parser.parse_args(arguments)
-    known, status = rules(), 0
-    checked = [(sentence, known.breach(sentence.text)) for sentence in sentences(options.files or project())]
+    known, status, found = rules(), 0, list(sentences(options.files or project()))
+    if options.draw:
+        print('\n'.join(drawn(found, options.draw, options.seed)))
+        return 0
+    checked = [(sentence, known.breach(sentence.text)) for sentence in found]
     for sentence, breach in checked if options.list else ():
         if breach:
             print(f'{sentence.place}: {breach}: {sentence.text[:160]}')

@@ -11,23 +11,18 @@ from pathlib import Path
 from typing import Any, Callable
 
 import architecture
-import described
-import icinga
 
-from smart_attributes.fleet import certificates
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
-from smart_attributes.output import codes
 from smart_attributes.output import metrics as face
 from smart_attributes.reading import device_types, smartctl_calls
-from smart_attributes.redundancy import sentences
-from smart_attributes.work import plan
 
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-KINDS_OF_PLAN = {'md': 'md arrays', 'imsm': 'md arrays in a container (imsm, ddf)', 'swap': 'Swap space',
-                 'hardware': 'Volumes of a RAID controller', '': 'Single disks and partitions'}
+CONCERNS = {'health': 'the drive reports that it fails', 'data': 'data was lost',
+            'protection': 'the drive is read-only or lost its power-loss protection',
+            'errors': 'those that increase come first', 'wear': 'the drive is worn'}
 
 
 def data(name: str) -> dict[str, Any]:
@@ -36,56 +31,50 @@ def data(name: str) -> dict[str, Any]:
     return content
 
 
-def options() -> list[str]:
-    """One row an option of the plugin; commands share most of them."""
-    rows = []
-    for option in described.options('check'):
-        names = ', '.join(f'`{name}`' for name in option.names)
-        value = f' {option.value}' if option.value else ''
-        rows.append(f'| {names}{value} | {option.help} |'.replace('|DIR', '\\|DIR'))
-    return rows
-
-
 def metric_names() -> list[str]:
     """One row a metric."""
     limits = data('thresholds/default.json')['metrics']
-    return [f'| `{name}` | {metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | '
-            f'{"yes" if limits.get(name, {}).get("graph") else ""} | {metric.get("concern", "")} | {metric["meaning"]} '
-            f'|'
+    return [f'| `{name}`{", graphed" if limits.get(name, {}).get("graph") else ""} | '
+            f'{metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | {metric["meaning"]} |'
             for name, metric in sorted(data('attributes.json')['metrics'].items())]
 
 
+def concerns() -> list[str]:
+    """One row a concern, with its metrics."""
+    known = sorted(data('attributes.json')['metrics'].items())
+    return [f'| {number}. {concern}: {words} | ' + ', '.join(
+        f'`{name}`' for name, metric in known if metric.get('concern') == concern) + ' |'
+        for number, (concern, words) in enumerate(CONCERNS.items(), 1)]
+
+
 def metrics() -> list[str]:
-    """One row a metric: those of every run and drive, then those of the graphed metrics."""
-    limits, metrics = data('thresholds/default.json')['metrics'], SpecDatabase(data('attributes.json')).metrics
-    rows = [(metric.name, metric.labels, metric.help) for metric in face.metrics(face.Run((), State.OK, 0), metrics)]
-    rows += sorted((face.name(name, metric.unit), face.DRIVE, face.said(metric)) for name, metric in metrics.items()
-                   if limits.get(name, {}).get('graph'))
-    return ['| metric | labels | what it says |', '|---|---|---|',
+    """One row for each metric of a run, a drive or a group; the document says how the others are named."""
+    known = SpecDatabase(data('attributes.json')).metrics
+    rows = [(metric.name, metric.labels, metric.help) for metric in face.metrics(face.Run((), State.OK, 0), known)]
+    return ['| metric | labels | meaning |', '|---|---|---|',
             *(f'| `{name}` | {", ".join(labels)} | {said} |' for name, labels, said in rows)]
 
 
 def limits() -> list[str]:
-    """One row a metric and kind with a limit or a reason."""
+    """One row for each metric and kind that can alert. Their reasons are in the data, where `explain -v` finds them."""
     rows = []
     for name, metric in sorted(data('thresholds/default.json')['metrics'].items()):
-        kinds = [kind for kind in KINDS if kind in metric]
-        if 'why' in metric:
-            rows.append(limit_row(name, metric))
-        rows.extend(limit_row(f'{name}, {kind}', metric[kind]) for kind in kinds)
-    return rows
+        rows.append(limit_row(f'`{name}`', metric))
+        rows.extend(limit_row(f'`{name}`, {kind}', metric[kind], rows[-1] and 'warning' in metric[kind])
+                    for kind in KINDS if kind in metric)
+    return [row for row in rows if row]
 
 
-def limit_row(name: str, limit: dict[str, Any]) -> str:
-    """Return the row of one metric or kind."""
-    return (f'| `{name}` | {said(limit, "warning")} | {said(limit, "critical")} | {grown(limit.get("growth"))} | '
-            f'{limit.get("why", "")} |')
+def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) -> str:
+    """Return the row of one metric or kind, or '' if it sets no range and no growth. is_exception: print it anyway."""
+    cells = said(limit, 'warning'), said(limit, 'critical'), grown(limit.get('growth'))
+    return f'| {name} | {" | ".join(cells)} |' if is_exception or {*cells} - {'', 'never'} else ''
 
 
 def grown(rules: Any) -> str:
-    """Return limits of growth as a person reads them: "warning above 0 in 24 h, alerts for 7 d"."""
+    """Return limits of growth as a person reads them: "above 0 in 24 h: WARNING for 7 d"."""
     several = [rules] if isinstance(rules, dict) else rules or ()
-    return '; '.join(f'{name} above {rule[name]} in {spaced(rule["within"])}, alerts for {spaced(rule["for"])}'
+    return '; '.join(f'above {rule[name]} in {spaced(rule["within"])}: {name.upper()} for {spaced(rule["for"])}'
                      for rule in several for name in ('warning', 'critical') if rule.get(name) is not None)
 
 
@@ -95,7 +84,7 @@ def said(limit: dict[str, Any], field: str) -> str:
     if isinstance(value, dict):
         sign = f' + {value["plus"]}' if value.get('plus') else f' - {value["minus"]}' if value.get('minus') else ''
         floor = f', at least {value["at_least"]}' if 'at_least' in value else ''
-        return f'the drive\'s `{value["drive"]}`{sign}{floor}; else {value["else"]}'
+        return f'`{value["drive"]}`{sign}{floor}, else {value["else"]}'
     return 'never' if value is None and field in limit else value or ''
 
 
@@ -127,56 +116,11 @@ def spellings(form: str) -> list[str]:
 
 
 def refused() -> list[str]:
-    """One row a type that smartctl knows and a check must not use."""
-    return ['| type | why |', '|---|---|'] + [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
-
-
-def explained() -> list[str]:
-    """One row for each cause that a fleet reports."""
-    return [_row_of(each.name, each.meaning, each.remedy) for each in codes.CAUSES]
-
-
-def reported() -> list[str]:
-    """One row for each code of a finding or a note."""
-    return [_row_of(each.name, each.severity or 'note', each.meaning, each.remedy or '-')
-            for each in (*codes.FINDINGS, *codes.NOTES)]
-
-
-def examined() -> list[str]:
-    """One row for each code of doctor, with names in capitals where a finding has values."""
-    def named(template: str) -> str:
-        return re.sub(r'\{(\w+)[^}#]*(?:#([^}|]*)[^}]*)?\}',
-                      lambda field: f'N {field[2]}s' if field[2] else field[1].upper(), template) or '-'
-    return [_row_of(name, each.state, named(each.meaning), named(each.remedy)) for name, each in codes.DOCTOR.items()]
-
-
-def steps() -> list[str]:
-    """One section for each kind of group: what its operations do, and their commands."""
-    lines, words = [], data('smart_attributes/work/plan.json')['operations']
-    for kind, operations in plan.GROUPS.items():
-        lines += ['', f'### {KINDS_OF_PLAN.get(kind) or sentences.KINDS[kind]}']
-        for operation, entries in operations.items():
-            lines += ['', f'**{words[operation]}**', '']
-            for entry in ({**plan.STEPS.get(each["code"], {}), **each} for each in entries):
-                condition = f' (only if {_capitals(entry["need"])})' if 'need' in entry else ''
-                commands = [entry.get('see', ''), *entry.get('run', ()), entry.get('until', ''), entry.get('check', '')]
-                lines += [f'1. {_capitals(entry["what"])}{condition}:', '   ```sh',
-                          *(f'   {_capitals(each)}' for each in commands if each), '   ```']
-    return lines
-
-
-def _capitals(text: str) -> str:
-    return re.sub(r'\{(\w+)\}', lambda name: {'new': '$NEW', 'asked': ''}.get(name[1], name[1].upper()), text)
-
-
-def refusals() -> list[str]:
-    """One row for each reason why a certificate is refused."""
-    return [_row_of(each.code, *(words.format(name='NODENAME', ca='--ca') for words in (each.cause, each.remedy)))
-            for each in certificates.BY_CODE.values()]
-
-
-def _row_of(code: str, *cells: str) -> str:
-    return ' | '.join((f'| `{code}`', *(cell.replace('|', '\\|') for cell in cells))) + ' |'
+    """One row a reason, with the types that smartctl knows and a check must not use."""
+    reasons = dict.fromkeys(device_types.REFUSED.values())
+    return ['| types | reason |', '|---|---|'] + [
+        f'| {", ".join(f"`{name}`" for name, why in device_types.REFUSED.items() if why == reason)} | {reason} |'
+        for reason in reasons]
 
 
 def known_metrics() -> list[str]:
@@ -195,14 +139,9 @@ def said_metric(metric: dict[str, Any]) -> str:
 SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
-    'doc/reference/options.md': {'options': options},
-    'doc/reference/metrics.md': {'metrics': metric_names},
+    'doc/reference/metrics.md': {'metrics': metric_names, 'concerns': concerns},
     'doc/reference/limits.md': {'limits': limits},
-    'doc/explanation/architecture.md': {'drawing': architecture.drawing},
-    'doc/how-to/icinga.md': {'variables': icinga.rows},
-    'doc/how-to/fleet.md': {'causes': explained, 'certificates': refusals},
-    'doc/reference/output.md': {'codes': reported, 'doctor': examined},
-    'doc/how-to/replace-a-drive.md': {'steps': steps},
+    'doc/contributing/architecture.md': {'drawing': architecture.drawing},
     'doc/how-to/raid.md': {'controllers': controllers, 'refused': refused},
     'doc/reference/harmful-drives.md': {'logs': logs},
     'doc/how-to/metrics.md': {'metrics': metrics},

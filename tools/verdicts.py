@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the evidence for the verdicts into doc/explanation/verdicts.md and the data files beside it.
+"""Write the evidence for the verdicts: two tables of doc/explanation/verdicts.md, and the data files beside it.
 
 That is: the failure rate of each state of hard disks, the shares behind their limits, the effect of every
 limit on a collection of drives, what became of drives that were seen again, and what limits report of failed SSDs.
@@ -9,40 +9,47 @@ Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_F
 """
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from measure import accuracy, risk, seen_again, ssd_failures, timelines  # noqa: E402
+from measure import accuracy, seen_again, ssd_failures, timelines  # noqa: E402
 from measure import alarms as of_drives  # noqa: E402
-from measure import limits as hard_disks  # noqa: E402
 from measure.__main__ import shipped_judge  # noqa: E402
-from measure.data_rows import Row, as_csv  # noqa: E402
+from measure.data_rows import as_csv  # noqa: E402
 
 from smart_attributes.errors import SmartError  # noqa: E402
 from smart_attributes.knowledge import shipped_data  # noqa: E402
 from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
-from smart_attributes.knowledge.risks import LEVEL, POOL, RISE, UNKNOWN  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
-from smart_attributes.model import State  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
 TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
-VENDORS = {'A': 'Intel', 'B': 'Samsung', 'C': 'Micron'}
-LEVELS = (State.WARNING.name, State.CRITICAL.name)
-TELLING = 20  # looks, below which a reason says little
 MANY = 5      # drives of a class, below which the data file leaves it out
+SHOWN = ('states with history', 'alarms with history')  # the tables of the document; the others are data files
+STATES = 'state', 'drive_years', 'failures', 'failures_per_100_drive_years'
+ALARMS = 'alert', 'per_1000_drive_years', 'failed_within_90_days', 'failures_with_an_alert', 'median_lead_time'
+FILES = {
+    'states': STATES, 'alarms': ALARMS,
+    'collection': ('kind', 'health_status', 'ok', 'warning', 'critical', 'with_an_alert'),
+    'reasons': ('kind', 'metric', 'critical', 'warning'),
+    'defences': ('limit', 'kind', 'state', 'drives', 'beyond', 'alone', 'failed_of_these', 'failed_of_others'),
+    'dates': ('kind', 'report_endurance', 'with_a_date', 'used_below_half_in_a_year', 'date_within_a_year',
+              'range_begins_within_a_year'),
+    'expected': ('kind', 'alert', 'drives', 'of_them_at_most', 'per_1000_drives_and_month_at_most'),
+    'wear': ('fifth_of_models', 'drives', 'agree', 'left_out', 'trusted', 'agree_of_these')}
 
 
 def states(known: timelines.Experience) -> Iterator[str]:
     """Yield a row a state."""
     data = timelines.as_data(known)
     for name, state in data['states'].items():
-        yield f'| {name} | {state["drive_years"]:,.0f} | {state["failures"]:,} | {state["percent_per_year"]} % |'
+        yield f'| {name} | {state["drive_years"]:,.0f} | {state["failures"]:,} | {state["percent_per_year"]} |'
 
 
 def alarms(known: timelines.Experience) -> Iterator[str]:
@@ -63,51 +70,13 @@ def fifths(comparisons: Sequence[accuracy.Comparison], documented: Collection[st
         yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
 
 
-def gone(found: Iterable[Row]) -> Iterator[str]:
-    """Yield a row for each vendor, state and reason of hard disks that tells something."""
-    for row in found:
-        if row['kind'] == 'hdd' and not row['newest_error'] and int(row['looks'] or 0) >= TELLING and (
-                row['state'] in LEVELS or row['reason'] == seen_again.QUIET):
-            again = f'{row["critical_percent"]} % | {row["lost_data_percent"]} % ({row["quiet_lost_data_percent"]})'
-            ends = f'{row["low"]} to {row["high"]}'
-            yield (f'| {row["vendor"]} | {row["state"]} | {row["reason"]} | {int(row["looks"] or 0):,} | '
-                   f'{row["gone_percent"]} % ({ends}) | {row["quiet_gone_percent"]} % | {again} |')
-
-
-def announced(found: Iterable[Row]) -> Iterator[str]:
-    """Yield a row for each vendor of SSDs and level: the share of failed and of healthy drives that it reports."""
-    for row in found:
-        if not row['metric'] and row['limit'] in LEVELS:
-            name = f'{row["vendor"]}, like {VENDORS[str(row["vendor"])]}' if row['vendor'] in VENDORS else row['vendor']
-            yield (f'| {name} | {row["limit"]} | {int(row["failed"] or 0):,} | {row["failed_percent"]} % | '
-                   f'{int(row["healthy"] or 0):,} | {row["healthy_percent"]} % |')
-
-
-def strata() -> Iterator[str]:
-    """Yield a row for each stratum of a recent increase and of a number without a date, as in thresholds/risk.json."""
-    data = shipped_data.load(shipped_data.path(risk.FILE))
-    groups = (*hard_disks.GROUPS, POOL)
-    for form, days, words in ((RISE, 14, 'rose by more than {} in a week, within the last 14 days'),
-                              (LEVEL, UNKNOWN, 'above {}, not known since when')):
-        for metric in sorted(hard_disks.METRICS):
-            of_metric = [each for each in data['hdd'] if each['metric'] == metric and each['form'] == form
-                         and each['days'] == days]
-            for each in sorted(of_metric, key=lambda each: each['above']):
-                cells = ' | '.join(_share(each['rows'].get(group)) for group in groups)
-                yield f'| `{metric}` | {words.format(each["above"])} | {cells} |'
-
-
-def _share(row: Sequence[float] | None) -> str:
-    return '-' if row is None else f'{100 * row[2]:.0f} % / {100 * row[3]:.0f} % ({row[0]:g})'
-
-
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
     judge = shipped_judge()
     known = timelines.experience(timelines.read(path), timelines.by_levels(lambda report: judge(report, None)))
     remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
     return {'states': states(known), 'alarms': alarms(known), 'states with history': states(remembered),
-            'alarms with history': alarms(remembered), 'strata': strata()}
+            'alarms with history': alarms(remembered)}
 
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:
@@ -124,24 +93,28 @@ def of_collection(path: str) -> dict[str, Iterable[str]]:
             'wear': fifths(comparisons, accuracy.documented_families(data), accuracy.wear_sets(data))}
 
 
-def of_outcomes(drives: str, history: str, failures: str) -> dict[str, Iterable[str]]:
-    """Return the rows of every table about drives that were seen again, and about SSDs that failed."""
+def of_outcomes(drives: str, history: str, failures: str) -> dict[str, str]:
+    """Return the data files about drives that were seen again, and about SSDs that failed."""
     again = seen_again.rows(seen_again.read(history, shipped_judge()))
     ssds = ssd_failures.measured(drives, failures, shipped_judge())
-    write('seen_again.csv', [row for row in again if int(row['drives'] or 0) >= MANY])
-    write('ssd_failures.csv', ssds)
-    return {'seen again': gone(again), 'failed SSDs': announced(ssds)}
+    return {'seen_again.csv': as_csv([row for row in again if int(row['drives'] or 0) >= MANY]),
+            'ssd_failures.csv': as_csv(ssds)}
 
 
-def write(name: str, found: Sequence[Row]) -> None:
-    """Write a data file beside the document."""
-    TABLES.mkdir(exist_ok=True)
-    (TABLES / name).write_text(as_csv(found))
+def files(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return the tables that the document does not show as data files, by their names."""
+    return {f'{name}.csv': as_csv([dict(zip(FILES[name], cells(row))) for row in rows])
+            for name, rows in tables.items() if name not in SHOWN}
+
+
+def cells(row: str) -> list[str]:
+    """Return the cells of a row of a table, without marks of code and commas in numbers."""
+    return [re.sub(r'`|(?<=\d),(?=\d{3})', '', cell) for cell in row.strip('| ').split(' | ')]
 
 
 def filled(text: str, rows: dict[str, Iterable[str]]) -> str:
     """Return the document with its tables as they were measured."""
-    for name, of_table in rows.items():
+    for name, of_table in ((name, of_table) for name, of_table in rows.items() if name in SHOWN):
         start, end = f'<!-- {name} -->\n', f'<!-- end of {name} -->'
         if text.count(start) != 1 or end not in text:
             raise SystemExit(f'{DOCUMENT}: there is no place for the table of {name}')
@@ -157,7 +130,9 @@ def main() -> int:
         return 1
     on_timelines, drives, history, failures = sys.argv[1:]
     try:
-        rows = {**of_outcomes(drives, history, failures), **of_collection(drives), **of_timelines(on_timelines)}
+        rows = {**of_collection(drives), **of_timelines(on_timelines)}
+        for name, text in {**of_outcomes(drives, history, failures), **files(rows)}.items():
+            (TABLES / name).write_text(text)
         DOCUMENT.write_text(filled(DOCUMENT.read_text(), rows))
     except SmartError as problem:
         print(problem)

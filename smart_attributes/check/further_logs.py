@@ -93,11 +93,7 @@ class VendorPages:
     def __init__(self, judge: Judge, every: int, prefix: Command) -> None:
         """Take the settings. every: seconds between two reads of one drive. prefix: smartctl, after sudo if needed."""
         self._judge, self._every, self._prefix = judge, every, prefix
-
-    @property
-    def patience(self) -> float:
-        """Seconds for one page."""
-        return nvme_log.PATIENCE
+        self.patience = nvme_log.PATIENCE
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
         """Return the call that reads the page of a drive if that is due, else None; the others as for ask()."""

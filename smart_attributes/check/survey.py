@@ -41,6 +41,12 @@ class Survey(NamedTuple):
     lately: Lately | None = None  # increases, added and removed drives of a period, if requested
     machine: Machine | None = None  # the groups on the drives and the order of replacement, if they were read
 
+    @property
+    def told(self) -> list[tuple[State, Coded]]:
+        """The messages that have a state, each with that state."""
+        return [*((State.CRITICAL, each) for each in self.failures), *self.demands,
+                *((State.UNKNOWN, each) for each in self.faults)]
+
 
 def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple, watch: Watch | None = None,
            is_for_a_person: bool = False) -> Survey:

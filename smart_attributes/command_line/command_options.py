@@ -88,18 +88,20 @@ class DoctorOptions(NamedTuple):
 class FleetOptions(NamedTuple):
     """The sources of the drives of a fleet, and the output."""
     files: tuple[str, ...]
-    icinga: str                         # https://HOST:5665
+    icinga: tuple[str, ...]             # https://HOST:5665
     api_user: str
     password_file: str
     certificate: str
     key: str
     authority: str
-    icinga_name: str                    # host name in Icinga's certificate
+    icinga_name: tuple[str, ...]        # host names in the certificates of these, in the same order; empty: of the URLs
     filter: str
     hosts: str | None                   # filter of the hosts that should have the check; '' for all
     plan: str
     ledger: str
     ended: list[tuple[str, str]]        # serial number, and how the drive ended
+    merge: tuple[str, ...]              # other ledgers
+    export: str                         # CSV of the drives in the ledger
     drives: tuple[str, ...]             # names of the drives to list; empty: all
     limit: int                          # drives in the table; 0 for all
     as_json: bool

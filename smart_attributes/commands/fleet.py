@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from .. import alarm
@@ -17,7 +18,7 @@ from ..constants import DOCUMENTS, MOST_ROWS
 from ..errors import Coded, NotAReport, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
-from ..fleet.ledger_file import record
+from ..fleet.ledger_file import exported, record
 from ..fleet.plugin_output import FleetDrive
 from ..fleet.table import Kept
 from ..model import Device, Identity, State, Verdict
@@ -42,13 +43,19 @@ def run(options: Options, runner: Runner) -> int:
     """Show the drives of a fleet; return 0 if all sources and the ledger could be used and a drive was found, else 3.
     """
     own: FleetOptions = options.own
-    if own.ended and not own.ledger:
-        raise UsageError('--ended needs --ledger FILE, the ledger that has the drive')
-    if own.ended:
-        for line in record(own.ledger, own.ended, time.time()):
-            print(line)
-        if not (own.files or own.icinga):
-            return 0
+    for option, given in (('ended', own.ended), ('merge', own.merge), ('export', own.export)):
+        if given and not own.ledger:
+            raise UsageError(f'--{option} needs --ledger FILE, the ledger that has the drives')
+    for line in record(own.ledger, own.ended, own.merge, time.time()) if own.ended or own.merge else ():
+        print(line)
+    status = 0 if (own.ended or own.merge or own.export) and not (own.files or own.icinga) else _shown(options, runner)
+    if own.export:
+        person.write(exported(own.ledger, options.naming.hide_serial, time.time()), own.export)
+    return status
+
+
+def _shown(options: Options, runner: Runner) -> int:
+    own: FleetOptions = options.own
     fleet = fleet_of(options, time.time())
     drives = fleet.drives(_sources(fleet, options, runner), options.how_read.timeout)
     if own.drives:
@@ -58,7 +65,7 @@ def run(options: Options, runner: Runner) -> int:
         show(fleet, drives, own)
     finally:
         if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
-            person.write(summary.as_csv(fleet.steps()), own.plan)
+            person.write(summary.as_csv(summary.Step._fields, fleet.steps()), own.plan)
     return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
 
 
@@ -89,14 +96,16 @@ def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterato
                          'use --help')
     if own.files:
         yield fleet.of_documents(own.files, partial(_of_reports, options, runner, fleet.now))
-    if own.icinga:
-        yield fleet.of_icinga(partial(_icinga, own), own.filter, own.hosts)
+    if own.icinga_name and len(own.icinga_name) != len(own.icinga):
+        raise UsageError('give --icinga-name once for each --icinga, in the same order')
+    for url, name in zip_longest(own.icinga, own.icinga_name, fillvalue=''):
+        yield fleet.of_icinga(partial(_icinga, own, url, name), own.filter, own.hosts)
 
 
-def _icinga(own: FleetOptions) -> Icinga:
+def _icinga(own: FleetOptions, url: str, name: str) -> Icinga:
     from ..fleet import icinga
-    return icinga.Icinga(icinga.Access(own.icinga, own.api_user, own.password_file, own.certificate, own.key,
-                                       own.authority, own.icinga_name))
+    return icinga.Icinga(icinga.Access(url, own.api_user, own.password_file, own.certificate, own.key, own.authority,
+                                       name))
 
 
 def _of_reports(options: Options, runner: Runner, now: float,
@@ -131,7 +140,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     readings = Readings(fleet.packer)
     try:
         for place, drive in enumerate(drives):
-            facts = json.dumps({**KEYS, **drive.facts})
+            facts = json.dumps({**KEYS, **drive.facts, **drive.more()})
             sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
     except alarm.TimeIsOver as over:
         fleet.faults.append(Coded('time-over', f'{over}; only drives read before that are listed; increase -t'))
@@ -178,18 +187,23 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     content = page.Content(kept.taken(fleet.now), counts, first, fleet.faults,
                            [*left, *fleet.said()[len(fleet.faults):]], charts=charts, fleet=told,
                            made_by='check_smart_attributes fleet')
-    whose = own.icinga_name or own.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
-    person.write(page.rendered(content, f'Drives of {visible(whose)}', fleet.now), str(own.html))
+    person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), str(own.html))
     print(f'written: {visible(str(own.html))}')
     for words in fleet.said():
         print(f'note: {words}')
+
+
+def _whose(wanted: FleetOptions) -> str:
+    """Return the name of the fleet for the title of the page."""
+    return ', '.join(wanted.icinga_name or [url.partition('//')[2].partition('/')[0] for url in wanted.icinga]
+                     ) or 'all hosts'
 
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import triage_table
     kept = _keep(fleet, drives, own.limit or MOST_ROWS)
     rows = kept.rows()
-    for line in table.heading(fleet.summary, fleet.defects()):
+    for line in table.heading(fleet.summary, fleet.defects(), fleet.books.rates):
         print(line)
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])

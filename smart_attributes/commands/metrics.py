@@ -48,9 +48,8 @@ def _exposition(found: Survey, options: Options, is_openmetrics: bool) -> str:
 def _document(found: Survey, options: Options) -> str:
     """Return the JSON document. It contains all problems, and Zabbix reads stderr as part of it."""
     from ..output import metrics_document
-    outcome, said = rendered(found, options._replace(verbose=0), CheckOptions()), whole(found)
-    problems = (*said.failures, *(words for _, words in said.demands), *said.faults,
-                *(() if found.verdicts else [found.nobody[1]]))
+    outcome = rendered(found, options._replace(verbose=0), CheckOptions())
+    problems = (*(words for _, words in found.told), *(() if found.verdicts else [found.nobody[1]]))
     return metrics_document.as_text(metrics_document.Run(
         found.verdicts, outcome.state, outcome.text.partition('\n')[0], _state_of_the_run(found), problems,
         found.remarks, socket.gethostname(), time.time(), options.naming.hide_serial)) + '\n'

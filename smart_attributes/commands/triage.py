@@ -53,7 +53,7 @@ def _print_table(found: Survey, options: Options) -> Survey:
     from ..work.work_list import in_order
     rows, found = fence.shown(
         found, lambda each: triage_table.rows(each.verdicts, options.naming.hide_serial, time.time()))
-    triage_table.print_table(rows, found.failures, found.faults, found.demands)
+    triage_table.print_rows(rows, found.told)
     person.print_remarks(found)
     for verdict in found.verdicts if options.verbose else ():
         for note in verdict.notes:

@@ -223,11 +223,6 @@ class Call(NamedTuple):
     words: Sequence[str] = ()       # after it
     is_startable: bool = False      # nothing in it needs a shell, a macro or another program
 
-    @property
-    def programs(self) -> Sequence[str]:
-        """The programs that the line starts: this one, and one that starts it, such as sudo."""
-        return [*self.before[:1], *([self.program] if self.program else [])]
-
     def trial(self, path: str) -> tuple[str, ...]:
         """Return a command line that starts the program with the options of this call and makes it exit at once.
 
@@ -266,7 +261,8 @@ def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answe
 
     As root, nothing that a configuration names is started.
     """
-    missing = [next((path for path in each.programs if not _executable(path)), '') for each in calls]
+    missing = [next((path for path in (*each.before[:1], each.program) if path and not _executable(path)), '')
+               for each in calls]   # a program that starts this one, such as sudo, or this one
     lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
              for each, path in zip(calls, missing)]
     runner = processes.Runner()  # a separate one: these calls name drives but must not lock them
@@ -320,11 +316,11 @@ def complaint_of(answer: Answer) -> str:
     text = answer.stdout.decode('utf-8', 'replace').strip()
     if text.startswith('{'):
         try:
-            text = f'SMART UNKNOWN - {json.loads(text)["error"]}'
+            text = f'error: {json.loads(text)["error"]}'
         except (ValueError, KeyError, TypeError):
             return ''
-    start, _, words = text.partition(' - ')
-    return words if start == 'SMART UNKNOWN' and answer.status == 3 and 'cannot start: ' not in words else ''
+    is_ours = answer.status == 3 and text.startswith(('SMART UNKNOWN - ', 'error: ')) and 'cannot start: ' not in text
+    return text.removeprefix('SMART UNKNOWN - ').removeprefix('error: ') if is_ours else ''
 
 
 def _ending(answer: Answer) -> str:

@@ -19,7 +19,6 @@ WORDS = 200                # characters of a message from OpenSSL
 
 class Refusal(NamedTuple):
     """The reason why a certificate is refused; {name}: the expected name, {ca}: the file of --ca."""
-
     code: str
     cause: str
     remedy: str

@@ -54,6 +54,11 @@ class Fleet:
         self.asked = 0                            # services, or documents
         self.is_whole = False                     # all drives are counted
         self.is_cut = False                       # the time limit was reached
+        self._sources: dict[str, str] = {}        # host -> the first source with drives of it
+        self._same: dict[str, dict[str, None]] = {'hosts-merged': {}, 'hosts-renamed': {}}
+        self._nameless: set[int] = set()          # rows, and drives without a serial number of their own
+        self._checked: set[str] = set()           # hosts with a service
+        self._hosts: dict[str, None] = {}         # of --hosts
         self._unread: set[str] = set()            # hosts with a result that could not be read
         self._begun = time.monotonic()
 
@@ -62,15 +67,18 @@ class Fleet:
 
         timeout: seconds for everything. If nothing could be read at all, SmartError or TimeIsOver is raised instead.
         """
+        errors: list[SmartError | alarm.TimeIsOver] = []
         for source in sources:
             try:
                 for drive in self._bounded(filter(self._is_counted, source), timeout):
                     yield _hidden(drive) if self._hide_serial else drive
             except (SmartError, alarm.TimeIsOver) as error:
-                if not self.asked:
-                    raise
+                errors.append(error)
                 self._lack(f'{error}; only drives read before that are shown')
                 self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
+        if errors and not self.asked:
+            raise errors[0]
+        self._note_hosts()
         self.summary.close()
         self.is_whole = not self.is_cut
         self.books.close(self._unread, self.is_cut)
@@ -103,41 +111,66 @@ class Fleet:
 
     def of_icinga(self, connection: Callable[[], Icinga], condition: str, hosts: str | None) -> Iterator[FleetDrive]:
         """Yield the drives of an Icinga. condition: --filter. hosts: --hosts; None if they are not asked for."""
-        api = connection()
+        before, api = self.asked, connection()
         try:
             names = api.names(condition)
             if not names:
                 of_filter = ' and matches --filter' if condition else ''
-                self.faults.append(Coded('no-services', 'Icinga returned no service that runs this plugin'
+                self.faults.append(Coded('no-services', f'{api.where}: Icinga returned no service that runs this plugin'
                                          f'{of_filter}, by its CheckCommand or by output that begins with "SMART "'))
-            if hosts is not None:
-                self._note_hosts(api.hosts(hosts), names)
+            self._checked.update(name.partition('!')[0] for name in names)
+            self._hosts.update(dict.fromkeys(api.hosts(hosts) if hosts is not None else ()))
             for service in api.services(names):
                 self.asked += 1
-                yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service))
+                yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service, api.where))
         finally:
             api.close()
             self._unread.update(visible(name.partition('!')[0]) for name in api.unread)
             for name, why in api.unread.items():
                 self._lack(f'{visible(name)}: {why}')
-        gone = len(names) - self.asked - len(api.unread)
+        gone = len(names) - (self.asked - before) - len(api.unread)
         if gone > 0:
             self.notes.append(Coded('services-removed',
                                     f'{gone} of {len(names)} services were removed while Icinga was queried'))
 
-    def _of_service(self, service: Service) -> list[FleetDrive]:
+    def _of_service(self, service: Service, source: str) -> list[FleetDrive]:
         told = services.told(service, self.reader, self.now)
         for words in told.remarks:
             self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
-        self.summary.groups.add(group for drive in told.drives for group in replacement_order.of_drive(drive.facts))
-        return told.drives
+        drives = self._named_apart(told.drives, source)
+        self.summary.groups.add(group for drive in drives for group in replacement_order.of_drive(drive.facts))
+        return drives
 
-    def _note_hosts(self, hosts: Sequence[str], services_of_them: Sequence[str]) -> None:
-        checked = {name.partition('!')[0] for name in services_of_them}
-        without = [visible(host) for host in hosts if host not in checked]
-        if without:
-            self.notes.append(Coded('hosts-without-check', _named(
-                without, f'host of {len(hosts)} without a service that runs this plugin')))
+    def _note_hosts(self) -> None:
+        without = [visible(host) for host in self._hosts if host not in self._checked]
+        for code, hosts, words in (
+                ('hosts-without-check', without, f'host of {len(self._hosts)} without a service that runs this plugin'),
+                ('hosts-merged', self._same['hosts-merged'], 'host in several sources (each drive is counted once)'),
+                ('hosts-renamed', self._same['hosts-renamed'], 'host with the name of another one, but none of its '
+                 'drives, in another source (shown with the source)')):
+            self.notes += [Coded(code, _named(list(hosts), words))] if hosts else []
+
+    def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:
+        """Return the drives of a host without those that another source has reported already.
+
+        If another source has other drives of a host of this name, it is another host, and gets a name of its own.
+        """
+        host, marks = drives[0].facts['host'] if drives else '', [self._mark(each.facts) for each in drives]
+        known = [self.summary.has(each.facts) if mark is None else mark in self._nameless
+                 for each, mark in zip(drives, marks) if not each.facts.get('is_check')]
+        left = [each for each, mark in zip(drives, marks) if mark not in self._nameless]
+        self._nameless.update(mark for mark in marks if mark is not None)
+        if not known or self._sources.setdefault(host, source) == source:
+            return left
+        self._same['hosts-merged' if any(known) else 'hosts-renamed'][host] = None
+        return left if any(known) else [
+            each._replace(facts={**each.facts, 'host': f'{host} ({visible(source)})'}) for each in drives]
+
+    def _mark(self, facts: Json) -> int | None:
+        """Return a number for a row, or a drive without a serial number of its own; None for any other drive."""
+        is_check = facts.get('is_check')
+        return hash((facts['host'], facts['name'], facts['state'], facts['why' if is_check else 'model'])
+                    ) if is_check or self.summary.has(facts) is None else None
 
     def of_documents(self, paths: Sequence[str], reports: Reports) -> Iterator[FleetDrive]:
         """Yield the drives of documents of triage. reports: called with the paths of all other files, if there are any.
@@ -146,15 +179,14 @@ class Fleet:
         old: list[str] = []
         for path in _files(paths):
             try:
-                told = triage_documents.read(path)
+                found = triage_documents.read(path)
+                if found is None:
+                    others.append(path)
+                for told in found or ():
+                    yield from self._of_document(told, old)
+                    del told  # free it before the next one is read
             except (OSError, SmartError) as error:
                 self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
-                continue
-            if told is None:
-                others.append(path)
-            else:
-                yield from self._of_document(told, old)
-            told = None  # free it before the next one is read
         for told in self._of_reports(others, reports) if others else ():
             yield from self._of_document(told, old)
         if not (self.asked or others or self.faults):
@@ -169,7 +201,7 @@ class Fleet:
         if skipped:
             self.notes.append(Coded('file-skipped', _named(
                 skipped, 'file skipped, neither output of triage --json nor of smartctl')))
-        return (Document(host, content, self.now) for host, content in by_host.items())
+        return (Document(host, content, self.now, 'smartctl') for host, content in by_host.items())
 
     def _of_document(self, told: Document, old: list[str]) -> Iterator[FleetDrive]:
         self.asked += 1
@@ -179,15 +211,19 @@ class Fleet:
 
     def _drives_of(self, told: Document) -> list[FleetDrive]:
         old = next((note['text'] for note in told.as_of(self.now)), None)
-        self.summary.groups.add(replacement_order.of_document(told.content, told.host, old))
-        return list(triage_documents.drives(told, self.reader, self.packer, self.now))
+        drives = self._named_apart(list(triage_documents.drives(told, self.reader, self.packer, self.now)), told.path)
+        self.summary.groups.add(
+            (group for drive in drives for group in replacement_order.of_drive(drive.facts))
+            if 'is_fleet' in told.content else replacement_order.of_document(told.content, told.host, old))
+        return drives
 
     def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""
         repeats = self.summary.repeats
         twice = plural(repeats, 'drive is reported twice by its host', 'drives are reported twice by their host')
         return [Coded(each.code, sentence(each, NOTE)) for each in (
-            *self.faults, *self.books.notes, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
+            *self.faults, *ledger.said(self.books.rates), *self.books.notes, *self.notes,
+            *services.sentences(self.remarks), *_of_twins(self.summary),
             *([Coded('drives-repeated', twice)] if repeats else ()))]
 
     def steps(self) -> list[summary.Step]:

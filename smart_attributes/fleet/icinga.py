@@ -46,7 +46,6 @@ NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https
 
 class Access(NamedTuple):
     """The address and credentials for the API."""
-
     url: str                     # https://icinga.example.org:5665
     user: str = ''
     password_file: str = ''
@@ -82,7 +81,7 @@ class Icinga:
                                           'attrs': ['__name']})
         if found is None:
             raise Unanswered(
-                f'{self._where}: Icinga returned no services to {visible(self._user)}; give this ApiUser the '
+                f'{self.where}: Icinga returned no services to {visible(self._user)}; give this ApiUser the '
                 'permission objects/query/Service' + (', and check --filter for mistakes' if condition else ''))
         return sorted(str(each.get('name', '')) for each in found)
 
@@ -90,7 +89,7 @@ class Icinga:
         """Return the names of all hosts, or of those that match *condition*."""
         found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
-            raise Unanswered(f'{self._where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs the '
+            raise Unanswered(f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs the '
                              'permission objects/query/Host and a valid filter')
         return sorted(str(each.get('name', '')) for each in found)
 
@@ -142,7 +141,7 @@ class Icinga:
         """Record a service whose answer cannot be read. Raises Unanswered if there are too many of them."""
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
-            raise Unanswered(f'{self._where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
+            raise Unanswered(f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
 
     def _listed(self, kind: str, question: Json) -> list[Json] | None:
         """Return the objects of a list of names. Raises Unanswered if it cannot be read."""
@@ -150,14 +149,15 @@ class Icinga:
         try:
             return self._read(LARGEST_SERVICE_LIST)
         except Unreadable as error:
-            raise Unanswered(f'{self._where}: {error}') from None
+            raise Unanswered(f'{self.where}: {error}') from None
 
     @property
     def _user(self) -> str:
         return self._access.user or self._access.certificate
 
     @property
-    def _where(self) -> str:
+    def where(self) -> str:
+        """Return the address, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
     def _ask(self, kind: str, question: Json) -> None:
@@ -176,14 +176,14 @@ class Icinga:
         try:
             answer = self._connection.getresponse()
             if answer.status not in (200, 404):
-                raise Unanswered(f'{self._where}: {self._refusal(answer)}')
+                raise Unanswered(f'{self.where}: {self._refusal(answer)}')
             text = _body(answer, most)
         except (OSError, http.client.HTTPException) as error:
             raise self._unanswered(error) from None
         if answer.status == 404:
             return None
         if answer.length:  # bytes missing from the announced length
-            raise Unanswered(f'{self._where}: the answer is incomplete; see the log of Icinga')
+            raise Unanswered(f'{self.where}: the answer is incomplete; see the log of Icinga')
         return _objects(text)
 
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
@@ -198,8 +198,8 @@ class Icinga:
     def _unanswered(self, error: Exception) -> Unanswered:
         if isinstance(error, ssl.SSLError):
             name = self._access.name or str(self._url.hostname)
-            return Unanswered(f'{self._where}: {certificates.reason(error, name, self._access.authority, PORT)}')
-        return Unanswered(f'{self._where}: {_reason(error, self._url)}')
+            return Unanswered(f'{self.where}: {certificates.reason(error, name, self._access.authority, PORT)}')
+        return Unanswered(f'{self.where}: {_reason(error, self._url)}')
 
 
 class _Connection(http.client.HTTPSConnection):

@@ -6,15 +6,18 @@ machine advanced, whatever the clocks of the hosts say.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from ..constants import DAY, ENDINGS, YEAR
+from ..errors import Coded
 from ..model import State
 from ..typed import Json, MutableJson
+from ..wording import plural
 from ..work import actions
+from .comparison import Columns, Worse, worse
 
 OLD = 2 * DAY          # seconds after which a result says nothing about today
 GAP = 14 * DAY         # longest time between two results that counts as drive-time; weekly runs may miss one
@@ -25,12 +28,12 @@ NAMES = ('up to 1 y', '1 to 2 y', '2 to 3 y', '3 to 5 y', 'above 5 y', 'unknown'
 FAILED, RETIRED, UNKNOWN = ENDINGS
 SHORTEST_SERIAL = 4
 TAIL = 0.05            # on each side of a 90 % interval
+SUFFICES = 0.9         # probability that the spare drives are enough
 STEPS = 60             # of a bisection, for more digits than a float has
 
 
 class Sighting(NamedTuple):
     """A drive in one run. Names are numbers of the ledger's table of names."""
-
     firmware: int
     host: int
     state: int             # as in model.State
@@ -41,7 +44,6 @@ class Sighting(NamedTuple):
 
 class Record(NamedTuple):
     """The record of a drive. Times are in seconds since 1970, by the clock of this machine."""
-
     firmware: int
     host: int
     former: int            # the host before that; 0: none
@@ -57,21 +59,22 @@ class Record(NamedTuple):
 
 class Share(NamedTuple):
     """Drive-time in seconds that a drive spent with one firmware, at one age and in one state."""
-
     firmware: int
     band: int
     state: int
     seconds: int
+    since: int         # the day on which it began, in days since 1970
 
 
 class Cell(NamedTuple):
     """Drives of one model, firmware and age band."""
-
     model: str
     firmware: str
     band: int          # a place in NAMES
     seconds: int       # drive-time
-    failures: int
+    failures: int      # announced: the drive was failing before, or a person recorded it
+    retired: int = 0
+    vanished: int = 0  # gone without a reason that is known
 
 
 def identifies(serial: str) -> bool:
@@ -112,19 +115,19 @@ def updated(known: Record | None, seen: Sighting, now: int) -> tuple[Record, Seq
                     known.age if seen.age is None else seen.age,
                     seen.state if is_read else known.state, seen.is_failing if is_read else known.is_failing,
                     known.ended)
-    return record, _shares(seen, counted)
+    return record, _shares(seen, read, counted)
 
 
-def _shares(seen: Sighting, counted: int) -> Sequence[Share]:
-    """Return drive-time in each age band; a band that ended in this time has its part."""
+def _shares(seen: Sighting, read: int, counted: int) -> Sequence[Share]:
+    """Return drive-time until *read* in each age band; a band that ended in this time has its part."""
     shares: list[Share] = []
     end = seen.age
     if end is not None:
         edge = max((edge for edge in BANDS if edge < end), default=0)
         later = round(min(counted, end - edge))
-        shares.append(Share(seen.firmware, band(end), seen.state, later))
-        counted, end = counted - later, round(edge)
-    shares.append(Share(seen.firmware, band(end), seen.state, counted))
+        counted, end, read = counted - later, round(edge), read - later
+        shares.append(Share(seen.firmware, band(seen.age), seen.state, later, read // DAY))
+    shares.append(Share(seen.firmware, band(end), seen.state, counted, (read - counted) // DAY))
     return [share for share in shares if share.seconds]
 
 
@@ -140,15 +143,17 @@ def ending(record: Record, whole: int | None) -> str | None:
     return FAILED if record.is_failing else UNKNOWN
 
 
-# --- failure rates, with exact intervals; they compare no model with another one ----------
+# --- failure rates, with exact intervals --------------------------------------------------
 
 class Rate(NamedTuple):
-    """The failure rate of a model."""
-
+    """The failure rate of a model, and whether it fails more often than others."""
     model: str
     drives: int
     years: float       # drive-years
     failures: int
+    vanished: int = 0
+    in_use: int = 0
+    worse: Worse = Worse()
 
     @property
     def rate(self) -> float:
@@ -158,8 +163,30 @@ class Rate(NamedTuple):
     @property
     def interval(self) -> tuple[float, float]:
         """Return the 90 % interval of the failure rate."""
-        low, high = interval(self.failures)
+        return self.range[0], interval(self.failures)[1] / self.years if self.years else math.inf
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Return the range of both 90 % intervals: of the failures, and of the failures and the vanished drives."""
+        low, high = interval(self.failures)[0], interval(self.failures + self.vanished)[1]
         return (low / self.years, high / self.years) if self.years else (0.0, math.inf)
+
+    @property
+    def spares(self) -> int:
+        """Return how many spare drives suffice for a quarter with a probability of 90 %, if the vanished drives failed.
+
+        The number is negative binomial: Poisson with a rate that the drive-time so far leaves uncertain.
+        """
+        shape, later = self.failures + self.vanished + 0.5, self.in_use / 4
+        if not (self.years and later):
+            return 0
+        begin = shape * math.log(self.years / (self.years + later)) - math.lgamma(shape)
+        total, spares = math.exp(begin + math.lgamma(shape)), 0
+        while total < SUFFICES:
+            spares += 1
+            total += math.exp(begin + math.lgamma(shape + spares) - math.lgamma(spares + 1)
+                              + spares * math.log(later / (self.years + later)))
+        return spares
 
 
 @lru_cache(maxsize=None)
@@ -192,18 +219,51 @@ def _gamma(shape: int, end: float) -> float:
     return total * math.exp(shape * math.log(end) - end - math.lgamma(shape + 1))
 
 
-def rates(cells: Sequence[Cell], drives: Mapping[str, int]) -> list[Rate]:
-    """Return the rate of each model, in the order of their names. drives: number of drives of each model."""
-    seconds: Counter[str] = Counter()
-    failures: Counter[str] = Counter()
+def rates(cells: Sequence[Cell], drives: Mapping[str, int], compared: Columns) -> list[Rate]:
+    """Return the rate of each model: those that fail more often than others, then all in the order of their names.
+
+    drives: number of drives of each model.
+    """
+    sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for cell in cells:
-        seconds[cell.model] += cell.seconds
-        failures[cell.model] += cell.failures
-    return [Rate(model, drives.get(model, 0), seconds[model] / YEAR, failures[model]) for model in sorted(seconds)]
+        sums[cell.model].update(seconds=cell.seconds, failures=cell.failures, vanished=cell.vanished,
+                                ended=cell.failures + cell.vanished + cell.retired)
+    found = worse(compared, {model: each['failures'] for model, each in sums.items()})
+    return sorted((Rate(model, drives.get(model, 0), each['seconds'] / YEAR, each['failures'], each['vanished'],
+                        max(drives.get(model, 0) - each['ended'], 0), found.get(model, Worse()))
+                   for model, each in sums.items()), key=lambda each: (each.worse == Worse(), each.model))
+
+
+def said(rates: Iterable[Rate]) -> Iterator[Coded]:
+    """Yield a message about each model, and about each firmware, that fails more often than others."""
+    for each in rates:
+        if each.worse.without is not None:
+            vanished = f', as if {plural(each.vanished, "vanished drive")} had failed too' if each.vanished else ''
+            yield Coded('model-fails-more', f'{each.model} fails more often than other models of the same age'
+                        f'{_without(each.worse.without)}: {each.failures} of {plural(each.drives, "drive")} failed, '
+                        f'{percent(each)} a year{vanished}; hold {plural(each.spares, "spare drive")} for three '
+                        'months')
+        for firmware, without in each.worse.firmware:
+            yield Coded('firmware-fails-more', f'{each.model} with firmware {firmware} fails more often than with '
+                        f'other firmware{_without(without)}; update it if its vendor has a newer version')
+
+
+def _without(left_out: Sequence[str]) -> str:
+    return f' (compared without {", ".join(left_out)})' if left_out else ''
+
+
+def percent(rate: Rate) -> str:
+    """Return the range of a rate, such as "4 to 14 %"."""
+    low, high = (f'{100 * each:.{0 if each >= 0.1 else 1}f}' for each in rate.range)
+    return f'{low} to {high} %'
 
 
 def rates_as_json(found: Iterable[Rate]) -> list[MutableJson]:
     """Return rates in the format of the JSON document. The interval of a model without drive-time has no upper end."""
     return [{'model': each.model, 'drives': each.drives, 'drive_years': round(each.years, 2),
              'failures': each.failures, 'rate': each.rate, 'low': each.interval[0],
-             'high': each.interval[1] if each.years else None} for each in found]
+             'high': each.interval[1] if each.years else None, 'vanished': each.vanished, 'in_use': each.in_use,
+             'high_with_vanished': each.range[1] if each.years else None, 'spares': each.spares,
+             'percent': percent(each), 'worse': each.worse.without is not None,
+             'compared_without': each.worse.without or (), 'worse_firmware': [
+                 {'firmware': name, 'compared_without': out} for name, out in each.worse.firmware]} for each in found]

@@ -5,13 +5,15 @@ rollback journal. A damaged one is left to a person.
 """
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
+from .. import files
 from ..alarm import TimeIsOver
-from ..constants import LONGEST_IDENTITY, YEAR
+from ..constants import DAY, ENDINGS, LARGEST_SMALL_FILE, LONGEST_IDENTITY, YEAR
 from ..errors import Coded, SmartError
 from ..model import State
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, checksum, reason
@@ -19,57 +21,22 @@ from ..wording import plural
 from ..words import visible
 from ..work import work_list
 from . import ledger
-from .ledger import FAILED, Cell, Rate, Record, Share, Sighting, band, ending, updated
+from .comparison import Columns, Failure, Span, columns
+from .ledger import FAILED, WAIT, Cell, Rate, Record, Share, Sighting, band, ending, updated
 from .plugin_output import FleetDrive
+from .summary import as_csv
 
 APPLICATION = 0x534D4C47   # "SMLG", for file(1)
-VERSION = 2
+VERSION = 3
 PATIENCE = 10.0            # seconds to wait for another run
 BATCH = 5_000              # drives
 NEW = 'to start a new one, move it away'
 OLDEST = 100 * YEAR        # seconds; a longer power-on time is damaged
-# Each row has a checksum of its other columns.
-TABLES = (
-    # of models, firmware and hosts
-    'CREATE TABLE name (number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, sum INTEGER)',
-    # whole: newest run that read all its drives
-    'CREATE TABLE host (name INTEGER PRIMARY KEY, whole INTEGER NOT NULL, sum INTEGER NOT NULL)',
-    # As in ledger.Record.
-    'CREATE TABLE drive (number INTEGER PRIMARY KEY, model INTEGER NOT NULL, serial TEXT NOT NULL, firmware INTEGER '
-    'NOT NULL, host INTEGER NOT NULL, former INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, until '
-    'INTEGER NOT NULL, listed INTEGER NOT NULL, age INTEGER, state INTEGER NOT NULL, is_failing INTEGER NOT NULL, '
-    'ended TEXT, sum INTEGER NOT NULL, UNIQUE (serial, model))',
-    'CREATE TABLE share (drive INTEGER NOT NULL, firmware INTEGER NOT NULL, band INTEGER NOT NULL, state INTEGER NOT '
-    'NULL, seconds INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (drive, firmware, band, state)) WITHOUT ROWID')
-CHECKED = ('checksum(number, model, serial, firmware, host, former, first, last, until, listed, age, state, '
-           'is_failing, ended)')
-# Damaged rows go, and with a name or a share all drives that have it; these are counted again from now on.
-DAMAGED = (
-    'CREATE TEMP TABLE lost AS SELECT number AS name FROM name WHERE sum IS NOT checksum(number, text)',
-    'DELETE FROM host WHERE sum <> checksum(name, whole) OR name IN lost',
-    'CREATE TEMP TABLE gone AS SELECT number FROM drive WHERE model IN lost OR firmware IN lost OR host IN '  # noqa: S608
-    f'lost OR former IN lost OR sum <> {CHECKED}',
-    'INSERT INTO gone SELECT DISTINCT drive FROM share WHERE drive NOT IN gone AND (firmware IN lost OR sum <> '
-    'checksum(drive, firmware, band, state, seconds) OR drive NOT IN (SELECT number FROM drive))',
-    'DELETE FROM share WHERE drive IN gone', 'DELETE FROM drive WHERE number IN gone',
-    'DELETE FROM name WHERE number IN lost')
+# The statements. Each row has a checksum of its other columns. Damaged rows go, and with a name or a share all drives
+# that have it; these are counted again from now on.
+SQL = json.loads(files.content(f'{files.PROGRAM}/fleet/ledger.json', LARGEST_SMALL_FILE))
 # The sightings of a run are collected in a file, not in memory.
 SETTINGS = ('cell_size_check = ON', 'temp_store = FILE', 'cache_size = -16000')
-COLLECTED = ('CREATE TEMP TABLE seen (model INTEGER, serial TEXT, firmware INTEGER, host INTEGER, state INTEGER, '
-             'is_failing INTEGER, read INTEGER, age INTEGER)')
-WORDS = 'CREATE TEMP TABLE word (place INTEGER PRIMARY KEY, number INTEGER)'
-SIGHTINGS = ('SELECT word.number, seen.serial, seen.firmware, seen.host, seen.state, seen.is_failing, seen.read, '
-             'seen.age, drive.* FROM seen JOIN word ON word.place = seen.model LEFT JOIN drive ON drive.serial = '
-             'seen.serial AND drive.model = word.number WHERE seen.rowid > ? AND seen.rowid <= ? ORDER BY seen.rowid')
-# REPLACE would take each drive out of the index and put it back.
-ENTER = ('INSERT INTO drive VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET '
-         'firmware = excluded.firmware, host = excluded.host, former = excluded.former, last = excluded.last, until = '
-         'excluded.until, listed = excluded.listed, age = excluded.age, state = excluded.state, is_failing = '
-         'excluded.is_failing, sum = excluded.sum')
-ADD = ('INSERT INTO share VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5)) ON CONFLICT (drive, firmware, '
-       'band, state) DO UPDATE SET seconds = seconds + excluded.seconds, sum = checksum(drive, firmware, band, '
-       'state, seconds + excluded.seconds)')
-END = 'UPDATE drive SET ended = ?1, sum = {} WHERE number = ?2'.format(CHECKED.replace('ended', '?1'))  # noqa: S608
 REASONS: Mapping[str, str] = {
     'attempt to write a readonly': 'it cannot be written; use a path that you can write to',
     'unable to open': 'it cannot be opened; use a path in a directory that you can write to'}
@@ -102,11 +69,11 @@ class Ledger:
         if self._base.is_empty:
             self._base.transaction(self._create)
         self._examine()
-        self._run(COLLECTED, WORDS)
+        self._run(*SQL['collecting'])
 
     def _create(self) -> None:
         if self._base.is_empty:   # no other run was faster
-            self._base.create(TABLES, APPLICATION, VERSION)
+            self._base.create(SQL['tables'], APPLICATION, VERSION)
 
     def _examine(self) -> None:
         """Remove the drives with damaged records. Raises LedgerUnusable or an error of SQLite for other files."""
@@ -118,7 +85,7 @@ class Ledger:
                                  f'here {VERSION}); upgrade this one')
         if version != VERSION or not self._base.is_sound:
             raise Error
-        self._base.transaction(lambda: self._run(*DAMAGED))
+        self._base.transaction(lambda: self._run(*SQL['damaged']))
         self.lost: int = self._base.value('SELECT count(*) FROM gone')
 
     def add(self, model: str, serial: str, firmware: str, host: str, rest: tuple[int, int, int, int | None]) -> None:
@@ -166,7 +133,7 @@ class Ledger:
         shares: list[tuple[int, Share]] = []
         free: int = self._base.value('SELECT ifnull(max(number), 0) FROM drive')
         for model, serial, firmware, host, state, is_failing, read, age, old, _, _, *known, _ in self._base.run(
-                SIGHTINGS, start, start + BATCH):
+                SQL['sightings'], start, start + BATCH):
             key = model, serial
             if key not in records:
                 free += old is None
@@ -177,8 +144,8 @@ class Ledger:
             records[key] = number, record
             shares += ((number, share) for share in added)
         rows = ((number, *key, *(record or ())) for key, (number, record) in records.items())
-        self._base.run_all(ENTER, ((*row, checksum(*row)) for row in rows))
-        self._base.run_all(ADD, ((number, *share) for number, share in shares))
+        self._base.run_all(SQL['enter'], ((*row, checksum(*row)) for row in rows))
+        self._base.run_all(SQL['add'], ((number, *share) for number, share in shares))
 
     def end(self, serial: str, how: str) -> str:
         """Record how a drive ended, one of ENDINGS; return its model."""
@@ -186,35 +153,72 @@ class Ledger:
             return self._base.transaction(lambda: self._ended(serial, how))
 
     def _ended(self, serial: str, how: str) -> str:
-        found = self._base.run('SELECT drive.number, text FROM drive JOIN name ON name.number = model '
-                               'WHERE serial = ?', serial)
+        found = self._base.run(SQL['named'], serial)
         if len(found) != 1:
             known = plural(len(found), 'drive') if found else 'no drive'
             raise LedgerUnusable(f'{visible(self.path)} has {known} with the serial number {visible(serial)}; '
                                  'give the serial number of one drive as fleet --json prints it')
-        self._base.run(END, how, found[0][0])
+        self._base.run(SQL['end'], how, found[0][0])
         return str(found[0][1])
 
     def cells(self) -> list[Cell]:
-        """Return drive-time and failures by model, firmware and age band."""
+        """Return drive-time and how drives ended by model, firmware and age band."""
         with self._guarded():
-            names: Mapping[int, str] = dict(self._base.run('SELECT number, text FROM name'))
-            found = {tuple(key): [seconds, 0] for *key, seconds in self._base.run(
-                'SELECT model, share.firmware, band, sum(seconds) FROM share '
-                'JOIN drive ON drive.number = share.drive GROUP BY 1, 2, 3')}
-            for whole, _, model, _, *known, _ in self._base.run(
-                    'SELECT whole, drive.* FROM drive LEFT JOIN host ON host.name = drive.host '
-                    'WHERE is_failing OR ended IS NOT NULL'):
-                record = Record(*known)
-                if ending(record, whole) == FAILED:
-                    found.setdefault((model, record.firmware, band(record.age)), [0, 0])[1] += 1
+            names = self._names()
+            found = {tuple(key): [seconds, 0, 0, 0] for *key, seconds in self._base.run(SQL['times'])}
+            for _, model, record, how in self._ended_drives():
+                key = model, record.firmware, band(record.age)
+                found.setdefault(key, [0, 0, 0, 0])[1 + ENDINGS.index(how)] += 1
             return [Cell(names[model], names[firmware], each, *counts)
                     for (model, firmware, each), counts in found.items()]
+
+    def columns(self) -> Columns:
+        """Return the drives at risk and the failures, to compare models."""
+        with self._guarded():
+            names = self._names()
+            failures = [Failure(names[model], names[firmware], each, record.last // DAY, record.host)
+                        for number, model, record, how in self._ended_drives() if how == FAILED
+                        for firmware, each in self._base.run(SQL['latest'], number)]
+            return columns((Span(names[model], names[firmware], *rest)
+                            for model, firmware, *rest in self._base.run(SQL['spans'])) if failures else (), failures)
+
+    def _names(self) -> Mapping[int, str]:
+        return dict(self._base.run('SELECT number, text FROM name'))
+
+    def _ended_drives(self) -> Iterator[tuple[int, int, Record, str]]:
+        """Yield the number, the model and the record of each drive that ended, and how."""
+        for whole, number, model, _, *known, _ in self._base.run(SQL['ended'], WAIT):
+            record = Record(*known)
+            how = ending(record, whole)
+            if how:
+                yield number, model, record, how
 
     def drives(self) -> dict[str, int]:
         """Return the number of drives of each model."""
         with self._guarded():
-            return dict(self._base.run('SELECT text, count(*) FROM drive JOIN name ON name.number = model GROUP BY 1'))
+            return dict(self._base.run(SQL['drives']))
+
+    def merge(self, path: str) -> int:
+        """Add the drives of another ledger; return their number.
+
+        A drive in both counts once. Its drive-time is that of the ledger with more of it, or of both if they do not
+        overlap, so merging again, or in the other direction, changes nothing.
+        """
+        with self._guarded():
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))     # a missing file must not be created
+        Ledger(path, self.now).close()
+        with self._guarded():
+            self._base.run('ATTACH ? AS other', os.path.abspath(path))
+            self._base.transaction(lambda: self._run(*SQL['merge']))
+            count: int = self._base.value('SELECT count(*) FROM pair')
+            self._run('DROP TABLE pair', 'DROP TABLE place', 'DETACH other')
+            return count
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield the drives as rows of the columns SQL['exported']; '' is unknown, or does not apply."""
+        with self._guarded():
+            for *row, state, ended in self._base.run(SQL['export']):
+                yield (*('' if cell is None else str(cell) for cell in row), State(state).name, ended)
 
     def close(self) -> None:
         """Close the file."""
@@ -303,7 +307,7 @@ class Bookkeeper:
                 if is_cut:
                     raise LedgerUnusable('ledger: the time limit was reached; increase it with -t')
                 self._ledger.write({host for host, is_whole in self._hosts.items() if is_whole} - unread)
-                self.rates = ledger.rates(self._ledger.cells(), self._ledger.drives())
+                self.rates = ledger.rates(self._ledger.cells(), self._ledger.drives(), self._ledger.columns())
             except (LedgerUnusable, TimeIsOver) as error:
                 self._fail(error)
             self._hosts.clear()
@@ -314,13 +318,20 @@ class Bookkeeper:
             self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in it'))
 
 
-def record(path: str, ended: list[tuple[str, str]], now: float) -> list[str]:
-    """Record how drives ended; return a line for each. ended: serial number and one of ledger.ENDINGS.
+def record(path: str, ended: Sequence[tuple[str, str]], others: Sequence[str], now: float) -> Iterator[str]:
+    """Merge other ledgers, and record how drives ended; yield a line for each. Raises LedgerUnusable.
 
-    Raises LedgerUnusable.
+    ended: serial number and one of ledger.ENDINGS. others: their paths.
     """
-    book = Ledger(path, now)
-    try:
-        return [f'recorded: {book.end(serial, how)} {serial} {how}' for serial, how in ended]
-    finally:
-        book.close()
+    with closing(Ledger(path, now)) as book:
+        for other in others:
+            yield f'merged: {plural(book.merge(other), "drive")} of {visible(other)}'
+        for serial, how in ended:
+            yield f'recorded: {book.end(serial, how)} {serial} {how}'
+
+
+def exported(path: str, hide_serial: bool, now: float) -> str:
+    """Return the drives of a ledger as CSV. Raises LedgerUnusable."""
+    with closing(Ledger(path, now)) as book:
+        return as_csv(SQL['exported'], ((model, '' if hide_serial else serial, *rest)
+                                        for model, serial, *rest in book.rows()))

@@ -22,7 +22,6 @@ _DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')
 
 class Clause(NamedTuple):
     """The end of a drive's line: whether the groups on the drive allow to replace it now."""
-
     label: str       # as in the document: "next", "copy first", "last good copy" or "wait"
     code: str        # a name in codes.REDUNDANCY
     text: str
@@ -30,7 +29,6 @@ class Clause(NamedTuple):
 
 class ToDo(NamedTuple):
     """The action at the end of a drive's line."""
-
     code: str        # in work/actions.json
     words: str
 

@@ -58,7 +58,6 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 
 class FleetDrive(NamedTuple):
     """A drive of a fleet: its facts, and its readings as pairs of a shape's number and a value."""
-
     facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
     pairs: Callable[[], list[Any]]  # created only when shown, which most drives never are
     used: float = 0              # endurance used in %, 0 if not reported
@@ -66,6 +65,7 @@ class FleetDrive(NamedTuple):
     serials: tuple[str, ...] = ()  # of other drives that its messages mention
     read: float = 0              # when its host read it, in seconds since 1970
     age: float | None = None  # power-on time in seconds; read from perfdata only if a ledger needs it
+    more: Callable[[], Json] = dict  # further facts, created only when shown
 
     @property
     def rank(self) -> Rank:
@@ -86,7 +86,6 @@ def dated(now: float, age: float) -> tuple[Json, ...]:
 
 class Origin(NamedTuple):
     """The origin of lines of output."""
-
     host: str
     notes: tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
     elapsed: float = 0           # seconds since the check
@@ -96,7 +95,6 @@ class Origin(NamedTuple):
 
 class Alarm(NamedTuple):
     """A finding in a line of output."""
-
     metric: str
     state: State
     code: str        # '' if the line does not contain it

@@ -21,7 +21,6 @@ FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why'
 
 class AtRisk(NamedTuple):
     """A group at risk."""
-
     risk: Risk
     host: str
     facts: Json        # in the format of the JSON document
@@ -115,7 +114,6 @@ def _member(given: Json) -> Json:
 
 class Waiting(NamedTuple):
     """A drive to replace and its sort key within the fleet."""
-
     key: tuple[object, ...]
     facts: Json        # FACTS, as far as they are known
 

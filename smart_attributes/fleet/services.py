@@ -56,7 +56,6 @@ HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Ici
 
 class Result(NamedTuple):
     """The latest result of a check."""
-
     state: int                   # as Icinga recorded it
     output: str
     values: Sequence[str]        # texts of the perfdata
@@ -66,7 +65,6 @@ class Result(NamedTuple):
 
 class Service(NamedTuple):
     """A service that runs the plugin."""
-
     host: str
     name: str
     result: Result | None     # None: not checked yet
@@ -78,7 +76,6 @@ class Service(NamedTuple):
 
 class PluginText(NamedTuple):
     """The content of the plugin's text, even if the text was truncated in transit."""
-
     state: State
     headline: str                # the first line after its state; Coded if it has a code
     counted: int                 # number of drives according to the first line; 0 if it gives none
@@ -89,7 +86,6 @@ class PluginText(NamedTuple):
 
 class Told(NamedTuple):
     """The drives and remarks of a service."""
-
     drives: list[FleetDrive]
     remarks: tuple[Coded, ...] = ()  # from the remarks above
 

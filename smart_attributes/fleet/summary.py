@@ -53,7 +53,6 @@ class Group:
 
 class Twin(NamedTuple):
     """A drive that several hosts, or several services of one host, have reported."""
-
     model: str
     serial: str
     hosts: tuple[str, str]
@@ -78,44 +77,52 @@ class Summary:
         self._host: str | None = None
         self._met: set[int] = set()              # drives of this host
         self._seen: dict[int, str] = {}          # by the hash of model and serial number; text would use 40 MB more
+        self._worse: dict[int, str] = {}         # states that are not OK
 
     def add(self, drive: FleetDrive) -> bool:
-        """Count a drive, and return False if it is OK and its host has already reported it."""
+        """Count a drive once, in its worst state; return False if its host has already reported it like this."""
         facts = drive.facts
-        host = self.hosts.setdefault(facts['host'], facts['host'])
+        host, state = self.hosts.setdefault(facts['host'], facts['host']), facts['state']
         if facts.get('is_check'):
-            self.checks[facts['state']] += 1
-            self.codes[facts['code']] += facts['state'] != State.OK.name
+            self.checks[state] += 1
+            self.codes[facts['code']] += state != State.OK.name
             return True
-        if self._is_known(facts, host):
-            return False
-        self.states[facts['state']] += 1
-        model = facts['model'] or UNTOLD
-        self.models[model, facts['firmware'] or UNTOLD].add(drive)
+        key, model = _key(facts), facts['model'] or UNTOLD
+        is_twin, is_repeat = self._met_before(key, host, facts)
+        group, before = self.models[model, facts['firmware'] or UNTOLD], self._worse.get(key, State.OK.name)
+        if is_twin or is_repeat:
+            if State[state].urgency <= State[before].urgency:
+                return is_twin
+            self.states[before] -= 1
+            group.states[before] -= bool(group.states[before])
+        if key and state != State.OK.name:
+            self._worse[key] = state
+        self.states[state] += 1
+        group.add(drive)
         self.replace.add(drive)
         quarter = due(facts, self._now)
         if quarter:
             self.plan[quarter, model].add(drive)
         return True
 
-    def _is_known(self, facts: Json, host: str) -> bool:
-        """Return whether a drive is OK and its host has already reported it; record reports by another host."""
-        serial, model = facts['serial'] or '', facts['model'] or ''
-        if not model or not identifies(serial):
-            return False
-        key = hash((model, serial))
+    def has(self, facts: Json) -> bool | None:
+        """Return whether this host has reported a drive; None if the drive has no serial number of its own."""
+        key = _key(facts)
+        return self._seen.get(key) == facts['host'] if key else None
+
+    def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
+        """Return whether another host has reported a drive, or this one; record reports by another one."""
+        if not key:
+            return False, False
         if host != self._host:  # drives of a host come together
             self._host, self._met = host, set()
-        first = self._seen.get(key)
-        if key in self._met or first == host:
-            self.repeats += 1
-            return bool(facts['state'] == State.OK.name)  # another state may be new information
+        is_known, first = key in self._seen, self._seen.setdefault(key, host)
+        is_repeat = is_known and (first == host or key in self._met)
         self._met.add(key)
-        if first is None:
-            self._seen[key] = host
-        else:
-            self._note(Twin(model, '' if self._hide_serial else serial, (first, host)))
-        return False
+        self.repeats += is_repeat
+        if is_known and not is_repeat:
+            self._note(Twin(facts['model'], '' if self._hide_serial else facts['serial'], (first, host)))
+        return is_known and not is_repeat, is_repeat
 
     def close(self) -> None:
         """Free the memory for duplicate detection after the last drive."""
@@ -125,6 +132,12 @@ class Summary:
         self.twin_count += 1
         if len(self.twins) < SHOWN_TWINS:
             self.twins.append(twin)
+
+
+def _key(facts: Json) -> int:
+    """Return a number that identifies a drive in memory, 0 without a serial number of its own."""
+    serial, model = facts['serial'] or '', facts['model'] or ''
+    return hash((model, serial)) if model and identifies(serial) else 0
 
 
 def due(facts: Json, now: float) -> str:
@@ -144,7 +157,6 @@ def quarter(by: str) -> str:
 
 class Defect(NamedTuple):
     """A known firmware defect and the affected drives."""
-
     model: str
     firmware: str
     group: Group
@@ -207,7 +219,6 @@ def _counts(states: Counter[str]) -> Mapping[str, int]:
 
 class Step(NamedTuple):
     """A row of the plan; '' is unknown, or does not apply."""
-
     action: str
     by: str            # "now", "2027-Q1", "no forecast"
     host: str
@@ -247,13 +258,12 @@ def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
     return found
 
 
-def as_csv(plan: Iterable[Step]) -> str:
-    """Return the plan as CSV; text from other machines is always text in a spreadsheet, never a formula."""
+def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV; text from other machines is always text in a spreadsheet, never a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator='\n')
-    writer.writerow(Step._fields)
-    for step in plan:
-        writer.writerow([_as_text(cell) if isinstance(cell, str) else cell or '' for cell in step])
+    writer.writerow(columns)
+    writer.writerows([_as_text(cell) if isinstance(cell, str) else cell or '' for cell in row] for row in rows)
     return text.getvalue()
 
 

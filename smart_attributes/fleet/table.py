@@ -20,6 +20,7 @@ from ..wording import amount, plural
 from ..words import sentence
 from ..work import actions
 from ..work.dates import FAR, day
+from .ledger import Rate, percent
 from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, first_step
 from .summary import Defect, Group, Step, Summary, by_model, first, steps
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 LINES = 12             # lines of one table; further ones are only counted
 NOT_TOLD = '-'
+WORSE = 'more often than others'
 GAP = '  '
 TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why', 'age')  # text columns; all others are numbers
 WITHOUT = {'past': {}, 'depends': (), 'notes': (
@@ -73,7 +75,7 @@ def _what(drive: Json) -> tuple[str, ...]:
     return tuple(sentence(each, WHAT) for each in words)
 
 
-def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
+def heading(summary: Summary, known: Sequence[Defect], rates: Sequence[Rate] = ()) -> Iterator[str]:
     """Yield the lines above the drives."""
     states = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
                        if summary.states[state.name])
@@ -83,6 +85,11 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
         causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
         yield f'and {plural(checks, "check")} with a problem: {causes}'
     yield from _groups(summary.groups)
+    yield from _told('failures by model, and spare drives for three months', (
+        'model', 'drives', 'drive-years', 'failures', 'vanished', 'a year', 'spares', 'why'), [
+            (each.model, str(each.in_use), f'{each.years:.1f}', str(each.failures), str(each.vanished), percent(each),
+             str(each.spares), '' if each.worse.without is None else WORSE)
+            for each in rates if each.failures or each.vanished])
     yield from _plan(steps(summary, known))
     yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
         state.name.lower() for state in worst_first())), [
@@ -149,7 +156,6 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool
 
 class WorstDrive(NamedTuple):
     """A drive as it is stored, and its sort key."""
-
     key: Rank
     text: str          # JSON, packed
 
@@ -169,7 +175,7 @@ class Kept:
         if len(self._rows) == self._most and key > self._rows[-1].key:
             self.left_out += 1
             return
-        text = _text(self._packer.drive(facts, drive.pairs()))
+        text = _text(self._packer.drive({**facts, **drive.more()}, drive.pairs()))
         if len(text) > LARGEST_ROW:
             text = _text(self._packer.drive({**facts, **WITHOUT}, []))
         insort(self._rows, WorstDrive(key, text))

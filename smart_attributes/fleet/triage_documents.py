@@ -1,14 +1,17 @@
 """Read the drives from documents of `triage --json`, of this or another version, from untrusted hosts."""
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from .. import files, trust
-from ..constants import DAY, LARGEST_DOCUMENT, LONGEST_IDENTITY, MOST_DRIVES_OF_HOST, MOST_POINTS
+from ..constants import DAY, LARGEST_DOCUMENT, LARGEST_FLEET, LONGEST_IDENTITY, MOST_DRIVES_OF_HOST, MOST_POINTS
 from ..errors import Coded, SmartError
 from ..model import State
 from ..output.codes import BY_NAME
@@ -35,15 +38,26 @@ OF_A_DEPENDENCE = ('group', 'name', 'kind', 'level', 'member', 'member_state')
 OF_A_RISK = ('share_90', 'share_365', 'low', 'high', 'drives', 'failures')
 OF_A_REPLACEMENT = ('label', 'code', 'text', 'group', 'first')
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
+_OF_A_FLEET = re.compile(rb'\{"version": [0-9]+, "made": ([0-9]{1,12}), "drives": \[\n')
+_END_OF_A_FLEET = b'\n], "state": "'
+# The readings of an OK drive that its place in the order, or a ledger, depends on.
+_OF_AN_OK_DRIVE = re.compile(rb'"metric": "(endurance_used|power_on_time)",\n     "value": ([0-9.]{1,30}),'
+                             rb'(?:\n     (?!"judged").*)*\n     "judged": true')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
+# Parts of a document as triage prints it. A text in JSON has no line break, so no other part looks like these.
+PRINTED, LARGE = b'{\n "version": ', ((b'\n   "readings": [\n', b'\n   ]'), (b'\n   "past": {\n', b'\n   }'))
+
+
+_is_day = lru_cache(maxsize=1024)(is_day)
 
 
 class Document(NamedTuple):
     """A file of `triage --json`."""
-
     host: str
     content: Json
     made: float            # seconds since 1970
+    path: str = ''
+    large: Sequence[bytes] = ()    # parts, with numbers in content, that are parsed only for drives that are shown
 
     def as_of(self, now: float) -> tuple[Json, ...]:
         """Return the note that the document is out of date, if it is. now: seconds since 1970."""
@@ -60,13 +74,17 @@ class Damaged(SmartError):
     """A document cannot be read, so the drives of its host are missing."""
 
 
-def read(path: str) -> Document | None:
-    """Return the document in a file, or None if the file contains something else.
+def read(path: str) -> Iterable[Document] | None:
+    """Return the document of each host in a file, or None if the file contains something else.
 
     Its host is the one that the document names, else the file's name, else the directory's name if all files have the
     same name. Raises OSError if the file cannot be read, and Damaged if the document cannot.
     """
-    text = files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
+    text = _content(path)
+    of_fleet = _OF_A_FLEET.match(text)
+    if of_fleet:
+        return _of_fleet(text, float(of_fleet[1]), path)
+    text, large = _parted(text)
     try:
         content = untrusted.parse(text)
     except untrusted.JsonTooLarge:
@@ -78,13 +96,55 @@ def read(path: str) -> Document | None:
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
     if isinstance(content.get('fleet'), dict):
-        raise Damaged('it is a document of fleet, which is about many hosts; give the documents of triage that it was '
-                      'made from')
+        raise Damaged('it is a document of fleet that another program has rewritten; copy it again as fleet --json '
+                      'printed it')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
     is_known = is_number(made) and 0 <= made <= written + DAY
-    return Document(text_of(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
+    return Document(text_of(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written,
+                    path, large),
+
+
+def _content(path: str) -> bytes:
+    try:
+        return files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
+    except OSError as error:
+        with open(path, 'rb') if error.errno == errno.EFBIG else contextlib.nullcontext() as file:
+            if not (file and _OF_A_FLEET.match(file.read(99))):
+                raise
+    return files.content(path, LARGEST_FLEET, trust.foreign_secret)
+
+
+def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
+    """Yield the document of each host in one of fleet, which has a drive in each line. Raises Damaged."""
+    end = text.rfind(_END_OF_A_FLEET)
+    if end < 0:
+        raise Damaged('it is a damaged document of fleet; copy it again')
+    drives = map(_line, re.finditer(rb'^\{.*\}(?=,?$)', text[:end], re.MULTILINE))
+    for host, found in groupby(drives, lambda each: text_of(each.get('host')) or '-'):
+        yield Document(host, {'drives': list(found), 'state': State.OK.name, 'is_fleet': True}, made, path)
+
+
+def _line(found: re.Match[bytes]) -> Json:
+    try:
+        drive = untrusted.parse(found[0])
+    except (ValueError, untrusted.JsonTooLarge):
+        raise Damaged('it is a damaged document of fleet; copy it again') from None
+    return drive if isinstance(drive, dict) else {}
+
+
+def _parted(text: bytes) -> tuple[bytes, Sequence[bytes]]:
+    """Return a document with numbers for its large parts, and these parts."""
+    large: list[bytes] = []
+    for begin, end in LARGE if text.startswith(PRINTED) else ():
+        kept, place = [], 0
+        while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
+            kept += [text[place:start + len(begin) - 2], b'%d' % len(large)]
+            place = stop + len(end)
+            large.append(text[start + len(begin) - 2:place])
+        text = b''.join((*kept, text[place:])) if kept else text
+    return text, large
 
 
 def host_of(path: str) -> str:
@@ -116,35 +176,67 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
         yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
     for each in listed[:MOST_DRIVES_OF_HOST]:
         if isinstance(each, dict):
-            yield _drive(each, reader, packer, origin)
+            is_check = document.content.get('is_fleet') and each.get('is_check') is True
+            yield _row(each, reader, origin) if is_check else _drive(each, reader, packer, origin, document.large)
 
 
-def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> FleetDrive:
-    state, action = state_of(given.get('state')), text_of(given.get('action')) or ''
-    notes, seen = dicts_of(given.get('notes')), given.get('last_seen')
+def _row(given: Json, reader: Reader, origin: Origin) -> FleetDrive:
+    why = text_of(given.get('why')) or ''
+    return reader.row(text_of(given.get('name')) or '-', state_of(given.get('state')), why, origin,
+                      of_check(Coded(text_of(given.get('code')) or '', why)))
+
+
+def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin, large: Sequence[bytes]) -> FleetDrive:
+    state = state_of(given.get('state'))
+    facts = _facts(given, state, origin)
+    listed, past = (large[part] if type(part) is int and 0 <= part < len(large) else part
+                    for part in (given.get('readings'), given.get('past')))
+    unread_part = listed if isinstance(listed, bytes) and state is State.OK else b''
+    some = [] if unread_part else _readings(listed)
+    found = sorted(_OF_AN_OK_DRIVE.findall(unread_part))
+    known = {metric.decode(): float(value) for metric, value in found} or dict(sorted(   # the largest value of a metric
+        (each['metric'], each['value']) for each in some if each['judged'] and is_number(each['value'])))
+    weights = tuple(_weight(each, reader) for each in some if each['state'] != State.OK.name)
+    is_old = not origin.notes and any(each['code'] == 'result-old' for each in facts['notes'])
+    return FleetDrive(facts, lambda: packer.readings(_readings(listed)), known.get(ENDURANCE, 0), weights,
+                      _serials([*dicts_of(given.get('notes')), *dicts_of([given.get('last_seen')])]),
+                      0 if is_old else origin.now - origin.elapsed, known.get(AGE), partial(_past, past))
+
+
+def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:
+    action = text_of(given.get('action')) or ''
     facts: dict[str, Any] = {
         'host': origin.host, **{key: text_of(given.get(key)) for key in TEXTS},
-        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement_and_risk(given),
-        'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
-        'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
+        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement(given.get('replacement')),
+        **_risk(given.get('risk')), 'notes': [*origin.notes, *map(_note, dicts_of(given.get('notes')))], 'code': None,
+        'state': state.name, 'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
         'action': action if action in actions.CODES else of_unknown(state)}
     facts['name'] = facts['name'] or facts['device'] or '-'
     facts['forecasts'] = {text_of(metric) or '': each
                           for metric, each in _items(given.get('forecasts'), origin.elapsed)}
-    by = text_of(given.get('order_by')) or ''
-    facts['order_by'] = by if is_day(by) else None
+    by, code = (text_of(given.get(key)) or '' for key in ('order_by', 'code'))
+    facts['order_by'] = by if _is_day(by) else None
     facts['to_do'] = text_of(given.get('to_do')) or actions.action(facts['action']).words
-    code = text_of(given.get('code')) or ''
     if facts['action'] in (actions.READ, actions.SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
         facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
-    facts['past'] = {text_of(metric) or '': [point for point in points[-MOST_POINTS:] if is_point(point)]
-                     for metric, points in pairs_of(given.get('past')) if isinstance(points, list)}
-    readings = [_reading(each) for each in dicts_of(given.get('readings')) if isinstance(each.get('metric'), str)]
-    known = dict(sorted((each['metric'], each['value']) for each in readings   # the largest value of a metric
-                        if each['judged'] and is_number(each['value'])))
-    weights = tuple(_weight(each, reader) for each in readings if each['state'] != State.OK.name)
-    return FleetDrive(facts, partial(packer.readings, readings), known.get(ENDURANCE, 0), weights,
-                      _serials([*notes, *dicts_of([seen])]), origin.now - origin.elapsed, known.get(AGE))
+    return facts
+
+
+def _parsed(given: Any) -> Any:
+    """Return a part of a document; None if it is damaged or too large."""
+    try:
+        return untrusted.parse(given) if isinstance(given, bytes) else given
+    except (ValueError, untrusted.JsonTooLarge):
+        return None
+
+
+def _readings(listed: Any) -> list[dict[str, Any]]:
+    return [_reading(each) for each in dicts_of(_parsed(listed)) if isinstance(each.get('metric'), str)]
+
+
+def _past(given: Any) -> Json:
+    return {'past': {text_of(metric) or '': [point for point in points[-MOST_POINTS:] if is_point(point)]
+                     for metric, points in pairs_of(_parsed(given)) if isinstance(points, list)}}
 
 
 def _dependence(given: Json) -> Json:
@@ -152,10 +244,6 @@ def _dependence(given: Json) -> Json:
             **({'tolerates': whole_of(given['tolerates'])} if 'tolerates' in given else {}),
             **({'used_as': texts_of(given['used_as'])} if 'used_as' in given else {}),
             'text': text_of(given.get('text')) or ''}
-
-
-def _replacement_and_risk(given: Json) -> Json:
-    return {**_replacement(given.get('replacement')), **_risk(given.get('risk'))}
 
 
 def _replacement(given: Any) -> Json:

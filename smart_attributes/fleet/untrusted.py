@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -39,13 +40,17 @@ def parse(text: bytes | bytearray) -> Any:
     if cost(text) > LARGEST_PARSED:
         raise JsonTooLarge
     try:
-        return json.loads(text, parse_int=_number)
+        return _DECODER.decode(text.decode(json.detect_encoding(text), 'surrogatepass'))
     except RecursionError:
         raise ValueError('it is nested too deeply') from None
 
 
 def _number(digits: str) -> int | float:
     return int(digits) if len(digits) <= LONGEST_FOREIGN_NUMBER else float(digits)
+
+
+_shown = lru_cache(maxsize=4096)(visible)        # drives of a fleet share most of their texts
+_DECODER = json.JSONDecoder(parse_int=_number)   # json.loads would make one for each text
 
 
 def state_of(given: Any) -> State:
@@ -55,12 +60,12 @@ def state_of(given: Any) -> State:
 
 def text_of(given: Any) -> str | None:
     """Return a text that is safe to display; None if it is not one."""
-    return visible(given[:LONGEST_TEXT]) if isinstance(given, str) else None
+    return _shown(given[:LONGEST_TEXT]) if isinstance(given, str) else None
 
 
 def texts_of(given: Any) -> list[str]:
     """Return the texts of a list."""
-    return [visible(each[:LONGEST_TEXT]) for each in given[:MOST_ENTRIES] if isinstance(each, str)] if isinstance(
+    return [_shown(each[:LONGEST_TEXT]) for each in given[:MOST_ENTRIES] if isinstance(each, str)] if isinstance(
         given, list) else []
 
 

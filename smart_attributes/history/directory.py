@@ -66,21 +66,9 @@ class HistoryFolder(NamedTuple):
     """The history folder, below the state directory."""
     state: state_directory.StateDirectory    # as a context manager: act as its owner
     path: str
-
-    @property
-    def file(self) -> str:
-        """The path of the database."""
-        return _path(self, FILE)
-
-    @property
-    def aside(self) -> str:
-        """The path of the old database that was set aside when the history restarted."""
-        return _path(self, ASIDE)
-
-    @property
-    def damaged(self) -> str:
-        """The path of a damaged database of which not everything has been copied."""
-        return _path(self, DAMAGED)
+    file: str       # the database
+    aside: str      # the old database that was set aside when the history restarted
+    damaged: str    # a damaged database of which not everything has been copied
 
 
 def _path(place: HistoryFolder, name: str) -> str:
@@ -99,7 +87,7 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
         fault = trust.fault(path, state.user)
     if fault:
         raise HistoryUnusable(f'{fault}; make it writable only for the owner of {state.path}')
-    return HistoryFolder(state, path)
+    return HistoryFolder(state, path, *(os.path.join(path, name) for name in (FILE, ASIDE, DAMAGED)))
 
 
 @contextmanager

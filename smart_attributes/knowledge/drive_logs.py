@@ -35,7 +35,6 @@ ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are really normal
 
 class Standard(NamedTuple):
     """One number of a standard log."""
-
     metric: str
     factor: float = 1  # base units per count
     unit: str = ''     # as in knowledge/units, if the standard counts in smaller parts
@@ -114,7 +113,6 @@ def is_odd(report: Report) -> bool:
 
 class WarningBit(NamedTuple):
     """One bit of the NVMe critical warning byte, when it is set."""
-
     mask: int
     metric: str
     word: str
@@ -149,7 +147,6 @@ LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
 
 class SelfTestResult(NamedTuple):
     """A test that passed or failed."""
-
     test: SelfTest
     coverage: str
     ago: float | None  # power-on seconds since the test; None if unknown

@@ -30,7 +30,6 @@ NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an ac
 
 class DriveLimit(NamedTuple):
     """A limit that the drive itself reports."""
-
     reading: str              # "threshold": the reading's own threshold; else a metric
     offset: float             # added to it
     otherwise: str | None     # the range if the drive does not report the limit
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
 class Aged(NamedTuple):
     """A stage of a limit: the levels that apply at an age of the newest event."""
-
     after: int                # seconds
     before: float             # seconds; only for an event whose age is known to be less
     is_for_tested: bool       # only for drives that passed an extended self-test since, with nothing pending
@@ -58,7 +56,6 @@ class Aged(NamedTuple):
 
 class Limit(NamedTuple):
     """The limits of one metric of one drive."""
-
     warning: Bound = None
     critical: Bound = None
     warning_origin: str = ''
@@ -93,7 +90,6 @@ def when_quiet(limit: Limit, reading: Reading) -> Limit:
 
 class Exceptions(NamedTuple):
     """Settings of a site file for a drive, other than limits."""
-
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
     is_read: bool
@@ -101,7 +97,6 @@ class Exceptions(NamedTuple):
 
 class CommandLineLimits(NamedTuple):
     """The limits given with -w metric=RANGE and -c metric=RANGE."""
-
     warning: Mapping[str, str]
     critical: Mapping[str, str]
 
@@ -111,7 +106,6 @@ NO_LIMITS = CommandLineLimits({}, {})
 
 class Acknowledgement(NamedTuple):
     """An accepted value of one metric of one drive."""
-
     serial: str
     metric: str
     value: float       # base unit

@@ -30,7 +30,7 @@ OF_STATUS: Mapping[str, str] = {
     'temperature_warning': 'temperature-outside-limits', 'reliability': 'reliability-degraded',
     'write_protect': 'read-only', 'power_loss_protection': 'power-loss-protection-failed',
     'persistent_memory': 'persistent-memory-failed', 'firmware_advisory': 'firmware-defect',
-    'unknown_model': 'unknown-model'}
+    'background_scan': 'background-scan-halted', 'unknown_model': 'unknown-model'}
 STATUS = 'status-reported'   # for a metric that the local configuration defines
 
 

@@ -82,16 +82,6 @@ def console(pipe_width: int) -> Console:
                    height=_SIZE[1])
 
 
-def print_table(shown: Sequence[DriveRow], failures: Sequence[str], faults: Sequence[str] = (),
-                demands: Sequence[tuple[State, str]] = ()) -> None:
-    """Print the rows of drives, worst drive first.
-
-    failures, faults, demands: messages about the run as a whole, as in survey.Survey.
-    """
-    print_rows(shown,
-               (*((State.CRITICAL, text) for text in failures), *demands, *((State.UNKNOWN, text) for text in faults)))
-
-
 def print_rows(shown: Sequence[DriveRow], told: Iterable[tuple[State, str]] = ()) -> None:
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text

@@ -13,7 +13,6 @@ _DONE = frozenset((2, 5, 6, 7))     # reassigned or rewritten
 
 class Result(NamedTuple):
     """One block that the disk could not read at once."""
-
     block: int | str    # its address, or the name of a result without one
     minutes: int        # power-on time when it was found
     status: int | None  # reassign status; None: not printed

@@ -359,6 +359,14 @@ def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
     return (SelfTest('Last self-test', words, False, None),) if words else ()
 
 
+def offline_failure(status: int | None) -> tuple[str, ...]:
+    """Return a message if the offline data collection ended with a fatal error; bit 7 starts it by itself.
+
+    status: the byte "Offline data collection status" of the SMART data. Source: ATA8-ACS, SMART READ DATA.
+    """
+    return ('the drive aborted its offline data collection with a fatal error',) if (status or 0) & 0x7f == 6 else ()
+
+
 EXIT_STATUS_BITS = (
     'smartctl rejected its command line',
     'the drive could not be opened, did not identify itself or is in standby',

@@ -75,7 +75,8 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         nvme=_nvme(data), scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
         derived=_derived(data) if identity.protocol == 'ATA' else {}, self_tests=_self_tests(data),
         error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
-        messages=_complaints(smartctl), farm=farm,
+        messages=(*_complaints(smartctl), *content.offline_failure(byte_of(
+            object_of(data, 'ata_smart_data', 'offline_data_collection', 'status'), 'value'))), farm=farm,
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int))
 
 

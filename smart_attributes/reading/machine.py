@@ -5,6 +5,7 @@ after an answer are imported where they are used.
 """
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
@@ -25,6 +26,7 @@ OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is from an earlier version a
                                   'of SAS drives, vendor logs); as root, install the rule that this prints: '
                                   'check_smart_attributes sudoers')
 
+DEVICES = '/dev'
 _APART = 'start the checks of one drive at different times, or increase -t'
 
 
@@ -69,7 +71,7 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
         if not smartctl_calls.is_refused(answer):
             break
     if answer.outcome == 'done' and answer.status == 0:
-        return scans.from_scan(answer.stdout.decode('utf-8', 'replace'))
+        return scans.from_scan(answer.stdout.decode('utf-8', 'replace'), _names())
     from .failure_reasons import diagnose
     reason = (diagnose((), answer.status, _text_of(answer)) or answer.reason
               or f'failed with exit status {answer.status}')
@@ -79,6 +81,10 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
     raise error
+
+
+def _names() -> list[str]:
+    return os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
 
 
 def _text_of(answer: Answer) -> str:

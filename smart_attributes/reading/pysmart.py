@@ -210,7 +210,6 @@ _SAME_LABEL = {'number of hours powered up': POWER_ON}
 
 class Lines(NamedTuple):
     """The lines of a report by type."""
-
     fields: dict[str, str]               # "Label: value"; labels in lower case, the first of each name
     last: dict[str, str]                 # the same, the last of each name
     rows: list[str]                      # of the attribute table, classic

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..errors import Coded, SmartError, UsageError
 from ..model import Device
@@ -18,15 +19,17 @@ class Scan(NamedTuple):
     is_whole: bool = True     # no possible drive was left out
 
 
-def from_scan(text: str) -> Scan:
+def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
     """Return the drives in the JSON of smartctl --scan or --scan-open.
 
+    names: of the files in /dev. smartctl looks for no NVMe drive above nvme99 (7.3, os_linux.cpp), so these are added.
     Raises SmartError if the text is not the output of a scan.
     """
     devices: list[Device] = []
     refused: list[Coded] = []
     is_whole = True
-    for path, kind, failure in _entries(text):
+    entries = _entries(text)
+    for path, kind, failure in entries:
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
@@ -40,6 +43,8 @@ def from_scan(text: str) -> Scan:
             is_whole &= bool(what)
             continue
         devices += drives
+    beyond = {f'/dev/{name}' for name in names if re.fullmatch('nvme[1-9][0-9]{2,8}', name)}
+    devices += map(Device, sorted(beyond - {path for path, _, _ in entries}))
     return Scan(tuple(named(devices)), tuple(refused), is_whole)
 
 

@@ -74,7 +74,7 @@ def _report(lines: Lines) -> Report:
         statistics=content.with_pending(dict(map(_statistic, lines.statistics)), _pending_defects(lines)),
         nvme=_nvme(lines, passed) if protocol == 'NVMe' else {}, scsi=_scsi(lines) if protocol == 'SCSI' else {},
         self_tests=_self_tests(lines), error_count=None if protocol == 'NVMe' else _error_count(lines.fields),
-        errors=_errors(lines), messages=tuple(lines.complaints))
+        errors=_errors(lines), messages=(*lines.complaints, *content.offline_failure(_offline(lines))))
 
 
 def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> DriveError | None:
@@ -187,6 +187,11 @@ def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     words = [row['status'].replace('-->', '').strip() for row in rows]
     return tuple(SelfTest(row['kind'], status, content.self_test_passed(status), leading(row['hours']))
                  for row, status in zip(rows, words))
+
+
+def _offline(lines: Lines) -> int | None:
+    status = re.match(r'\(0x([0-9a-f]{2})\)', lines.fields.get('offline data collection status', ''))
+    return int(status[1], 16) if status else None
 
 
 def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:

@@ -44,7 +44,6 @@ _is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds
 
 class Devices(NamedTuple):
     """All block devices of a machine without partitions, and how those in use are used."""
-
     system: System
     names: frozenset[str]                       # disks, arrays and volumes, as in /sys/block
     parts: Mapping[str, str] = {}               # partition -> its disk
@@ -159,7 +158,6 @@ _IMAGE = re.compile('_(?:[rm]image|rmeta)_([0-9]{1,4})$')  # of a mirror; its me
 
 class Volume(NamedTuple):
     """A volume as the device mapper describes it."""
-
     name: str                 # "vg0-home"
     uuid: str                 # "LVM-", 64 letters, and for an inner volume a suffix
     slaves: tuple[str, ...]   # "sda2", "dm-1"
@@ -275,7 +273,6 @@ _LEVELS, _STATES, _ACTIVITIES = (EVIDENCE['dmsetup']['read'][field]['values']
 
 class Status(NamedTuple):
     """The state of a RAID volume as the device mapper reports it."""
-
     level: str                      # '' if it is not known
     health: str = ''                # one character for each member, in order
     activity: str = ''              # as in Group

@@ -38,7 +38,6 @@ _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_s
 
 class Volume(NamedTuple):
     """A volume with its drives. The state of a drive for Member is in its field "is", a unique name in "key"."""
-
     tool: Json
     program: str
     fields: Fields

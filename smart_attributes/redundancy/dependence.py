@@ -34,7 +34,6 @@ PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'contro
 
 class Examined(NamedTuple):
     """Verdicts that state what depends on each drive, and whether it may be replaced."""
-
     verdicts: tuple[Verdict, ...]
     machine: Machine | None = None    # the groups on the drives; None: none were read
     notes: tuple[Coded, ...] = ()     # of the programs that were asked

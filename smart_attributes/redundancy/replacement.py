@@ -27,7 +27,6 @@ FAILING = ('CRITICAL', 'UNKNOWN')      # states of drives that count as lost
 
 class Drive(NamedTuple):
     """One drive of the machine with what its verdict means for the groups on it."""
-
     name: str                 # as in all outputs
     disks: frozenset[str]     # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
@@ -37,7 +36,6 @@ class Drive(NamedTuple):
 
 class Step(NamedTuple):
     """The action for one drive at present, and its reason."""
-
     drive: Drive
     label: str                # one of LABELS
     why: Coded
@@ -46,7 +44,6 @@ class Step(NamedTuple):
 
 class Membership(NamedTuple):
     """A group with the drives of its members."""
-
     group: Group
     tolerates: int | None  # members that may fail beside those that are failing; None: unknown
     drives: tuple[tuple[str, ...], ...]  # for each member, the names of the drives below it
@@ -54,7 +51,6 @@ class Membership(NamedTuple):
 
 class Machine(NamedTuple):
     """All groups of a machine, and the order in which to replace its drives."""
-
     groups: tuple[Membership, ...]  # those that tolerate the fewest further losses first
     steps: tuple[Step, ...]
 
@@ -78,7 +74,6 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
 
 class _Machine(NamedTuple):
     """The groups of a machine, and all drives below them."""
-
     stack: Stack
     drives: Sequence[Drive]
 
@@ -261,7 +256,6 @@ def depends(verdict: Verdict) -> list[Json]:
 
 class Risk(IntEnum):
     """The state of a group, the most urgent first."""
-
     BEYOND = 0     # it has lost, or is about to lose, more members than it tolerates
     LAST = 1       # it is redundant and tolerates no further loss
     UNSURE = 2     # a drive in it fails, and its redundancy is not known

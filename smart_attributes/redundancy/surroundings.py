@@ -34,7 +34,6 @@ _DELETE = ('device/delete', 'device/device/remove')
 
 class Part(NamedTuple):
     """A partition of a disk."""
-
     disk: str
     number: int
     role: str = ''      # EFI, BIOS (a BIOS boot partition), or ''
@@ -42,7 +41,6 @@ class Part(NamedTuple):
 
 class Around(NamedTuple):
     """A machine as the commands of a plan see it. Keys are names of the kernel."""
-
     paths: Mapping[str, str] = {}              # disk, partition, volume -> path that stays the same
     kernel: Mapping[str, str] = {}             # title of a volume -> its name of the kernel
     parts: Mapping[str, Part] = {}             # by partition

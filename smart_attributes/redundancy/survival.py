@@ -35,7 +35,6 @@ def doubt(why: str, remedy: str) -> Coded:
 
 class Stripe(NamedTuple):
     """Slots of which some may be lost at the same time."""
-
     slots: frozenset[int]
     tolerance: int
 

@@ -34,7 +34,6 @@ _CONTRADICTION = 'zpool reports that it is DEGRADED, but all of its devices ONLI
 
 class _Kind(NamedTuple):
     """The kind of a virtual device, as its name shows it."""
-
     level: str           # '' if the name is of no known form
     fewest: int = 1      # devices
     most: int = 100_000
@@ -42,7 +41,6 @@ class _Kind(NamedTuple):
 
 class _View(NamedTuple):
     """The state of the pool that the conversion of its virtual devices needs."""
-
     resilvers: Mapping[str, Scan]   # the only virtual device that it concerns, '': all that need it -> resilver
     scrub: Scan | None
     is_marked: bool      # zpool shows for at least one device of the pool that it lacks data

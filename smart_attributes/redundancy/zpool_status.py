@@ -44,7 +44,6 @@ _DOUBTS = (
 
 class Vdev(NamedTuple):
     """A virtual device: a device, or a group of them."""
-
     name: str
     state: str                      # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
     detail: str = ''                # the reason for its state: "too many errors", "was /dev/sda1"
@@ -56,7 +55,6 @@ class Vdev(NamedTuple):
 
 class Scan(NamedTuple):
     """A running resilver or scrub."""
-
     function: str                   # "resilver" or "scrub"
     vdev: str = ''                  # the only virtual device that is resilvered; '': all that need it
     progress: float | None = None   # %
@@ -64,7 +62,6 @@ class Scan(NamedTuple):
 
 class Pool(NamedTuple):
     """A pool as zpool reports it."""
-
     name: str
     state: str = ''
     scans: tuple[Scan, ...] = ()

@@ -20,7 +20,6 @@ FAILING = 'failing'   # kind of an action: the drive itself is failing
 
 class Action(NamedTuple):
     """The words of an action, and when to look at the drive again."""
-
     words: str
     again: int = 0        # seconds from now; 0: no time is set
 

@@ -38,7 +38,6 @@ NEW = '"$NEW"'                              # the variable that an admin sets to
 
 class PlanStep(NamedTuple):
     """One step: what must be true, what to type, how long to wait, and how to see that it worked."""
-
     code: str
     what: str
     need: str = ''              # what must be true before, in words
@@ -50,7 +49,6 @@ class PlanStep(NamedTuple):
 
 class Task(NamedTuple):
     """The steps for one drive or one group. A later task is valid only if `triage --plan` still prints it."""
-
     code: str               # of the reason: a key of PARTS
     title: str
     drive: str              # its name in all outputs; '' for a group
@@ -60,7 +58,6 @@ class Task(NamedTuple):
 
 class _Place(NamedTuple):
     """A member of a group that is replaced, and what replaces it."""
-
     group: Group
     member: Member
     kernel: str                      # name of its device in /sys: "sda1"
@@ -71,7 +68,6 @@ class _Place(NamedTuple):
 
 class _About(NamedTuple):
     """The subject of a task."""
-
     drive: Drive | None
     group: Group | None
     places: Sequence[_Place]
@@ -255,6 +251,9 @@ class _Maker:
         for name in dict.fromkeys(name for name, _ in found):
             yield from self._halves(self._stack.groups[name], about)
         for name, doubt in found:
+            if self._stack.groups[name].kind == 'btrfs' and any(self._stack.is_on(member, self._around.dead - disks)
+                                                                for member in self._stack.groups[name].members):
+                continue   # a scrub fails while a dead disk is a member, and that one has a task of its own
             yield from self._operation('remedy', self._stack.groups[name], None, about._replace(
                 words={**about.words, **doubt.fields}))
 
@@ -305,7 +304,7 @@ class _Maker:
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
-            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group),
+            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group), 'dead': about.is_dead,
                      'held': not (place and place.member.state == 'missing')}   # md has it as a member
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)

@@ -38,14 +38,12 @@ NOT_KNOWN = {'redundancy-unknown': 'its redundancy is not known: copy the data f
 
 class Due(NamedTuple):
     """An action in words, and the date by which a replacement must be ordered."""
-
     to_do: str             # "order a replacement by 2027-03-04 (middle of the forecast)"
     order_by: str | None   # "2027-03-04", today if that is past; None: no forecast
 
 
 class Alarm(NamedTuple):
     """A finding, as far as the action depends on it."""
-
     remedy: str
     concern: str
     state: State

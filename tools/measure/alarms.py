@@ -162,7 +162,7 @@ def described(bound: Bound) -> str:
 
 
 def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> dict[str, Iterable[str]]:
-    """Return the rows of each table, as doc/explanation/verdicts.md has them."""
+    """Return the rows of each table, as in the data files beside doc/explanation/verdicts.md."""
     now = figures(alarms)
     return {'collection': states(before, now), 'reasons': reasons(before, now), 'defences': limits(alarms, thresholds),
             'dates': dates.table((each.kind, each.lasting) for each in alarms),

@@ -1,0 +1,122 @@
+"""Models that fail more often than the others of the same age, by a test that may be repeated at each run. Pure.
+
+If all models fail equally often, a failed drive is of a model with the probability p: the share of that model among all
+drives in its age band on that day. The evidence that it fails k times as often is multiplied by k / (1 - p + k p) at
+each of its failures, and by 1 / (1 - p + k p) at each other one. The evidence against a model like the others ever
+exceeds c with a probability of at most 1 / c, however often one looks.
+Source: ter Schure, Pérez-Ortiz, Ly and Grünwald, The Safe Logrank Test, 2020.
+"""
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+TIMES = (2, 3, 5, 10)      # how often a model may fail in relation to the others; the evidence is the mean over them
+LEAST = 40                 # evidence for each compared group that is enough: half of an error budget of 5 %
+ENOUGH = 20                # failures of a model after which its firmware is compared
+Without = tuple[str, ...]  # models, or versions, that were left out of a comparison
+
+
+class Span(NamedTuple):
+    """Drives of one model and firmware that were at risk in one age band on the same days since 1970."""
+    model: str
+    firmware: str
+    band: int
+    begin: int
+    end: int           # the day after the last one
+    drives: int
+
+
+class Failure(NamedTuple):
+    """A failure of a drive. Those on one host on one day have one cause, and count as one together."""
+    model: str
+    firmware: str
+    band: int
+    day: int
+    host: int
+
+
+class Column(NamedTuple):
+    """A model or a firmware in each stratum, a day and an age band with failures, in the order of time."""
+    at_risk: Sequence[int]         # drives
+    failed: Mapping[int, float]    # by stratum
+
+
+Columns = Mapping[tuple[str, str], Column]
+
+
+class Worse(NamedTuple):
+    """A model that fails more often than the others, or that has a firmware which does."""
+    without: Without | None = None     # None: not the model
+    firmware: Sequence[tuple[str, Without]] = ()
+
+
+def columns(spans: Iterable[Span], failures: Sequence[Failure]) -> Columns:
+    """Return the column of each model and firmware."""
+    strata = sorted({(each.band, each.day) for each in failures})
+    in_time = sorted(range(len(strata)), key=lambda place: strata[place][::-1])
+    changes: defaultdict[tuple[str, str], array[int]] = defaultdict(lambda: array('q', bytes(8 * len(strata) + 8)))
+    for span in spans:
+        for day, drives in ((span.begin, span.drives), (span.end, -span.drives)):
+            changes[span[:2]][bisect_left(strata, (span.band, day))] += drives
+    together = Counter((each.day, each.host) for each in failures)
+    failed: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
+    for each in failures:
+        place = bisect_left(strata, each[2:4])
+        failed[each[:2]][place] += 1 / together[each.day, each.host]  # type: ignore[assignment]
+    found = {}
+    for group, change in changes.items():
+        at_risk = list(accumulate(change))
+        found[group] = Column(array('q', (at_risk[place] for place in in_time)),
+                              {number: failed[group][place] for number, place in enumerate(in_time)})
+    return found
+
+
+def worse(found: Columns, failures: Mapping[str, int]) -> Mapping[str, Worse]:
+    """Return the models that fail more often than the others, and their firmware. failures: those of each model."""
+    by_model: defaultdict[str, dict[str, Column]] = defaultdict(dict)
+    for (model, firmware), column in found.items():
+        by_model[model][firmware] = column
+    models = dict(_worse({model: _summed(each.values()) for model, each in by_model.items()}, len(by_model)))
+    examined = {model: each for model, each in by_model.items() if model in models or failures.get(model, 0) >= ENOUGH}
+    compared = sum(map(len, examined.values()))
+    each = {model: Worse(models.get(model), tuple(_worse(versions, compared))) for model, versions in examined.items()}
+    return {model: it for model, it in each.items() if it != Worse()}
+
+
+def _summed(given: Iterable[Column]) -> Column:
+    at_risk, failed = zip(*given)
+    return Column(array('q', map(sum, zip(*at_risk))), {
+        stratum: sum(each[stratum] for each in failed) for stratum in failed[0]})
+
+
+def _worse(groups: Mapping[str, Column], compared: int) -> Iterator[tuple[str, Without]]:
+    """Yield each group that fails more often than the others, and the groups left out of that comparison.
+
+    compared: number of all groups that are compared. A very bad group hides bad ones, so found ones are left out next.
+    """
+    rest, out = dict(groups), list[str]()
+    while rest:
+        whole = _summed(rest.values())
+        found = [name for name in sorted(rest) if _evidence(rest[name], whole) >= math.log(LEAST * compared)]
+        yield from ((name, tuple(out)) for name in found)
+        out += found
+        rest = {name: column for name, column in rest.items() if found and name not in found}
+
+
+def _evidence(own: Column, whole: Column) -> float:
+    """Return the most evidence so far that a group fails more often than the others, as a natural logarithm."""
+    most, logs = 0.0, [0.0] * len(TIMES)
+    for stratum, count in whole.failed.items():
+        share, found = own.at_risk[stratum] / (whole.at_risk[stratum] or 1), own.failed[stratum]
+        if share and count:
+            logs = [each + found * math.log(times) - count * math.log1p(share * (times - 1))
+                    for each, times in zip(logs, TIMES)]
+        if found:
+            most = max(most, max(logs) + math.log(sum(math.exp(each - max(logs)) for each in logs) / len(TIMES)))
+    return most

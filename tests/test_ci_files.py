@@ -1,0 +1,116 @@
+"""Files for sites that host the project: they run and ask for what README, the Makefile and the program have."""
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, drive_path, run
+
+WORKFLOWS = (ROOT / '.github/workflows/ci.yml').read_text() + (ROOT / '.github/workflows/fuzz.yml').read_text()
+GITLAB = (ROOT / '.gitlab-ci.yml').read_text()
+ISSUES = sorted((ROOT / '.github/ISSUE_TEMPLATE').glob('[!c]*.yml'))
+
+
+def commands(text: str) -> set[str]:
+    """Return the commands of a file, without those that only prepare a container."""
+    found = re.findall(r'^ +- (?:run: )?((?:make|sh|cd|\.venv/bin/)\S* .*)$', text, re.MULTILINE)
+    return {command.replace(' && cd ..', '') for command in found}
+
+
+def listed(text: str, key: str) -> list[str]:
+    return re.findall("'([^']+)'", re.search(rf'{key}: \[(.*)\]', text)[1])
+
+
+def test_both_files_run_the_same_commands():
+    """Nobody has to compare them by eye."""
+    assert commands(WORKFLOWS) == commands(GITLAB)
+    assert len(commands(GITLAB)) >= 9
+
+
+@pytest.mark.parametrize('text', [WORKFLOWS, GITLAB], ids=['GitHub', 'GitLab'])
+def test_they_run_the_two_commands_of_readme(text):
+    """In the order in which README has them, each a step of its own."""
+    block = re.search(r'## Try it\n.*?```sh\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)[1].splitlines()
+    steps = [line.strip().removeprefix('- ').removeprefix('run: ') for line in text.splitlines()]
+
+    assert len(block) == 2
+    assert steps[steps.index(block[0]) + 1] == block[1]
+
+
+@pytest.mark.parametrize('text', [WORKFLOWS, GITLAB], ids=['GitHub', 'GitLab'])
+def test_they_run_each_python_that_is_promised(text):
+    """pyproject.toml has the list."""
+    promised = re.findall(r'Python :: (3\.\d+)', (ROOT / 'pyproject.toml').read_text())
+
+    assert listed(text, 'python' if text is WORKFLOWS else 'PYTHON_VERSION') == promised
+    assert {'debian:12', 'debian:13', 'ubuntu:24.04'} <= set(listed(text, 'image' if text is WORKFLOWS else 'IMAGE'))
+
+
+def test_each_command_is_there():
+    """Targets of the Makefile, and scripts of the project."""
+    targets = set(re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
+    words = [shlex.split(command) for command in commands(GITLAB)]
+    scripts = {word[-1] for word in words if word[0] == 'sh'}
+
+    assert {word[1] for word in words if word[0] == 'make'} <= targets
+    assert scripts and all((ROOT / script).exists() for script in scripts)
+
+
+def test_issues_and_pull_requests_ask_for_the_report_and_for_the_draft():
+    """Without them nobody can reproduce an alert, or add a drive."""
+    asked = {path.stem: path.read_text() for path in ISSUES}
+
+    assert 'smartctl --json -x' in asked['alert'] and 'explain -v' in asked['alert']
+    assert 'smartctl --json -x' in asked['drive'] and 'draft --report report.json' in asked['drive']
+    for path in ('.github/PULL_REQUEST_TEMPLATE.md', '.gitlab/merge_request_templates/Default.md'):
+        text = (ROOT / path).read_text()
+        assert 'smartctl --json -x' in text and 'draft --report report.json' in text
+
+
+@pytest.mark.parametrize('path', ISSUES, ids=[path.stem for path in ISSUES])
+def test_gitlab_asks_the_same_questions(path):
+    """Its templates are Markdown."""
+    questions = re.findall(r'label: (.*)\n', path.read_text())
+    text = (ROOT / f'.gitlab/issue_templates/{path.stem.title()}.md').read_text()
+
+    assert re.findall('^### (.*)$', text, re.MULTILINE) == questions
+
+
+def test_the_report_that_an_issue_asks_for_has_no_serial_number(tmp_path):
+    """The command as it is printed there, with a recorded report in the place of smartctl."""
+    command = re.search('smartctl --json -x /dev/sda [|] (sed .*?) > report.json', ISSUES[0].read_text())[1]
+    report = (ROOT / 'tests/reports/no-name-ssd.json').read_text()
+    number = re.search('"serial_number": *"(.*?)"', report)[1]
+    changed = report.replace(number, 'SECRET17')
+    done = subprocess.run(['sh', '-c', command.replace('\\"', '"')], input=changed, check=True, text=True,
+                          capture_output=True)
+    path = Path(tmp_path, 'report.json')
+    path.write_text(done.stdout)
+
+    assert 'SECRET17' in changed and 'SECRET17' not in done.stdout
+    assert 'EXAMPLE0001' in run('explain', '--report', str(path)).text
+    assert '"models"' in run('draft', '--report', str(path)).text
+
+
+def test_the_document_for_reporters_states_times():
+    """A reporter knows when to ask again."""
+    text = (ROOT / 'SECURITY.md').read_text()
+
+    assert re.findall(r'^\| (\d+ (?:working )?days)', text, re.MULTILINE) == [
+        '3 working days', '10 working days', '30 days', '90 days']
+
+
+def test_the_image_is_made_of_the_package_and_starts_its_program():
+    """Names of the package and of its link; the program knows the option of the comment."""
+    text = (ROOT / 'contrib/container/Containerfile').read_text()
+    package = re.search('^Package: (.*)$', (ROOT / 'debian/control').read_text(), re.MULTILINE)[1]
+    link = (ROOT / 'debian/links').read_text().split()[1]
+    used = re.findall('attributes check_smart_attributes (triage|--gone critical)$', text, re.MULTILINE)
+
+    assert f'COPY {package}_*_all.deb ' in text
+    assert f'ENTRYPOINT ["/{link}"]' in text
+    assert used == ['triage', '--gone critical']
+    assert run('--gone', 'critical', '--report', drive_path('intel-s3500-healthy')).code == 0
