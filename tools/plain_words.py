@@ -4,8 +4,10 @@
 Usage: tools/plain_words.py [-l | --draw N [--seed S]] [FILE...]
 
 Prints, for each of the five groups, how many sentences there are and how many hold a word of tools/private_words.json
-or begin like a question without being one. Exit status 1 if more than 1 % of a group do (docstrings and comments: 3 %).
--l lists them, with the plain word. --draw prints N random sentences of each group instead, for people to judge. FILE: only what is found in these files. The list is only ever extended.
+or begin like a question without being one. Exit status 1 if more than 1 % of a group do (docstrings and comments: 3
+%).
+-l lists them, with the plain word. --draw prints N random sentences of each group instead, for people to judge. FILE:
+only what is found in these files. The list is only ever extended.
 """
 from __future__ import annotations
 
