@@ -16,6 +16,7 @@ from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import Earlier, Waiting
 from ..reading.system import held
+from ..redundancy.block_devices import unescaped
 from ..wording import amount, duration
 from ..words import clean
 from .start import group_of, is_person, name_of
@@ -71,7 +72,7 @@ def _mount(path: str) -> tuple[str, str, str]:
         lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
     except OSError:  # a system without it: nothing is known about the file system
         return '/', '', ''
-    mounts = [(words[1].encode().decode('unicode_escape'), words[2], words[3]) for words in lines]
+    mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
     return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last one hides others
 

@@ -109,7 +109,7 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
             (bound if is_bind else found).setdefault(name, []).append(fields[4])
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
         found.setdefault(_by_path(re.split('[ \t]', line)[0], '', mapped), []).append('swap')
-    return {name: tuple(dict.fromkeys(_unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]))
+    return {name: tuple(dict.fromkeys(unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]))
             for name, points in {**bound, **found}.items() if name}
 
 
@@ -123,12 +123,13 @@ def _by_number(number: str, system: System) -> str:
 
 def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
     if kind == 'zfs':
-        return f'zfs {_unescaped(source).partition("/")[0]}'
-    name = os.path.basename(_unescaped(source))
+        return f'zfs {unescaped(source).partition("/")[0]}'
+    name = os.path.basename(unescaped(source))
     return mapped.get(name, name) if source.startswith('/dev/') else ''
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """Return a path of mountinfo, mounts or swaps without octal escapes. Source: proc(5)."""
     return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
 
 
