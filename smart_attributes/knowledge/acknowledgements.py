@@ -71,8 +71,8 @@ def given_by(accepted: Acknowledgement, separator: str) -> str:
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
     data: Json                                          # all data, valid or not
-    acknowledgements: tuple[Acknowledgement, ...] = ()  # those that checks use, in the order of the file
-    mistakes: tuple[str, ...] = ()                      # sentences, as checks report them
+    acknowledgements: tuple[Acknowledgement, ...] = ()  # valid ones, in the order of the file
+    mistakes: tuple[str, ...] = ()                      # messages, as checks report them
 
 
 EMPTY = AcknowledgementsFile({'comment': COMMENT})
