@@ -41,8 +41,8 @@ class Metric(NamedTuple):
     maximum: float | None
     concern: str = ''        # kind of finding, for its severity: a name in severity.ORDER
     order: int = 0           # priority in perfdata if space is short, 1 first; 0: last, by concern
-    remedy: str = ''         # code of the action for an alert, if the drive is not the cause
-    beside: str = ''         # drives that report this metric may report the present one later
+    remedy: str = ''         # code of the action for an alert whose cause is not the drive
+    beside: str = ''         # another metric; drives that report it may later report this one
 
 
 class ReadingSpec(NamedTuple):
