@@ -38,7 +38,7 @@ def each(verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: 
 
 
 def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Verdict:
-    """Return the result of *work*, or a verdict that says that it failed. what: as for failed()."""
+    """Return the result of *work*, or the result of failed(). what: as for failed()."""
     try:
         return work(verdict)
     except Exception as error:

@@ -59,7 +59,7 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
 
 
 def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading with less time left. If only one has a number, return it; if neither does, *one*."""
+    """Return the reading with less time left. If only one has a number, return that; if neither has, *one*."""
     known = [reading for reading in (one, other) if reading.number is not None]
     return min(known, key=lambda reading: reading.number or 0) if known else one
 

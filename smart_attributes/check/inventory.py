@@ -56,7 +56,7 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
 
 def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
            late: str = '') -> tuple[list[Read], list[Coded]]:
-    """Return the drives that --match, --ignore and --ssdonly select, and a fault for each undecided drive (kept).
+    """Return the drives that --match, --ignore and --ssdonly select, plus undecided drives with a fault for each.
 
     decided: each decision is added here. late: why patterns are no longer evaluated.
     """

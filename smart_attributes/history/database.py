@@ -1,9 +1,9 @@
 """The database of a history: a SQLite file that never delays a check for long, and whose lost commits are detected.
 
 A check waits for the file no longer than PATIENCE and BUDGET allow. It never closes the file, because the last process
-to do so waits for the disk: 121 ms, but 0.2 ms for a commit with synchronous NORMAL. Since the file is never closed,
-SQLite never restarts its log; shorten_log() does that once the log is long. A damaged file is set aside, and the
-readable part of its content is copied (see losses).
+to do so waits for the disk: 121 ms, compared with 0.2 ms for a commit with synchronous NORMAL. Since the file is never
+closed, SQLite never restarts its log; shorten_log() does that once the log is long. A damaged file is set aside, and
+the readable part of its content is copied (see losses).
 """
 from __future__ import annotations
 

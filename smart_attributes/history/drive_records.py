@@ -49,7 +49,7 @@ class DrivePlace(NamedTuple):
 
     @property
     def is_removable(self) -> bool:
-        """Return whether drives are often removed here: at USB."""
+        """Return whether drives are often removed here, as at USB."""
         return '-usb-' in self.slot
 
 

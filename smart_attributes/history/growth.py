@@ -109,7 +109,7 @@ def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, f
     """Return the worst growth of a reading that is an alert now, or None.
 
     history: includes the reading of this check (see series.with_reading). rules: in the format of thresholds/. now:
-    seconds since 1970. falls: lower is worse, such as spare blocks. age: the drive's power-on time in seconds, for
+    seconds since 1970. falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
     rules about fast wear ("times", "gone"). Raises DataError for an invalid rule.
     """
     given = []
@@ -258,7 +258,7 @@ def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> 
 
 
 def _readings(history: History) -> Iterator[tuple[int, float, bool]]:
-    """Yield the time when a number was first read, the number, and whether it was read again, for each number."""
+    """For each number, yield the time when it was first read, the number, and whether it was read again."""
     for point, later in zip_longest(history.points, history.points[1:]):
         yield point.time, point.number, (later.time - later.gap if later else history.last_read) > point.time
 
@@ -284,7 +284,7 @@ def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
 
 def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
              now: int) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """Yield both ends of each period: of those that end at a change at most rule.held ago, and of the one until now."""
+    """Yield both ends of each period that ends at a change at most rule.held ago, and of the period that ends now."""
     first = 0
     for end, number in [*((time, number) for time, number in steady if time > now - rule.held), (now, steady[-1][1])]:
         while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:

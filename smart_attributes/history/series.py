@@ -38,9 +38,9 @@ PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'over_temperature_time', 'temperature_max', 'error_log_count', 'hidden_power_on_time'), DAILY)}
 
 
-# --- hysteresis: a number beyond a limit keeps counting until it has been a margin below the limit for a day --------
-# It is a day because drives are warmer at a certain time of each day: with an hour, a drive near its limit would change
-# state twice a day. Only the level up to which limits still count as exceeded and the peaks of the last day are stored.
+# --- hysteresis: a number beyond a limit keeps counting until it has stayed a margin below it for a day -----------
+# The day is needed because drives are warmer at a certain time of each day: with an hour, a drive near its limit would
+# change state twice a day. Stored are only the level up to which limits still count as exceeded and the peaks of a day.
 
 SPAN = DAY
 # Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.

@@ -25,7 +25,7 @@ _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', GONE))
 
 
 def parse(text: str) -> Acknowledgement:
-    """Return the acknowledgement in an argument of --acknowledged. Raises UsageError if the text is not one."""
+    """Return the acknowledgement in an argument of --acknowledged. Raises UsageError if the text is invalid."""
     parts = re.fullmatch(_WORD, text)
     if not parts:
         raise UsageError(f'--acknowledged "{clean(text)}" must have the form {_FORM}, such as '

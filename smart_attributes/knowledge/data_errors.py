@@ -135,7 +135,7 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
 
 
 def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mistake]:
-    """Yield a mistake for each family in a group or an override that no entry has."""
+    """Yield a mistake for each family that a group or an override names although no entry has it."""
     named: list[tuple[Path, str, str]] = [
         (('groups', group), f'group {group}', family) for group, members in data.get('groups', {}).items()
         for family in members]
@@ -201,7 +201,7 @@ SHORTEST = 3     # minimum length of a part of a name, such as "wear" or "hot"
 
 
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
-    """Return a hint such as "did you mean temperature?", or the place of the list of all metrics.
+    """Return a hint such as "did you mean temperature?", or where to find the list of all metrics.
 
     metrics: the known metrics; if empty, those of the shipped database.
     """

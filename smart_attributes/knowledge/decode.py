@@ -160,7 +160,7 @@ def raw_bytes(row: AttributeRow) -> Bytes:
 _HEX = r'0[xX]([0-9a-fA-F]{1,16})'
 _LEADING = r'(-?\d+)(?: \(.*\))?'           # "28 (Min/Max 20/32)": only the number is certain
 _NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
-# Text other than digits, blanks and parentheses; the format; first byte and byte count of each number in it.
+# For each format: text other than digits, blanks and parentheses; pattern; first byte and byte count of each number.
 _LAYOUTS: Sequence[tuple[str, str, Sequence[tuple[int, int]]]] = (
     ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),                                      # raw16(raw16)
     ('', r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),                                          # raw16

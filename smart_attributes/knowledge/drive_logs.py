@@ -171,7 +171,7 @@ def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
     for result in newest_first:
         if result.test.passed:
             passed.add(result.coverage)
-        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # it may be of another part
+        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # selective: maybe of another part
             return result
     return newest_first[0] if newest_first else None
 

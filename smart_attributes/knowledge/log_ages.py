@@ -50,7 +50,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
     for error in report.errors:
         if not error.kind or not DATA_ERRORS.isdisjoint(error.kind):
             return drive_logs.seconds_since(error.hours, age), False
-    # A full log has dropped errors that are older than all errors in it. In a log that is not full, none is missing.
+    # A full log has dropped errors that are older than all errors in it. A log that is not full has all errors.
     is_full = (report.error_count or 0) > len(report.errors)
     return (drive_logs.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
 

@@ -52,7 +52,7 @@ if not TYPE_CHECKING:
 
 @lru_cache(maxsize=None)
 def parse(text: str, unit: str = '') -> Range:
-    """Return the range for a text such as "85", "11:", "~:5", "10:20", "@1:5"; in seconds also "30d:" or "@1d:2w".
+    """Return the range for a text such as "85", "11:", "~:5", "10:20", "@1:5"; for seconds also "30d:" or "@1d:2w".
 
     unit: the base unit of the metric. Raises UsageError for anything else, such as "" or a range that starts above its
     end, and for a number that is too large: such a range would never or always alert.

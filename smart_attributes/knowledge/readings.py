@@ -280,7 +280,7 @@ def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | N
 
 
 def _near(same: Sequence[Reading]) -> list[Reading]:
-    """Return the readings of endurance_used; a vendor log's becomes unknown if it is far from the NVMe health log's."""
+    """Return the readings of endurance_used; a vendor log's becomes unknown if the NVMe health log differs too much."""
     own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
     return [each if own is None or each.number is None or not each.source.definition
             or abs(each.number - own) <= drive_logs.FAR else

@@ -1,8 +1,8 @@
-"""Find out how many drives failed after a finding. Only drives that alert need thresholds/risk.json.
+"""Find in thresholds/risk.json how many drives failed after a finding. It is loaded only for drives that alert.
 
 A *stratum* is a metric with a band of its number and of the time since it last rose ("level"), or with a band of its
 increase within a week and of the time since then ("rise"). If a drive is in several strata, the first in the file is
-used. tools/measure/risk.py counts them.
+used. tools/measure/risk.py counts the drives in each stratum.
 """
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def of_verdict(verdict: Verdict) -> Rank:
 
 
 def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, host: str = '') -> Rank:
-    """Return the rank of a drive by its findings; drives with equal findings by endurance used (%), host and name."""
+    """Return the rank of a drive by its findings and, if these are equal, by endurance used (%), host and name."""
     extents: dict[tuple[int, int], float] = {}
     for urgency, place, extent in weights:
         extents[urgency, place] = min(extent, extents.get((urgency, place), 0.0))

@@ -1,6 +1,6 @@
 """Find and load the shipped data files. A check without site files reads no other data files.
 
-They are validated before a release (see the command validate), so a check loads them without validation.
+The shipped files are validated before a release (see the command validate), so a check does not validate them.
 """
 from __future__ import annotations
 

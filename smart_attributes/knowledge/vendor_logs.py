@@ -1,6 +1,6 @@
 """Decode a vendor's NVMe log page by its layout in attributes.json. Pure.
 
-Nothing is guessed: a page with another layout, and a page that the drive has not filled in, gives no readings.
+Nothing is guessed: a page with another layout, and a page that the drive has not filled in, give no readings.
 """
 from __future__ import annotations
 

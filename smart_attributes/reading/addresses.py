@@ -305,7 +305,7 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
 
 def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
               is_final: bool = True) -> bool | None:
-    """Return whether to check a drive, or None if this depends on a model and serial that are not yet read.
+    """Return whether to check a drive, or None if this depends on a model or serial number not yet read.
 
     Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
     it is known. is_final: the identity will not become more complete. If it may, return None for a drive without a

@@ -29,7 +29,7 @@ def of_json(scan: Json, age: float) -> dict[str, float]:
 def counts(results: Iterable[Result], age: float) -> dict[str, float]:
     """Return, for Report.scsi, the number of blocks that are pending, were recovered, or have an unknown status.
 
-    The newest result of a block counts. One dated later than *age*, the power-on minutes, replaces no other.
+    The newest result of a block counts, but a result later than *age* (power-on minutes) never replaces another one.
     """
     order = sorted(results, key=lambda each: (each.minutes <= age, each.minutes, each.status in _WAITING))
     statuses = list({each.block: each.status for each in order}.values())

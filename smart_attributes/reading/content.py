@@ -127,7 +127,7 @@ def integer_of(data: Json, key: str) -> int | None:
     exact = data.get(key + '_s')
     if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
         return int(exact)
-    # NaN fails each comparison.
+    # NaN fails every comparison.
     if type(value) in (int, float) and -HIGHEST_COUNTER < value < HIGHEST_COUNTER and value % 1 == 0:
         return int(value)
     return None
@@ -360,7 +360,7 @@ def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
 
 
 def offline_failure(status: int | None) -> tuple[str, ...]:
-    """Return a message if the offline data collection ended with a fatal error. Bit 7: it starts automatically.
+    """Return a message if the offline data collection ended with a fatal error; bit 7 (automatic start) is ignored.
 
     status: the byte "Offline data collection status" of the SMART data. Source: ATA8-ACS, SMART READ DATA.
     """

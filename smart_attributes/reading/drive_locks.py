@@ -1,8 +1,8 @@
 """Lock each drive while smartctl reads it, so that a hanging drive blocks one process, not one per check.
 
 The standard input of smartctl is a file that is locked with flock. The lock belongs to every process that has the file
-open, so it lasts until smartctl and the sudo that runs it have ended, even if the check ended long ago. Nothing needs
-to search /proc or to clean up.
+open, so it lasts until smartctl and the sudo that runs it have ended, even if the check ended long ago. So /proc
+need not be searched, and nothing must be cleaned up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
 this user. Other users see root's locks; root ignores theirs. This module is imported before the first process starts,

@@ -71,7 +71,7 @@ def diagnose(messages: Sequence[str], exit_status: int | None = None, output_tex
 
 
 def _error(code: str, sentence: str, quote: str = '') -> DriveError:
-    """Return the error with a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the advice on types."""
+    """Return the error for a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the advice on types."""
     parts = tuple(part.replace('{}', quote) for part in sentence.split(_A_TYPE))
     error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
     error.around_type = parts if len(parts) > 1 else ()

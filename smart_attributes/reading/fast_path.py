@@ -73,7 +73,7 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     """Return the scan, or the commands for at most --jobs drives that the local configuration certainly allows to read.
 
-    Return [] if in doubt. Any exception means doubt as well.
+    Return [] if in doubt. Any exception counts as doubt, too.
     """
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]

@@ -36,7 +36,7 @@ def distinct(reads: Sequence[Read]) -> list[Distinct]:
                 bearers.setdefault(name, []).append(len(groups))
             groups.append(same)
         same.append(read)
-    best = [min(group, key=lambda read: (  # the first if equal
+    best = [min(group, key=lambda read: (  # the first of equals
         not isinstance(read.outcome, Report), not is_raid(read.device), read.device.optional)) for group in groups]
     return [Distinct(read, tuple(other for other in group if other is not read)) for read, group in zip(best, groups)]
 

@@ -22,7 +22,7 @@ _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs contain the n
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: the process's, if known; the report's own has priority. error_text: the standard error, including
+    exit_status: of the process, if known; used if the report has none. error_text: the standard error, including
     messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
@@ -111,7 +111,7 @@ def _identity(data: Json) -> Identity:
 
 
 def _protocol(data: Json) -> str:
-    """Return the protocol of the drive. If "device" contradicts all logs in the document, it is that of the logs."""
+    """Return the protocol of the drive. If "device" contradicts all logs in the document, return that of the logs."""
     named = text_of(object_of(data, 'device'), 'protocol')
     found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
     return named if named in found or not found else found[0]

@@ -1,7 +1,7 @@
 """List the drives of this machine and read them through smartctl.
 
-This module is imported before the first process starts, so it imports modules
-that are needed only after an answer where they are used.
+This module is imported before the first process starts, so modules that are
+needed only after an answer are imported inside functions.
 """
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def named(texts: Sequence[str]) -> DeviceList:
 
 
 def find(named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float) -> DeviceList:
-    """Return the *named* devices; with *is_scan*, or if none is named, also those of smartctl's scan.
+    """Return the *named* devices; with *is_scan*, or if none is named, also the devices that a scan finds.
 
     Raises SmartError if the scan fails.
     """

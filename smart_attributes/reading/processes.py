@@ -116,7 +116,7 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
 
 
 class Runner:
-    """Runs commands in parallel. Each has its own time limit, and all have one deadline.
+    """Runs commands in parallel. Each command has its own time limit, and all share one deadline.
 
     Usage: start() the commands that are certainly needed, import the rest, run() all commands, print, close(). Call
     run() again for retries.
@@ -253,7 +253,7 @@ class Runner:
     def _listen(self, seconds: float) -> None:
         """Wait at most *seconds* for output, then read the output of the processes that have printed by then.
 
-        Do not wait for further output: when many drives answer, there is always another one.
+        Do not wait for further output, because while many drives answer, there is always more.
         """
         if seconds < POLLED:
             time.sleep(seconds)

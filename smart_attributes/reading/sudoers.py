@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FIRST_WITH_EXPRESSIONS = (1, 9, 10)  # sudo(8), release notes of 1.9.10
 FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
-SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
+SLACK = 5                            # seconds that smartctl gets to end by itself after our own time limit
 
 # Paths of drives and controllers below /dev. All others are left out, especially in folders that any user can write to
 # (shm, mqueue) or that lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
@@ -131,7 +131,7 @@ def admits(expressions: Iterable[str], arguments: Command) -> bool:
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """Yield the expressions that together match every command line of `smartctl_calls` for drives.
 
-    requested: names of types that use vendor commands and are to be allowed; no other such type is.
+    requested: names of types with vendor commands that are to be allowed; all others of this kind are refused.
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]
