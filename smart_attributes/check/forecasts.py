@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 SPARE, AGE = 'spare_available', 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
-YOUNGEST = 90 * DAY         # of power-on time; before that, most data was written during the installation
-SHORTEST = 60 * DAY         # of history
+YOUNGEST = 90 * DAY         # power-on time; before that, most data was written during the installation
+SHORTEST = 60 * DAY         # length of the history
 LEAST_GROWN = 3             # percentage points within the history
 SAMPLES = 16                # number of samples taken from the history at equal intervals
 RECENT = (2, 6, SAMPLES - 1)  # numbers of the last samples that describe the present

@@ -51,7 +51,7 @@ class Judge(NamedTuple):
     thresholds: Thresholds
     rules: Rules
     old: OldFiles | None = None   # files of version 1.6, if any are given
-    mistakes: tuple[Coded, ...] = ()  # in the local data files
+    mistakes: tuple[Coded, ...] = ()  # mistakes in the local data files
 
     def prepare(self, expected: Sequence[Identity]) -> None:
         """Look up the entries of the expected drives in advance, while the drives are still being read."""

@@ -46,7 +46,7 @@ ADVICE = 'make it writable for the monitoring user, or use another directory wit
 PATIENCE = 0.1             # seconds to wait for another check
 SALVAGE = 5.0              # seconds of CPU time for copying the rest of a damaged file; 5 MB take 0.5 s
 SETTINGS = ('synchronous = NORMAL', 'wal_autocheckpoint = 0')   # a power cut loses at most the content of -wal
-VERSION = 4                # of the tables
+VERSION = 4                # version of the tables
 _MODE = 0o644              # others may read; the permissions of the folder limit access
 _REFUSALS = {
     errno.ELOOP: ' is a link; to start a new history, remove it',
@@ -177,11 +177,11 @@ def refusals(path: str) -> Iterator[None]:
 class Commits(NamedTuple):
     """The content of the record; times are in seconds since 1970."""
     sequence: int = 0     # number of the newest commit
-    time: int = 0         # of the check that made the newest commit
+    time: int = 0         # time of the check that made the newest commit
     synced: int = 0       # number of the newest commit that is certainly on the disk
     synced_at: int = 0
     is_open: int = 0      # 1: later commits may not be on the disk
-    version: int = 0      # of the tables
+    version: int = 0      # version of the tables
     boot: str = _NO_BOOT_ID  # boot ID of the system when the record was written
 
 

@@ -40,7 +40,7 @@ PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
 
 # --- hysteresis: a number beyond a limit keeps counting until it has stayed a margin below it for a day -----------
 # The day is needed because drives are warmer at a certain time of each day: with an hour, a drive near its limit would
-# change state twice a day. Stored are only the level up to which limits still count as exceeded and the peaks of a day.
+# change state twice a day. Only the level that keeps limits exceeded, and the peaks of a day, are stored.
 
 SPAN = DAY
 # Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.

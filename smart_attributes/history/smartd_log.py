@@ -56,8 +56,8 @@ class LogFault(NamedTuple):
 class Log(NamedTuple):
     """The content of the logs of a drive."""
     rows: tuple[LogRow, ...]   # oldest first: rows with a change, and one row of each day
-    read: int               # lines
-    damaged: int            # lines that were skipped
+    read: int               # number of lines read
+    damaged: int            # number of lines skipped
     left_out: int = 0       # bytes that were not read, older than the others
     faults: tuple[LogFault, ...] = ()
 

@@ -147,7 +147,7 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     return frozenset(arguments)
 
 
-_SHOWN = 5                # damaged places listed
+_SHOWN = 5                # maximum number of damaged places listed
 _WITH_SUPPORT = (7, 3)    # the first version of smartctl that prints "smart_support"
 _INFO = ALL | {'-i'}
 _STATISTICS_PAGES = range(1, 8)  # a vendor page may be empty. Source: ACS-4, 9.5

@@ -12,7 +12,7 @@ from ..words import clean
 from .addresses import FOLDER, quoted, slug
 
 _WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # how outputs, udev, controllers and other tools begin it
-_SHOWN = 10       # names in a message
+_SHOWN = 10       # maximum number of names in a message
 _COMPARED = 2000  # names that a mistyped name is compared with
 
 

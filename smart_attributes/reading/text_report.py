@@ -195,7 +195,7 @@ def _offline(lines: Lines) -> int | None:
 
 
 def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """Yield the rows of the first log: the extended log contains all entries of the standard log."""
+    """Yield the rows of the first log, the extended one, which contains all entries of the standard log."""
     previous = 0
     for row in rows:
         if int(row['number']) <= previous:
