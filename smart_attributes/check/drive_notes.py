@@ -1,4 +1,4 @@
-"""Notes on a drive, and readings that no log has: firmware defects, an unknown model. Pure."""
+"""Notes on a drive, and readings that do not come from a log: firmware defects, an unknown model. Pure."""
 from __future__ import annotations
 
 import time
@@ -43,7 +43,7 @@ def _countdown(hour: int, hours: float | None, now: float) -> str:
 
 
 def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
-    """Return the reading that a drive has no entry in the database. state: what --unknown-model asks for."""
+    """Return the reading for a drive that has no entry in the database. state: the state set by --unknown-model."""
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     return Reading('unknown_model', 0, '', Source('attributes.json'),
                    f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not reported"}); '
@@ -58,7 +58,7 @@ def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past 
         ('health-status-explained', [reading.verdict for reading in found
                                      if reading.metric == HEALTH and not reading.judged and reading.verdict]),
         ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
-                           if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
+                           if reading.number is None and reading.metric != HEALTH]),  # report.gaps already has this
         ('sources-differ', _differences(found)), ('smartctl-differs', _derived(found, drive_logs.SMARTCTL, APART)),
         ('warranty-differs', _derived(found, drive_logs.RATED, drive_logs.FAR)),
         ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
@@ -87,9 +87,9 @@ def _late(report: Report, found: Sequence[Reading], past: Past | None) -> Iterat
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
-    """Return a note that names the attributes for endurance_used if the attribute table has none of them; else [].
+    """Return a note that names the attributes for endurance_used if the attribute table lacks all of them; else [].
 
-    Each of the 14,359 solid state drives in linuxhw/EnterpriseDrive whose entry names such attributes has one of them.
+    In linuxhw/EnterpriseDrive, all 14,359 solid state drives whose entry names such attributes report one of them.
     """
     numbers = {row.id for row in report.attributes}
     sources = [item.attribute for item in spec.readings if item.metric == ENDURANCE and not item.is_trap]
@@ -111,7 +111,7 @@ def _differences(found: Sequence[Reading]) -> list[str]:
 
 
 def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
-    """Return a note for each metric if the figure of *log* is more than *apart* points from the judged one."""
+    """Return a note for each metric whose value from *log* is more than *apart* points from the judged value."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
     return [f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
             f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}, which is used'
@@ -120,7 +120,7 @@ def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
 
 
 def _warranty(found: Sequence[Reading]) -> list[str]:
-    """Return a note if more was written than the warranty covers, which does not affect its health; else []."""
+    """Return a note if more was written than the warranty covers, which does not affect the drive's health; else []."""
     known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
         return []
@@ -129,7 +129,7 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    """Return a note for each device statistic that the entry distrusts; what one above 0 foretells."""
+    """Return a note for each untrusted device statistic; if it is above 0, the note adds what this predicts."""
     return [f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is not judged, because '
             'they are known to be wrong for this family' +
             (f'; {spec.untrusted_statistics[reading.metric]}' if reading.number and spec.untrusted_statistics[

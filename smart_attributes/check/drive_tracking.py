@@ -1,4 +1,4 @@
-"""Messages about drives that are new, gone, moved or in standby. Pure: history is passed in as values."""
+"""Messages about drives that are new, gone, moved or in standby. Pure: the history is passed as values."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ Met = tuple[str, Identity, Match]   # address, the drive there, its match in his
 
 
 class Whereabouts(NamedTuple):
-    """The address of each drive, as one run finds it."""
+    """The address at which one run finds each drive."""
     places: Sequence[DrivePlace]
     records: Mapping[int, Record]
     scope: Scope
@@ -33,8 +33,8 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
     at: dict[str, int | None] = dict.fromkeys(there)
     for address, identity, match in met:
         if match.record is None and not match.note:
-            # The history numbers a new drive only after the result is printed. This provisional number lets the same
-            # run already report which drive it replaced.
+            # The history numbers a new drive only after the result is printed. With a provisional number, the same run
+            # can already report which drive the new one replaced.
             number = max(known, default=0) + 1
             known[number] = Record(number, identity, now, now)
             at[address] = number
@@ -60,7 +60,7 @@ def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
 
 
 def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list[Coded]:
-    """Return a message for each drive that was added in the last *within* seconds without replacing another one.
+    """Return a message for each drive that was added in the last *within* seconds without replacing another drive.
 
     begun: when the history began, in seconds since 1970. Drives first read within a day of it do not count as new.
     """
@@ -73,10 +73,10 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list
 
 
 def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> list[Coded]:
-    """Return a message for each known drive that is at no address, no matter for how long, unless that is accepted.
+    """Return a message for each known drive that is missing at all addresses, no matter for how long, unless accepted.
 
-    Drives that people remove every day are left out. is_accepted: returns for a drive, and for the time since which it
-    was at the address where it is missing now, whether root has acknowledged that it is gone.
+    Drives at places where drives are often removed are left out. is_accepted(identity, first): whether root has
+    acknowledged that the drive is gone; *first* is the time since which it was at the address where it is missing.
     """
     left = drive_records.missing(known.places, known.records, known.scope, known.now)
     return [_sentence(known, change, hide_serial) for change in left if not change.is_removable
@@ -86,7 +86,7 @@ def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity,
 def seen(known: Whereabouts, address: str) -> Record | None:
     """Return the drive last seen at an address that no longer answers.
 
-    None if the history has no drive there, or has it at another address as well.
+    None if the history has no drive there, or has the same drive at another address, too.
     """
     here = [place for place in known.places if not place.gone]
     there = [place.drive for place in here if place.address == address]
@@ -95,7 +95,7 @@ def seen(known: Whereabouts, address: str) -> Record | None:
 
 
 def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
-    """Return a phrase that names the drive last seen at an address and when it was read, or '' if that is unknown."""
+    """Return a phrase with the drive last seen at an address and when it was read, or '' if unknown."""
     record = seen(known, address)
     if record is None:
         return ''
@@ -136,7 +136,7 @@ def _name(identity: Identity, hide_serial: bool) -> str:
 def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> Verdict:
     """Return the verdict on a drive in standby, with the identity from the history.
 
-    It is at least WARNING if the drive has not been read for more than *longest* seconds.
+    The state is at least WARNING if the drive has not been read for more than *longest* seconds.
     """
     if record is None:
         return verdict

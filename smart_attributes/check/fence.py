@@ -1,6 +1,6 @@
-"""Fence each drive: an exception in the code for one drive makes it UNKNOWN, and all others are reported as usual.
+"""Isolate each drive: an exception in the code for one drive makes it UNKNOWN; all others are reported as usual.
 
-Reading and judging one drive have their own fences, in reading/machine and in verdicts. Errors about the whole run,
+Exceptions in reading and judging one drive are handled in reading/machine and in verdicts. Errors about the whole run,
 such as a missing Python package, are left to `main`.
 """
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ..typed import TYPE_CHECKING, Any, T
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Found = TypeVar('Found', bound=Any)   # what has verdicts, and reads in the same order
+    Found = TypeVar('Found', bound=Any)   # has verdicts, and reads in the same order
 
 UNCOMPARED = 'cannot be compared with its history'
 UNDECIDED = 'has no recommended action'
 
 
 def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
-    """Return the verdict on a drive after an exception in the code for it: UNKNOWN, or CRITICAL if it was so before.
+    """Return the verdict on a drive after an exception in the code for it: UNKNOWN, but CRITICAL remains CRITICAL.
 
-    what: what could not be done, such as "cannot be shown".
+    what: the part that failed, such as "cannot be shown".
     """
     from ..failures import inside
     known = f'is {verdict.state.name}, but {what}' if verdict.state is State.CRITICAL else what
@@ -33,12 +33,12 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
 
 
 def each(verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: str) -> tuple[Verdict, ...]:
-    """Return the result of *work* for each verdict; what: as for failed()."""
+    """Return the result of *work* for each verdict. what: as for failed()."""
     return tuple(done(verdict, work, what) for verdict in verdicts)
 
 
 def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Verdict:
-    """Return the result of *work*, or that it failed; what: as for failed()."""
+    """Return the result of *work*, or the result of failed(). what: as for failed()."""
     try:
         return work(verdict)
     except Exception as error:
@@ -46,7 +46,7 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
 
 
 def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
-    """Show a drive by *work*; if that fails, show by it that it failed."""
+    """Show a drive with *work*; if this fails, show with *work* that the drive cannot be shown."""
     try:
         work(verdict)
     except Exception as error:
@@ -54,10 +54,10 @@ def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
 
 
 def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
-    """Return the result of *show* for the drives of a run, and the drives that it shows.
+    """Return the result of *show* for the drives of a run, and the drives as shown.
 
-    If it fails, each drive is shown alone to find those that cannot be shown. The error is raised if no single drive
-    causes it.
+    If *show* fails, each drive is shown alone to find the drives that cannot be shown. The error is raised again if no
+    single drive causes it.
     """
     def alone(verdict: Verdict) -> Verdict:
         show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))
@@ -72,6 +72,6 @@ def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
 
 
 def unreadable(device: Device, error: SmartError, asleep: State, identity: Identity | None = None) -> Verdict:
-    """Return the verdict on a drive without a report: UNKNOWN, or the state *asleep* for a drive in standby."""
+    """Return the verdict on a drive that has no report: UNKNOWN, or the state *asleep* for a drive in standby."""
     state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
     return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)

@@ -1,10 +1,10 @@
 """Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure.
 
-From the speed of wear so far, a forecast states when endurance is used up, with an early and a late date.
-There is a forecast only if the data support one: none below 2 % used or 90 days of age, and none for a drive that was
+From the speed of wear so far, a forecast calculates when the endurance is used up, with an early and a late date.
+A forecast is made only if the data support it: not below 2 % used or 90 days of age, and not for a drive that was
 written to before and is idle now. The range matters most: to order drives in time, you need its early end. The factors
 are tuned on simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true
-date is within the range in more than nine of ten cases. Those of the estimate come from real drives.
+date is within the range in more than nine of ten cases. The factors of the estimate come from real drives.
 """
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 SPARE, AGE = 'spare_available', 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
-YOUNGEST = 90 * DAY         # of power-on time; before that, most of the data written comes from the installation
-SHORTEST = 60 * DAY         # of history
+YOUNGEST = 90 * DAY         # power-on time; before that, most data was written during the installation
+SHORTEST = 60 * DAY         # length of the history
 LEAST_GROWN = 3             # percentage points within the history
-SAMPLES = 16                # taken from the history at equal intervals
-RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples describe the present
+SAMPLES = 16                # number of samples taken from the history at equal intervals
+RECENT = (2, 6, SAMPLES - 1)  # numbers of the last samples that describe the present
 # A recent period without growth sets the slow end of the range only if it is at least a month long.
-TAIL = 0.1                  # share of the slopes between samples that is left out at each end
-SLOWEST = 6                 # times slower than usual at most; a drive that is idle now will not stay idle forever
-WIDER = 1.2                 # factor that widens the range, for changes that the past has not shown yet
-# If only the percentage used and the age are known: how many times slower and faster than so far a drive may wear.
+TAIL = 0.1                  # share of the slopes between samples that is ignored at each end
+SLOWEST = 6                 # factor: at most this much slower than usual, because an idle drive will not stay idle
+WIDER = 1.2                 # factor that widens the range, for changes that have not occurred yet
+# If only the percentage used and the age are known: factors by which a drive may wear slower and faster than so far.
 # Source: 3,069 drives of linuxhw/EnterpriseDrive that were reported again (python -m tools.measure --forecasts). The
-# range holds for 96.8 % of the SATA SSDs and 97.7 % of the NVMe drives. Its early end is far from the middle, because
-# nothing in one report foretells that a server will write more: of 70 drives with a known end, three wore 6.6, 11 and
-# 12 times as fast as before. One of the 70 ended before the range; with 4.2 instead of 12, three did.
+# range is right for 96.8 % of the SATA SSDs and 97.7 % of the NVMe drives. Its early end is far from the middle: one
+# report cannot show that a server will write more, and of 70 drives with a known end, three wore 6.6, 11 and 12 times
+# as fast as before. One of the 70 wore out before the range; with a factor of 4.2 instead of 12, three did.
 SLOWER, FASTER = 6, 12
-FURTHEST = 50 * YEAR         # a later date is of no use
-IDLE = 3                    # a drive is idle if its lifetime rate would have used this many times as much as was used
+FURTHEST = 50 * YEAR         # a later date is not useful
+IDLE = 3                    # a drive is idle if, at its lifetime rate, it would have used this many times as much
 
 
 def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
-    """Return a reading of how long the endurance of a drive lasts, in seconds.
+    """Return a reading of how long the endurance of a drive will last, in seconds.
 
-    If the data do not allow a forecast, the reading has no number and `unknown` states the reason.
+    If the data do not allow a forecast, the reading has no number, and `unknown` states the reason.
     by_metric: the judged readings of the drive that have a number.
     """
     used, age = by_metric.get(ENDURANCE), by_metric.get(AGE)
@@ -59,13 +59,13 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
 
 
 def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading with less time left, or the only one with a number; *one* if neither has one."""
+    """Return the reading with less time left. If only one has a number, return that; if neither has, *one*."""
     known = [reading for reading in (one, other) if reading.number is not None]
     return min(known, key=lambda reading: reading.number or 0) if known else one
 
 
 def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
-    """Return a forecast for each metric that will be used up or gone.
+    """Return a forecast for each metric that will be used up.
 
     Metrics without a forecast are left out, and so is spare_available if it has no limit.
     """
@@ -96,7 +96,7 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
 def forecast(points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100) -> Forecast | str:
     """Return the forecast of when *used* reaches *end*, or the reason why the data are insufficient.
 
-    points: the percentages in the history, oldest first; each one holds until the next one.
+    points: the percentages in the history, oldest first; each percentage applies until the next point.
     used: the current percentage, which grows. age: power-on time in seconds; None if unknown.
     now: seconds since 1970.
     """
@@ -118,14 +118,14 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
 
 
 def _of_rates(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Forecast | str:
-    """Return the forecast from rates in % per second, or the reason if the date is too far away."""
+    """Return the forecast from rates in % per second, or a reason if the date is too far away."""
     if left / usual > FURTHEST:
         return f'it is more than {FURTHEST / YEAR:.0f} years away'
     return Forecast(left / usual, left / fast, min(left / slow, 2 * FURTHEST), is_estimate)
 
 
 def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
-    """Return the percentage at SAMPLES equidistant times from the first point until now."""
+    """Return the percentages at SAMPLES equidistant times from the first point until now."""
     first, place, samples = points[0][0], 0, []
     for number in range(SAMPLES - 1):
         time = first + (now - first) * number / (SAMPLES - 1)
@@ -144,7 +144,7 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     recent = [(samples[-1][1] - samples[-1 - back][1], samples[-1][0] - samples[-1 - back][0]) for back in RECENT]
     known = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
-    # A whole number may be off by almost one in either direction.
+    # A rounded percentage may be wrong by almost one in either direction.
     slow = min([*known, slopes[tail], *((grown - 1) / time for grown, time in recent if grown > 1 or time >= MONTH)])
     fast = max([*known, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)])
     return max(slow, usual / SLOWEST) / WIDER, usual, fast * WIDER

@@ -1,7 +1,7 @@
-"""The second pass of reading: logs of single drives that the first call does not read.
+"""The second pass of reading: logs of some drives that the first call does not read.
 
-They are the pages of NVMe logs in a vendor's format, and Seagate's FARM log for the commands that a person runs. A
-drive is asked as soon as it has answered, while others are still being read. A log that is not read changes no state.
+They are pages of vendor-specific NVMe logs and, only for commands that a person runs, Seagate's FARM log. A drive is
+asked as soon as it has answered the first call, while others are still being read. A missing log changes no state.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NOT_ASKED = ('not started', 'too late', 'met', 'busy')   # values of Answer.out
 
 
 class FurtherLogs:
-    """The further logs that a run reads. Each drive is asked once, however many addresses it has."""
+    """The further logs that a run reads. Each drive is asked once, no matter how many addresses it has."""
 
     def __init__(self, runner: Runner, kinds: Sequence[VendorPages | FarmLogs]) -> None:
         self._runner, self._kinds = runner, kinds
@@ -48,9 +48,9 @@ class FurtherLogs:
         self._answers: dict[Command, Answer] = {}
 
     def ask(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Let the runner read the logs of a drive that are due; return whether the drive gets any log.
+        """Let the runner read the logs of a drive that are due; return whether a log is read or already known.
 
-        past: the earlier readings of the drive. is_stored: the history will know when the logs were read.
+        past: the earlier readings of the drive. is_stored: this run stores when the logs were read.
         """
         calls = [(kind, kind.call(read, past, is_stored)) for kind in self._kinds]
         for kind, call in calls:
@@ -60,18 +60,18 @@ class FurtherLogs:
         return any(call is not None for _, call in calls)
 
     def take(self, answer: Answer) -> None:
-        """Take the answer of a drive that was asked."""
+        """Keep the answer of a drive that was asked."""
         if answer.command in self._asked:
             self._answers[answer.command] = answer
 
     def wait(self, jobs: int, deadline: float) -> None:
-        """Wait for the drives that were asked after the others had answered. deadline: of time.monotonic()."""
+        """Wait for drives that were asked after all others had answered. deadline: value of time.monotonic()."""
         if time.monotonic() < deadline:
             for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
                 self.take(answer)
 
     def joined(self, reads: Sequence[Read]) -> tuple[Read, ...]:
-        """Return the reads with the logs of their drives."""
+        """Return the reads, each with the logs of its drive."""
         found = list(reads)
         for place, kind in product(range(len(found)), self._kinds):
             with suppress(Exception):  # this drive is judged without that log
@@ -88,21 +88,21 @@ def of_run(judge: Judge, options: Options, runner: Runner, is_for_a_person: bool
 
 
 class VendorPages:
-    """The pages of NVMe drives whose database entry names one."""
+    """The vendor log pages of NVMe drives whose database entry names such a page."""
 
     def __init__(self, judge: Judge, every: int, prefix: Command) -> None:
-        """Take the settings. every: seconds between two reads of one drive. prefix: smartctl, after sudo if needed."""
+        """Store the settings. every: seconds between two reads of one drive. prefix: smartctl, after sudo if needed."""
         self._judge, self._every, self._prefix = judge, every, prefix
         self.patience = nvme_log.PATIENCE
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
-        """Return the call that reads the page of a drive if that is due, else None; the others as for ask()."""
+        """Return the call that reads the page of a drive if this is due, else None; arguments: as for ask()."""
         log, command = log_of(read, self._judge), self._command(read)
         is_known = is_stored or not self._every
         return command if log and command and is_known and is_due(log, past, self._every) else None
 
     def joined(self, read: Read, answers: Answers) -> Read:
-        """Return a read with the page of its drive, if that has answered."""
+        """Return a read with the page of its drive, if the drive has returned it."""
         log, answer = log_of(read, self._judge), answers.get(self._command(read))
         if not log or not answer or not isinstance(read.outcome, Report):
             return read
@@ -111,14 +111,14 @@ class VendorPages:
                              remark=OLD_RULE if is_refused else read.remark)
 
     def _command(self, read: Read) -> Command:
-        """Return the call that reads the log of a drive, or () if it has none to read."""
+        """Return the call that reads the log of a drive, or () if no log is to be read."""
         log = log_of(read, self._judge)
         controller = nvme_log.controller(read.device) if log else ''
         return (*self._prefix, *smartctl_calls.page_arguments(log[0], controller)) if log and controller else ()
 
 
 def log_of(read: Read, judge: Judge) -> Log | None:
-    """Return the log to read from a drive that has answered; None without one."""
+    """Return the log to read from a drive that has answered; None if no log is to be read."""
     report = read.outcome
     if not isinstance(report, Report) or report.identity.kind != 'nvme' or read.device.is_recorded:
         return None
@@ -129,7 +129,7 @@ def log_of(read: Read, judge: Judge) -> Log | None:
 def is_due(log: Log, past: Past | None, every: int) -> bool:
     """Return whether the last read of a drive's log is old enough. past: the drive's earlier readings.
 
-    Another user who could have written them must not keep a check by root from reading the log.
+    Readings that another user could have written must not prevent a check by root from reading the log.
     """
     attempt = vendor_readings.last_attempt(past, log)
     return not (past and past.is_own and attempt) or vendor_logs.is_due(int(attempt.points[-1].number),
@@ -137,14 +137,14 @@ def is_due(log: Log, past: Past | None, every: int) -> bool:
 
 
 class FarmLogs:
-    """The FARM logs of Seagate disks: each disk is asked once a week. A check never asks.
+    """The FARM logs of Seagate disks: each disk is asked once a week, and never by a check.
 
-    smartctl 7.4 aborts on some disks when it prints this log as JSON, and the sudoers rule does not allow the call:
-    only root, or a user who may run smartctl directly, asks. Everyone sees what was answered last.
+    smartctl 7.4 aborts on some disks when it prints this log as JSON, and the sudoers rule does not allow the call, so
+    only root, or a user who may run smartctl directly, can ask. All users see the latest answer.
     """
 
     def __init__(self, judge: Judge, options: Options) -> None:
-        """Read the latest answers; without a directory that remembers them, no disk is asked."""
+        """Read the latest answers; if they cannot be stored in a directory, no disk is asked."""
         from ..history import farm_answers
         self._judge, self._how, self._file = judge, options.how_read, farm_answers
         self._may_ask = os.geteuid() == 0 or options.how_read.nosudo
@@ -159,9 +159,9 @@ class FarmLogs:
         return None
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
-        """Return the call that reads the log of a disk; () if it is known, None without one.
+        """Return the call that reads the log of a disk; () if the log is already known, None if it is not to be read.
 
-        That the disk is asked is written first: one that hangs, or a full file system, does not lead to further calls.
+        The request is stored before the call, so neither a hanging disk nor a full file system leads to further calls.
         """
         serial = self._serial(read)
         if not serial:
@@ -175,7 +175,7 @@ class FarmLogs:
         return self._command(read)
 
     def joined(self, read: Read, answers: Answers) -> Read:
-        """Return a read with the log of its disk, if that is known, and store what the disk has answered."""
+        """Return a read with the log of its disk, if known, and store the answer of the disk."""
         serial, report = self._serial(read), read.outcome
         if not serial or not isinstance(report, Report):
             return read
@@ -196,7 +196,7 @@ class FarmLogs:
             self._file.keep(self._state, before)
 
     def _serial(self, read: Read) -> str:
-        """Return under which serial number the answers of a disk are stored; '' if it keeps no such log."""
+        """Return the serial number under which a disk's answers are stored; '' if the disk keeps no FARM log."""
         report = read.outcome
         if not isinstance(report, Report) or report.version < SINCE:
             return ''
@@ -209,7 +209,7 @@ class FarmLogs:
 
 
 def _farm(answer: Answer) -> Farm:
-    """Return the log that a disk answered with, an empty one if it keeps none, or the reason that it is unread."""
+    """Return the log in a disk's answer; an empty log if the disk keeps none; or a log with the reason in *unread*."""
     if answer.outcome != 'done':
         return Farm(unread=answer.reason)
     if answer.signal is not None:

@@ -1,6 +1,6 @@
 """Access of one run to the history: opened while drives answer, read before judging, written after the output.
 
-The history can add alerts or reduce them by age. If it cannot be used, the run continues and reports that.
+The history can add alerts or reduce them by age. If the history cannot be used, the run continues and reports this.
 """
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _DOUBTED = ('the history belongs to another user, who could have changed it, so 
 
 
 class Remembered:
-    """The history as one run uses it; without a store, no drive has earlier readings."""
+    """The history as one run uses it; if it has no store, no drive has earlier readings."""
 
     def __init__(self, history: HistoryStore | None = None, trouble: str = '', is_whole: bool = False,
                  longest_asleep: int = 0) -> None:
         """Create the access object of a run.
 
-        trouble: why the history cannot be used although it is enabled, as a message; else ''.
+        trouble: a message why the history cannot be used although it is enabled; else ''.
         is_whole: read the complete history, for interactive commands.
         longest_asleep: seconds that a drive in standby may go without being read.
         """
@@ -43,11 +43,11 @@ class Remembered:
         self.is_whole = is_whole
         self.store, self._longest_asleep = history, longest_asleep
         self._found: dict[tuple[str, str], DriveHistory] = {}
-        self._there: list[Device] = []      # at occupied addresses
+        self._there: list[Device] = []      # devices at occupied addresses
         self._scope: tuple[Sequence[str], bool] = (), False
 
     def expect(self, devices: Sequence[Device]) -> list[Identity]:
-        """Read ahead the histories of the drives last seen at these addresses; return the identities that are known."""
+        """Read in advance the histories of the drives last seen at these addresses; return the drives' identities."""
         if self.store is None:
             return []
         from ..history import past  # noqa: F401  needed only when the drives have answered
@@ -62,9 +62,9 @@ class Remembered:
         return self.store is None or self.store.expected(identity) is not None
 
     def likely_past(self, identity: Identity) -> Past | None:
-        """Return the result that past() is expected to give for a drive, or None.
+        """Return the expected result of past() for a drive, or None.
 
-        recall() can still change it, once it compares all drives of the run.
+        The final result can differ after recall() has compared all drives of the run.
         """
         expected = self.store.expected(identity) if self.store else None
         return self._past(expected) if expected else None
@@ -73,10 +73,9 @@ class Remembered:
                is_scan: bool) -> Whereabouts | None:
         """Look up the judged drives in the history; return where all drives are, compared with the last check.
 
-        None without a history; if that fails, the reason is in `trouble`.
-
+        Return None if the history is not used or cannot be read; in the latter case, the reason is in `trouble`.
         looked_at: the reads of these drives, of duplicates and of empty slots. asked: all devices that this run covers,
-        including those that the options exclude.
+        including devices that the options exclude.
         """
         if self.store is None:
             return None
@@ -95,19 +94,19 @@ class Remembered:
         met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
         here = {(place.address, place.drive) for place in self.store.places if not place.gone}
         has_moved = any(not match.record or (address, match.record.number) not in here for address, _, match in met)
-        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else they are stored
+        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else they are known
         return drive_tracking.found(self.store.places, self.store.records, met, there, Scope(*self._scope),
                                     self.store.now)
 
     def _slots(self) -> dict[str, str]:
-        """Return the occupied addresses, each with the name of its slot; '' if that is unknown."""
+        """Return the occupied addresses, each with the name of its slot, or '' if the slot is unknown."""
         from ..reading import addresses
         sockets = addresses.links(addresses.SLOTS)
         return {device.address: addresses.name_of(device, sockets) for device in self._there}
 
     @property
     def recurring_loss(self) -> tuple[Coded, ...]:
-        """A message if the history was damaged or lost twice within a day: its disk probably fails."""
+        """A message if the history was damaged or lost twice within a day, because its disk is probably failing."""
         words = self.store.losses.recurring if self.store else ''
         return (Coded('history-restarts', f'history: {words}'),) if words else ()
 
@@ -124,7 +123,7 @@ class Remembered:
         return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
 
     def recalled(self, device: Device) -> DriveHistory | None:
-        """Return what recall() found of a drive; None without history, and for a drive that is not in this run."""
+        """Return what recall() found about a drive; None without history, and for a drive that is not in this run."""
         return self._found.get(_address(device))
 
     def past(self, device: Device) -> Past | None:
@@ -145,14 +144,14 @@ class Remembered:
         return self.store is not None and not self.is_whole and not self.store.not_written
 
     def keeps(self, device: Device) -> bool:
-        """Return whether this run stores the readings of a drive, so that a later one knows when it was read."""
+        """Return whether this run stores the readings of a drive, so that a later run knows when the drive was read."""
         recalled = self.recalled(device)
         return self.is_written and recalled is not None and not recalled.match.note
 
     def name(self, device: Device) -> Identity | None:
-        """Return the identity of the drive last read at an address; None if that is unknown.
+        """Return the identity of the drive last read at an address; None if unknown.
 
-        History that another user can write is not used: otherwise that user could exclude drives from a check by root.
+        A history that another user can write is not used, because that user could exclude drives from a check by root.
         """
         known = self.store.at(device.address) if self.store and self.store.is_own else None
         return known.identity if known else None
@@ -160,7 +159,7 @@ class Remembered:
     def others(self) -> list[tuple[str, State]]:
         """Return the address and the last state of each drive that this run did not cover, if read within a day.
 
-        Of a history that another user can write, only drives that are not OK are returned.
+        From a history that another user can write, only return drives that are not OK.
         """
         from ..history.series import STATE
         if self.store is None:
@@ -204,7 +203,7 @@ class Remembered:
         from ..history.store import Sighting
         read = {}
         for verdict in (each for each in verdicts if not each.problem):
-            with suppress(Exception):  # the numbers of one drive never keep those of others from being stored
+            with suppress(Exception):  # an error with one drive must not prevent storing the others
                 address = verdict.device.address
                 read[address] = Sighting(address, verdict.identity, self._observed(verdict))
         everything = [(read.get(address) or Sighting(address))._replace(slot=slot)
@@ -220,7 +219,7 @@ class Remembered:
                 *past.former_numbers(known, readings, verdict.identity.firmware))
 
 def remembered(options: Options) -> Remembered:
-    """Return the history of a run; an empty one for recorded reports, or without a state directory."""
+    """Return the history of a run; it is empty for recorded reports, or without a state directory."""
     use = options.history
     is_writing = use.access == WRITES
     if use.no_history or options.which.reports or not use.access or not _has_a_place(options.state_dir):
@@ -235,9 +234,9 @@ def remembered(options: Options) -> Remembered:
 
 
 def _has_a_place(given: str) -> bool:
-    """Return whether there is a state directory to use.
+    """Return whether a state directory can be used.
 
-    It is missing for a user without a home directory, such as nobody, unless --state-dir names one.
+    A user without a home directory, such as nobody, has no state directory unless --state-dir is given.
     """
     place = state_directory.location(given)
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))

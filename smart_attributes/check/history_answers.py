@@ -1,4 +1,4 @@
-"""Answers from the history to people and to doctor; a check asks none of these questions."""
+"""Answers from the history for people and for doctor; a check does not need them."""
 from __future__ import annotations
 
 import time
@@ -16,7 +16,7 @@ from .history_access import Remembered
 
 def lately(history: Remembered, verdicts: Sequence[Verdict], whereabouts: Whereabouts | None, within: int,
            worse: Mapping[str, str], hide_serial: bool) -> Lately:
-    """Return the increases, the counters set back, and the added and removed drives of the last *within* seconds.
+    """Return the increases, the counter resets, and the added and removed drives of the last *within* seconds.
 
     worse: metric -> "low" if the metric must not fall.
     """
@@ -72,7 +72,7 @@ def told(history: Remembered, verdict: Verdict) -> Verdict:
 
 
 def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, History]] | None:
-    """Return the record of a drive with all its stored series, or None if the history does not have the drive."""
+    """Return the record of a drive with all its stored series, or None if the drive is not in the history."""
     recalled = history.recalled(device)
     record = recalled.match.record if recalled else history.store.at(device.address) if history.store else None
     return (record, history.store.all_of(record)) if history.store and record else None
@@ -81,7 +81,7 @@ def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, His
 def since(history: Remembered, device: Device) -> int:
     """Return since when the history has readings of a drive, in seconds since 1970.
 
-    0: its smartd log was imported, or cannot be. The current time: the history has no readings of it.
+    0: its smartd log was imported or cannot be imported. The current time: the history has no readings of the drive.
     """
     recalled = history.recalled(device)
     if history.store is None or recalled is None or not (recalled.match.record or recalled.match.note):

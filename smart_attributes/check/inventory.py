@@ -1,4 +1,4 @@
-"""The second stage of a run: which drives there are, under which names, and which are missing or have moved."""
+"""The second stage of a run: which drives exist, under which names, and which are missing or have moved."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; sim
 
 
 class Inventory(NamedTuple):
-    """The second stage of a run: the reads that count, and sentences about the others."""
+    """The result of the second stage: the reads that count, and messages about all others."""
     reads: tuple[Read, ...]       # one per drive, under its final name
     candidates: tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
-    is_bare: bool                 # every address was read, and none holds a drive
+    is_bare: bool                 # every address was read, and no drive was found
     notes: tuple[Coded, ...] = ()   # duplicates, empty slots, drives that answer as another type
     faults: tuple[Coded, ...] = ()  # slots that were not read in time, patterns that were not evaluated
     whereabouts: Whereabouts | None = None   # new, moved and missing drives; None without a history
 
 
 def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
-    """Return the drives of a run, after looking them up in the history; if the time limit passes, without patterns."""
+    """Return the drives of a run, looked up in the history. After the time limit, patterns are no longer evaluated."""
     decided: dict[Device, bool] = {}
     try:
         return _inventory(stage, options, history, decided)
@@ -56,9 +56,9 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
 
 def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
            late: str = '') -> tuple[list[Read], list[Coded]]:
-    """Return the drives that --match, --ignore and --ssdonly select, and a fault for each undecided one: it is kept.
+    """Return the drives that --match, --ignore and --ssdonly select, plus undecided drives with a fault for each.
 
-    decided: takes each decision. late: why no more patterns are evaluated.
+    decided: each decision is added here. late: why patterns are no longer evaluated.
     """
     match, ignore = addresses.patterns(options.which.match), addresses.patterns(options.which.ignore)
     faults = []
@@ -79,7 +79,7 @@ def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided
 
 
 def _named(read: Read, history: Remembered) -> Identity | None:
-    """Return the identity of a drive; of one in standby, which reports none, that of its last read."""
+    """Return the identity of a drive; for a drive in standby, the identity from its last read."""
     return (history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None) or read.identity
 
 
@@ -92,7 +92,7 @@ def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
 def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
     """Return the reads that count, under their final names.
 
-    candidates: the reads that the options select, in the order of *asked*. asked: the devices that the run addresses.
+    candidates: the reads that the options select, in the order of *asked*. asked: the devices requested in this run.
     is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see --label.
     """
     drives = distinct(candidates)
@@ -105,7 +105,7 @@ def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, 
 
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
-    """Return a note for each drive that answered as another device type than requested."""
+    """Return a note for each drive that answered as a device type other than requested."""
     known = {device.name: device for device in asked}
     return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address}, only as '
                                   f'{read.device.address}; use that address')
@@ -115,7 +115,7 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Co
 def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], list[Coded]]:
     """Return the reads without empty slots of a range and without scanned devices that are not drives.
 
-    The second value is a note for each read that was left out.
+    The second value has a note for each read that was left out.
     """
     nothing = [read for read in reads if (isinstance(read.outcome, DriveAbsent) and read.device.optional)
                or (isinstance(read.outcome, DriveIsNoDrive) and is_scan)]
@@ -125,7 +125,7 @@ def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], lis
 
 
 def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
-    """Return the named RAID volumes whose controller also has named drives: the drives already cover everything."""
+    """Return the named RAID volumes whose controller also has named drives: checking these drives is enough."""
     volumes = [read for read in reads if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded]
     if not volumes:
         return []
@@ -135,9 +135,9 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
-    """Return the reads without the slots of a range that were not read in time, and a fault that counts these slots.
+    """Return the reads without the slots of a range that were not read in time, and a fault with their number.
 
-    It is unknown whether they hold drives.
+    It is unknown whether these slots have drives.
     """
     unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
     told = (Coded('slots-not-reached', f'{len(unseen)} of {slots} slots were not read before the time limit; name '
@@ -148,8 +148,8 @@ def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple
 def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     """Return a message if there are fewer drives than expected; else nothing.
 
-    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. Nothing is returned
-    if a controller was addressed in the wrong place, since the number of drives is unknown then.
+    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. If a controller was
+    addressed in the wrong place, nothing is returned, because the number of drives is unknown.
     """
     there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
     if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
@@ -180,7 +180,7 @@ def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
 
 
 def labelled(reads: Sequence[Read], label: str) -> list[Read]:
-    """Return the reads with unique drive names, made of the identifier that --label selects."""
+    """Return the reads with unique drive names, made from the identifier that --label selects."""
     if label == 'device':
         return list(reads)
     devices = addresses.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
@@ -196,13 +196,13 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
     return [identity.serial if label == 'serial' else identity.wwn for identity in identities]
 
 
-# --- beside the verdict on a drive ------------------------------------------------------
+# --- additions to the verdict on a drive ------------------------------------------------------
 
 def described(verdict: Verdict, read: Read, drives: Inventory, history: Remembered, hide_serial: bool) -> Verdict:
     """Return a verdict with additions from the history.
 
-    If a drive no longer answers, the verdict names the drive last seen there, since nothing else shows which one
-    to pull. Only plain DriveErrors mean this: absent drives, other devices and addresses not read have their own
+    If a drive no longer answers, the verdict names the drive last seen there, because nothing else shows which drive
+    to pull. This applies only to plain DriveErrors: absent drives, other devices and addresses not read have their own
     classes.
     """
     if read.waited:

@@ -1,4 +1,4 @@
-"""Compare readings with their limits. Pure: the date and all other input are passed in as values."""
+"""Compare readings with their limits. Pure: the date and all other input are passed as values."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ class Rules(NamedTuple):
     now: float = 0             # seconds since 1970, for dates in the future
     self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests need not be fresh
     uses_vendor_logs: bool = True
-    risk: RiskOf | None = None   # see knowledge.risks; None: it is not known how many such drives failed
+    risk: RiskOf | None = None   # see knowledge.risks; None: verdicts do not state how many such drives failed
 
 
 def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
@@ -71,7 +71,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
             past: Past | None) -> tuple[DriveSpec, Sequence[Reading]]:
-    """Return an entry with the notes on the vendor's log that it names, and the readings of that log."""
+    """Return an entry with notes on the vendor's log that it names, and the readings of this log."""
     if not spec.log or not is_used:
         return spec, ()
     from . import vendor_readings
@@ -80,7 +80,7 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
 
 
 def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return a verdict with how many drives with such findings failed, if it alerts and that was counted."""
+    """Return a verdict; if it alerts, add how many drives with such findings failed, if that is known."""
     risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
             if rules.risk and verdict.state is not State.OK else None)
     return verdict._replace(risk=risk)
@@ -89,7 +89,7 @@ def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdic
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:
     """Return judgements in order of severity, each alert with the concern and the remedy of its metric.
 
-    A firmware defect without a corrected version is judged by its state, like any other finding.
+    A firmware defect that no version corrects has no remedy.
     """
     told = (each._replace(concern=metrics[each.reading.metric].concern,
                           remedy=metrics[each.reading.metric].remedy if each.reading.has_remedy else '')
@@ -114,9 +114,9 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
 
 def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
                past: Past | None) -> list[Reading]:
-    """Return the reading endurance_time_left, if endurance_time_left or endurance_used has a limit; else nothing.
+    """Return the reading endurance_time_left if endurance_time_left or endurance_used has a limit; else nothing.
 
-    A reading without a number, which states why it is unknown, is returned only if endurance_time_left has a limit.
+    If the time left is unknown, a reading with the reason is returned only if endurance_time_left has a limit.
     """
     is_asked = _has_levels(limits[TIME_LEFT]) and TIME_LEFT not in rules.ignored_metrics
     is_judged = (is_asked or _has_levels(limits[ENDURANCE])) and ENDURANCE not in rules.ignored_metrics
@@ -136,7 +136,7 @@ def _has_levels(limit: Limit) -> bool:
 
 def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
                      past: Past | None = None, accepted: Acknowledgement | None = None) -> Judgement:
-    """Return the judgement on one reading; it considers the reading's age, its history and its acknowledgement."""
+    """Return the judgement on one reading, considering the reading's age, history and acknowledgement."""
     is_floor = reading.metric in metrics and metrics[reading.metric].worse == 'low'  # lower numbers are worse
     reading, limit = aged(reading, limit, past)
     level = _held(judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past)
@@ -148,7 +148,7 @@ def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Rea
 
 def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
           past: Past | None) -> Judgement:
-    """Return a judgement, in its earlier and worse state while hysteresis applies. See history.series."""
+    """Return a judgement, with its earlier, worse state while hysteresis applies. See history.series."""
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
@@ -173,7 +173,7 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
                   metrics: Mapping[str, Metric]) -> Judgement:
     """Return the judgement on one reading.
 
-    by_metric: the drive's judged readings, for limits that refer to one of them.
+    by_metric: the drive's judged readings, because a limit may refer to another reading.
     """
     if not reading.judged or reading.number is None:
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
@@ -234,7 +234,7 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
             age: float | None = None) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of precedence.
 
-    A state that the drive itself reports takes precedence over all of them and cannot be acknowledged.
+    A state that the drive itself reports takes precedence over all three and cannot be acknowledged.
     age: power-on time in seconds, for rules about wear.
     """
     reading = level.reading
@@ -260,12 +260,12 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
 
 
 def is_own(limit: Limit) -> bool:
-    """Return whether a limit sets the levels of this drive itself but not its growth."""
+    """Return whether a limit is set for only this drive, and only for its levels, not for growth."""
     return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
 
 
 def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
-    """Return the judgement on a reading that has its own state; a limit of null lowers that state by one step."""
+    """Return the judgement on a reading that has its own state; a limit of null lowers this state by one step."""
     if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:
         state = State.WARNING
     if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
@@ -276,8 +276,8 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
 def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Metric | None) -> str:
     """Return a limit as a range; '' if it never alerts.
 
-    A limit beside that of the drive never lies beyond the best number of the metric, which every drive must be able to
-    meet: spare blocks have a threshold of 99 % on some drives, and 100 % is the most that these can have.
+    A limit derived from the drive's own limit never excludes the best possible number of the metric, because every
+    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, which cannot exceed 100 %.
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''

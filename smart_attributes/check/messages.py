@@ -1,4 +1,4 @@
-"""Messages about a run as a whole, from what its three stages returned. Pure."""
+"""Messages about a run as a whole, from the results of its three stages. Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """A run: what it was asked for, and the result of each stage."""
+    """A run: its options, and the result of each stage."""
     options: Options
     judge: Judge
     history: Remembered
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 def contradictions(run: Run) -> Iterable[Coded]:
-    """Yield a message for each contradiction between local files that concerns one of the drives."""
+    """Yield a message for each contradiction between local files that affects one of the drives."""
     told = [sentence for verdict, read in zip(run.verdicts, run.drives.reads) for sentence in run.judge.contradictions(
         verdict, read.outcome if isinstance(read.outcome, Report) else None)]
     return [Coded('site-files-contradict', each) for each in dict.fromkeys(told)]
@@ -56,7 +56,7 @@ def notes(run: Run) -> Iterable[Coded]:
 def gone(run: Run) -> Iterable[Demand]:
     """Yield a message for each drive that is gone, unless --gone ok is given or root has acknowledged it.
 
-    An acknowledgement ends once the drive has been back.
+    An acknowledgement ends when the drive is found again.
     """
     def is_accepted(identity: Identity, since: int) -> bool:
         accepted = run.judge.thresholds.acknowledged(identity, GONE)
@@ -70,9 +70,9 @@ def gone(run: Run) -> Iterable[Demand]:
 
 
 def messages(run: Run) -> dict[str, Any]:
-    """Return the messages about a run by kind, which is a field of a survey, in the order of the output."""
+    """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.options.history.history_required
-    has_own_state = history.trouble and required is not None   # the history cannot be used, and that has its own state
+    has_own_state = history.trouble and required is not None   # an option sets the state if it cannot be used
     others = history.recurring_loss if not has_own_state else history.remarks
     return {'failures': inventory.missing(run.drives.reads, run.options.which.expect),
             'faults': (*run.read.faults, *run.drives.faults, *run.judge.mistakes, *contradictions(run)),

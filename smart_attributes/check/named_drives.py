@@ -1,4 +1,4 @@
-"""Drives that the command line calls by a name: where it says which drive to read, only that one is read."""
+"""Drives that the command line selects by a name; if the names identify the drives, only these drives are read."""
 from __future__ import annotations
 
 import os
@@ -20,9 +20,9 @@ from .history_access import Remembered, remembered
 
 
 def narrowed(options: Options) -> Options:
-    """Return options that read the named drives only; if a name does not say which, all drives of this machine.
+    """Return options that read only the named drives, or all drives of this machine if a name cannot be resolved.
 
-    Raises UsageError for an address that is not valid.
+    Raises UsageError for an invalid address.
     """
     which = options.which
     if which.devices or which.scan or which.reports:
@@ -48,7 +48,7 @@ def _known(options: Options) -> list[Device]:
 
 
 def _read_as(word: str, known: Sequence[Device]) -> list[str]:
-    """Return the addresses of a name; [] if this shows only after reading the drives."""
+    """Return the addresses of a name; [] if they are known only after reading the drives."""
     word = word.removeprefix(f'{socket.gethostname()}:')
     if '/dev/' in word or word.startswith('IOService:'):
         return [device.address for device in addresses.parse(word)]
@@ -70,7 +70,7 @@ def links() -> dict[str, list[str]]:
 
 
 def listed(found: DeviceList, names: Sequence[str]) -> DeviceList:
-    """Return only the listed devices with these names, if each name is one; else all."""
+    """Return only the devices with these names if each name belongs to a listed device; else all devices."""
     by_name = {name: device for device in found.devices for name in (device.name, device.address)}
     if not all(name in by_name for name in names):
         return found

@@ -1,4 +1,4 @@
-"""The first stage of a run: which devices to read, and what each of them answers."""
+"""The first stage of a run: which devices to read, and the answer of each device."""
 from __future__ import annotations
 
 import os
@@ -15,25 +15,25 @@ from ..reading.processes import Runner
 from ..typed import NamedTuple
 from .rulebook import Site, site_of, today
 
-Watch = Callable[[int, Sequence[str]], object]   # the number of drives that have answered, the names of the others
+Watch = Callable[[int, Sequence[str]], object]   # number of drives that have answered, names of the others
 
 
 class Listener:
-    """Work that is done while drives are being read: none, unless a subclass does some."""
+    """Work to be done while drives are being read. This base class does nothing."""
 
     def begin(self, devices: Sequence[Device]) -> None:
         """Prepare for these drives."""
 
     def hear(self, read: Read) -> None:
-        """Take the answer of a drive."""
+        """Process the answer of a drive."""
 
     def take(self, answer: Answer) -> None:
-        """Take the answer to a command that was added to the runner."""
+        """Process the answer to a command that was added to the runner."""
 
 
 class Reads(NamedTuple):
-    """The answers of the devices of a run. If the time limit ended the stage, the others were not read."""
-    found: DeviceList               # all devices of the run, also those that options or local files exclude
+    """The answers of the devices of a run. If the time limit passed, the remaining devices were not read."""
+    found: DeviceList               # all devices of the run, even if options or local files exclude them
     reads: tuple[Read, ...] = ()    # in the order of *found*
     notes: tuple[Coded, ...] = ()
     faults: tuple[Coded, ...] = ()  # recorded reports that were not read in time
@@ -52,14 +52,14 @@ class Started(NamedTuple):
 
 
 def deadline(options: Options) -> float:
-    """Return until when a run may read drives, of time.monotonic()."""
+    """Return until when a run may read drives, as a value of time.monotonic()."""
     return time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
 
 
 def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
-    """Start as many reads as --jobs allows; of recorded reports none. Raises SmartError if smartctl cannot be used.
+    """Start as many reads as --jobs allows, or none for recorded reports. Raises SmartError if smartctl cannot be used.
 
-    end: of time.monotonic(), for a scan.
+    end: when a scan must have ended, as a value of time.monotonic().
     """
     if options.which.reports:
         return Started(DeviceList(()))
@@ -79,15 +79,15 @@ def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
 
 
 def find(options: Options, runner: Runner, end: float) -> DeviceList:
-    """Return the devices that the options name, or those that smartctl --scan finds."""
+    """Return the devices that the options name, or the devices that smartctl --scan finds."""
     named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
     return machine.find(named, options.which.scan, options.how_read, runner, end)
 
 
 def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
-    """Return how to read each device, without those that options or local files exclude.
+    """Return how to read each device, without devices that options or local files exclude.
 
-    site: the local files, if they are loaded already.
+    site: the local files, if already loaded.
     """
     prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
     exceptions = _exceptions(site or site_of(options.data, options.before))
@@ -115,7 +115,7 @@ def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
 
 def finish(started: Started, options: Options, runner: Runner, end: float,
            listener: Listener, watch: Watch | None = None) -> Reads:
-    """Return what the devices answer until the end, of time.monotonic(), or until the time limit passes.
+    """Return the answers of the devices until *end* (a value of time.monotonic()), or until the time limit passes.
 
     watch: called at each change.
     """
@@ -127,7 +127,7 @@ def finish(started: Started, options: Options, runner: Runner, end: float,
         listener.begin(started.devices)
         _report(watch, started, reads)
         for read in machine.read_all(started.plans, options.how_read, runner, end, listener.take):
-            reads.append(read)  # one by one: completed reads are kept
+            reads.append(read)  # one by one, so that completed reads are kept
             listener.hear(read)
             _report(watch, started, reads)
     except alarm.TimeIsOver as over:
@@ -139,7 +139,7 @@ def finish(started: Started, options: Options, runner: Runner, end: float,
 
 def _left(started: Started, reads: Sequence[Read]) -> list[Device]:
     """Return the devices that have not answered."""
-    reached = {read.device.name for read in reads}  # reading may have changed the type
+    reached = {read.device.name for read in reads}  # by name, because reading may have changed the type
     return [device for device in started.devices if device.name not in reached]
 
 

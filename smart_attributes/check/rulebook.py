@@ -1,6 +1,6 @@
 """Load the database and the limits, both shipped and local, with a message for each mistake in the local files.
 
-A mistake never stops a check: the valid parts of a file apply, and the mistake is reported with the verdicts.
+A mistake never stops a check: the valid parts of a file still apply, and the mistake is reported with the verdicts.
 """
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Site(NamedTuple):
     """The parts of the local data files that match their schema."""
     attributes: tuple[SiteFile, ...] = ()
     thresholds: tuple[SiteFile, ...] = ()
-    mistakes: tuple[str, ...] = ()    # those outside these files: in a folder, in a file of version 1.6
+    mistakes: tuple[str, ...] = ()    # mistakes elsewhere: in a folder, in a file of version 1.6
 
     @property
     def limits(self) -> list[tuple[str, Json]]:
@@ -51,7 +51,7 @@ class Judge(NamedTuple):
     thresholds: Thresholds
     rules: Rules
     old: OldFiles | None = None   # files of version 1.6, if any are given
-    mistakes: tuple[Coded, ...] = ()  # in the local data files
+    mistakes: tuple[Coded, ...] = ()  # mistakes in the local data files
 
     def prepare(self, expected: Sequence[Identity]) -> None:
         """Look up the entries of the expected drives in advance, while the drives are still being read."""
@@ -62,7 +62,7 @@ class Judge(NamedTuple):
                 alarm.limited(self.database.advisories, identity)
 
     def contradictions(self, verdict: Verdict, report: Report | None) -> list[str]:
-        """Return a message for each contradiction between local files that concerns a drive."""
+        """Return a message for each contradiction between local files that affects a drive."""
         numbers = [row.id for row in report.attributes] if report else []
         dispute = self.database.dispute(verdict.identity, numbers) if report else ''
         return [*([dispute] if dispute else []),
@@ -70,7 +70,7 @@ class Judge(NamedTuple):
 
 
 def site_of(data: DataFiles, before: Before | None) -> Site:
-    """Return the local data files: those of the configuration directory, then those of the command line."""
+    """Return the local data files: first those of the configuration directory, then those of the command line."""
     mistakes: list[str] = []
     attributes, limits = files_of(data, mistakes)
     limits += [(path, '') for path in (before.limits() if before else ())]
@@ -84,7 +84,7 @@ def site_of(data: DataFiles, before: Before | None) -> Site:
 def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the files with entries and the files with limits, each as its path and its name in messages.
 
-    Mistakes found are added to *mistakes*. See _folder().
+    Mistakes are added to *mistakes*. See _folder().
     """
     if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(data.config):
         mistakes.append(f'{visible(data.config)} is not a directory that can be read, so the limits and entries of '
@@ -99,7 +99,7 @@ def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]
 def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]]:
     """Return the path and the name in messages of each JSON file in a folder of the configuration directory.
 
-    [] if the folder does not exist or cannot be read; in the second case, a message is added to *mistakes*.
+    Return [] if the folder does not exist or cannot be read; in the latter case, add a message to *mistakes*.
     """
     folder = os.path.join(config, name)
     try:
@@ -139,15 +139,15 @@ def judge_of(options: Options, site: Site) -> Judge:
 
 
 def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
-    """Return how many drives with such findings failed; None if that was not counted, or the data cannot be read."""
+    """Return how many drives with such findings failed; None if this is unknown or the data cannot be read."""
     from ..knowledge import risks
-    with suppress(Exception):   # a damaged file costs the share, never the verdict; `doctor` reports it
+    with suppress(Exception):   # a damaged file does not affect the verdict; `doctor` reports it
         return risks.shipped().of(judgements, state, kind, groups)
     return None
 
 
 def database_of(data: DataFiles) -> SpecDatabase:
-    """Return the database with the entries of this site, for a command that judges no drive itself."""
+    """Return the database with the entries of this site, for a command that does not judge drives."""
     newest, files = shipped_database(data.config), files_of(data, [])[0]
     if not files:
         return _with_entries(newest, ())[0]
@@ -156,7 +156,7 @@ def database_of(data: DataFiles) -> SpecDatabase:
 
 
 def _with_entries(newest: Json, files: Sequence[SiteFile]) -> tuple[SpecDatabase, Sequence[SiteFile]]:
-    """Return the database with the usable entries of files, and these files with their mistakes."""
+    """Return the database with the usable entries of the files, and the files with their mistakes."""
     from ..knowledge import drive_database
     if files:
         from ..knowledge import site_file
@@ -167,7 +167,7 @@ def _with_entries(newest: Json, files: Sequence[SiteFile]) -> tuple[SpecDatabase
 def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:
     """Return the acknowledgements of the command line in the format of a limits file.
 
-    Raises UsageError for an invalid one.
+    Raises UsageError for an invalid acknowledgement.
     """
     if not texts:
         return []
@@ -188,14 +188,14 @@ def day(moment: float) -> str:
 
 
 def shipped_database(config: str) -> Json:
-    """Return the content of attributes.json: a newer, valid one in the configuration directory, or the shipped one."""
+    """Return the content of attributes.json: from the configuration directory if newer and valid, else as shipped."""
     return _database(config)[0]
 
 
 def _database(config: str) -> tuple[Json, list[str]]:
     """Return the content of attributes.json, as shipped_database() does.
 
-    The second value lists the mistakes because of which a local one is not used.
+    The second value lists the mistakes because of which a local file is not used.
     """
     from ..knowledge import shipped_data
     data: Json = shipped_data.load(shipped_data.path(DATABASE))
@@ -204,7 +204,7 @@ def _database(config: str) -> tuple[Json, list[str]]:
         return data, []
     from ..knowledge import site_file
     newer = site_file.load(replacement, 'attributes')
-    # A local file that an earlier package left behind must not replace a newer shipped one.
+    # A local file that was left by an earlier package must not replace a newer shipped file.
     if newer.mistakes or newer.data.get('date', '') <= data['date']:
         return data, list(newer.mistakes)
     return newer.data, []

@@ -1,7 +1,7 @@
-"""Read and judge the drives that the options select, each one once and under its final name.
+"""Read and judge the drives that the options select, each drive once and under its final name.
 
-A run has three stages, each of which returns one value, also if the time limit ends it: what the devices answered,
-which drives there are, and the verdicts on them.
+A run has three stages. Each returns one value, even if the time limit ends it: the answers of the devices, the drives
+that exist, and the verdicts on them.
 """
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ class Survey(NamedTuple):
     failures: tuple[Coded, ...]      # make the run CRITICAL: drives missing
     notes: tuple[Coded, ...]
     judge: Judge
-    nobody: tuple[State, str]        # state and message without verdicts
+    nobody: tuple[State, str]        # state and message if no drive was found
     # make the run at least UNKNOWN: slots that were not read, mistakes in local files
     faults: tuple[Coded, ...] = ()
-    remarks: tuple[Coded, ...] = ()  # change no state but are shown without -v: an outdated sudoers rule
+    remarks: tuple[Coded, ...] = ()  # shown even without -v, but do not change the state: an outdated sudoers rule
     demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run that have their own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
-    lately: Lately | None = None  # increases, added and removed drives of a period, if requested
-    machine: Machine | None = None  # the groups on the drives and the order of replacement, if they were read
+    lately: Lately | None = None  # increases, and drives added and removed in a period, if requested
+    machine: Machine | None = None  # groups on the drives and order of replacement, if read
 
     @property
     def told(self) -> list[tuple[State, Coded]]:
-        """The messages that have a state, each with that state."""
+        """The messages that have a state, each with its state."""
         return [*((State.CRITICAL, each) for each in self.failures), *self.demands,
                 *((State.UNKNOWN, each) for each in self.faults)]
 
 
 def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple, watch: Watch | None = None,
            is_for_a_person: bool = False) -> Survey:
-    """Return the verdicts that the options ask for. Raises SmartError if no verdict can be formed.
+    """Return the verdicts on the drives that the options select. Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read. watch: called at each change with the number of drives that
-    have answered and the names of the others. is_for_a_person: ask disks for logs that a check does not read.
+    have answered and the names of the others. is_for_a_person: also read logs that a check does not read.
     """
     if options.which.names:
         from . import named_drives
@@ -61,7 +61,7 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
     deadline = reads.deadline(options)
     site = site_of(options.data, options.before)
     started = reads.start(options, site, runner, deadline)
-    # The drives are being read from here on, so this work overlaps with waiting for them.
+    # The drives are now being read, so this work overlaps with waiting for them.
     judge = judge_of(options, site)
     verdicts = Verdicts(judge, options, runner, meanwhile, is_for_a_person)
     answered = reads.finish(started, options, runner, deadline, verdicts, watch)
@@ -70,7 +70,7 @@ def survey(options: Options, runner: Runner, meanwhile: Callable[[], object] = t
     run = messages.Run(options, verdicts.judge, verdicts.history, answered, drives, found)
     try:
         return described(run)
-    except alarm.TimeIsOver:  # all drives are judged: only the messages are left
+    except alarm.TimeIsOver:  # all drives are judged; only the messages are missing
         return described(run)
 
 

@@ -1,4 +1,4 @@
-"""The readings of a vendor's log: those of this check, or those that an earlier one stored. Pure."""
+"""The readings of a vendor's log, from this check or stored by an earlier check. Pure."""
 from __future__ import annotations
 
 from ..knowledge import vendor_logs
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | None) -> VendorLog:
-    """Return the readings and notes of a drive's vendor log; none without a layout."""
+    """Return the readings and notes of a drive's vendor log; both are empty if no file defines its layout."""
     layout = database.layout(log[1])
     if layout is None:
         return VendorLog()
@@ -30,7 +30,7 @@ def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | No
 
 
 def last_attempt(past: Past | None, log: Log) -> History | None:
-    """Return the stored results of reading a log; None without one."""
+    """Return the stored results of reading a log; None if the log was never read."""
     return _history(past, vendor_logs.STATUS, '', vendor_logs.source_of(*log))
 
 

@@ -1,7 +1,7 @@
 """The third stage of a run: each drive is judged once, as soon as it has answered, while others are still being read.
 
-The history of a drive is certain only when all have answered: two addresses may turn out to be one drive, or two drives
-may be indistinguishable. Then a verdict is formed again.
+The history of a drive is certain only after all drives have answered: two addresses may turn out to be one drive, or
+two drives may be indistinguishable. In these cases, a verdict is formed again.
 """
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
 
 
 class Verdicts(Listener):
-    """The verdicts of a run. It listens to the answers of the drives, and asks them for further logs."""
+    """The verdicts of a run. This listener receives the answers of the drives, and asks drives for further logs."""
 
     def __init__(self, judge: Judge, options: Options, runner: Runner, meanwhile: Callable[[], object] = tuple,
                  is_for_a_person: bool = False) -> None:
-        """Judge nothing yet. meanwhile: called while drives are being read. is_for_a_person: as for survey()."""
+        """Start without verdicts. meanwhile: called while drives are being read. is_for_a_person: as for survey()."""
         self.judge, self._options, self._runner, self._meanwhile = judge, options, runner, meanwhile
         self._is_for_a_person = is_for_a_person
         self._logs: FurtherLogs | None = None
         self.history = Remembered()
-        self.formed: dict[Device, tuple[Verdict, Past | None]] = {}  # each with the readings that it is based on
-        self._late = ''               # why no more drives are judged
+        self.formed: dict[Device, tuple[Verdict, Past | None]] = {}  # verdict, and the earlier readings it is based on
+        self._late = ''               # why drives are no longer judged
 
     # --- while drives are being read ----------------------------------------------------
 
     def begin(self, devices: Sequence[Device]) -> None:
-        """Open the history, and prepare to judge the drives that it expects at these addresses."""
+        """Open the history, and prepare to judge the drives that were last seen at these addresses."""
         self.history = remembered(self._options)
         self.judge.prepare(self.history.expect(devices))
         self._meanwhile()
 
     def hear(self, read: Read) -> None:
-        """Judge a drive that has answered, unless its verdict can depend on the others, or on a log of its own.
+        """Judge a drive that has answered, unless its verdict can depend on other drives or on a further log.
 
-        It can with names other than device names, with files of version 1.6, and for a drive at a new address. An
-        exception is left to of(), which judges the drive again.
+        It can depend on other drives if names other than device names or files of version 1.6 are used, or if the drive
+        is at a new address. Exceptions are ignored here, because of() judges the drive again.
         """
         with suppress(Exception):
             if not isinstance(read.outcome, Report) or not self.history.is_expected(read.outcome.identity):
@@ -62,12 +62,12 @@ class Verdicts(Listener):
                 self.on(read, past)
 
     def take(self, answer: Answer) -> None:
-        """Take the answer of a drive that was asked for a further log."""
+        """Pass on the answer of a drive that was asked for a further log."""
         if self._logs:
             self._logs.take(answer)
 
     def _is_asked(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Return whether a further log of a drive is read, which is started here."""
+        """Start reading the further logs of a drive; return whether any log is read or already known."""
         if self._logs is None and self._may_have_logs(read):
             from . import further_logs
             self._logs = further_logs.of_run(self.judge, self._options, self._runner, self._is_for_a_person)
@@ -80,16 +80,16 @@ class Verdicts(Listener):
             return False
         may_have_page = bool(report.nvme) and self._options.judging.vendor_logs is not None
         if not may_have_page and not self._is_for_a_person:
-            return False  # most drives of a check: their entry is not looked up for this
+            return False  # true for most drives of a check, so their entry is not looked up
         spec = self.judge.database.identify(report.identity, [row.id for row in report.attributes])
         return (may_have_page and spec.log is not None) or (spec.keeps_farm and self._is_for_a_person)
 
     def completed(self, drives: Inventory, deadline: float) -> Inventory:
-        """Return the inventory with the further logs of its drives, after asking those at a new address.
+        """Return the inventory with the further logs of its drives, after asking drives at a new address.
 
-        deadline: of time.monotonic().
+        deadline: value of time.monotonic().
         """
-        with suppress(alarm.TimeIsOver):  # the drives are judged without the logs that are missing
+        with suppress(alarm.TimeIsOver):  # the drives are judged without the missing logs
             for read in drives.reads:
                 with suppress(Exception):  # this drive is judged without its logs
                     self._is_asked(read, self.history.past(read.device), self.history.keeps(read.device))
@@ -98,7 +98,7 @@ class Verdicts(Listener):
         return drives._replace(reads=self._logs.joined(drives.reads)) if self._logs else drives
 
     def of(self, drives: Inventory) -> tuple[Verdict, ...]:
-        """Return the verdict on each drive; if the time limit passes, those not judged until then are UNKNOWN."""
+        """Return the verdict on each drive; drives that are not judged within the time limit are UNKNOWN."""
         old = self.judge.old
         self.judge = self.judge._replace(old=old and old.addressed([read.device for read in drives.reads]))
         try:
@@ -116,10 +116,10 @@ class Verdicts(Listener):
         return tuple(map(done, drives.reads))
 
     def on(self, read: Read, past: Past | None) -> Verdict:
-        """Return the verdict on a device; UNKNOWN if no time is left to form one.
+        """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
 
-        It is formed once, unless the history has other earlier readings of the drive in the end than was expected.
-        past: these readings.
+        past: the earlier readings of the drive. The verdict is formed again only if these differ from the readings that
+        were expected when it was first formed.
         """
         formed = self.formed.get(read.device)
         if formed and formed[1] == past:
@@ -131,7 +131,7 @@ class Verdicts(Listener):
 
 
 def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
-    """Return the verdict on one device; UNKNOWN if judging fails, so that one drive cannot stop the run."""
+    """Return the verdict on one device; UNKNOWN if judging fails, so that a single drive cannot stop the run."""
     try:
         return alarm.limited(_judged_alone, read, judge, past)
     except DataError as error:

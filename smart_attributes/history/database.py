@@ -1,9 +1,9 @@
-"""The database of a history: a SQLite file that no check waits for, and whose lost commits are noticed.
+"""The database of a history: a SQLite file that never delays a check for long, and whose lost commits are detected.
 
-A check waits for the file no longer than PATIENCE and BUDGET allow. It never closes the file: the last process to close
-it waits for the disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end without closing it, so
-SQLite never starts its log from the beginning: shorten_log() does that once the log is long. A damaged file is set
-aside, and what is left of it is copied (see losses).
+A check waits for the file no longer than PATIENCE and BUDGET allow. It never closes the file, because the last process
+to do so waits for the disk: 121 ms, compared with 0.2 ms for a commit with synchronous NORMAL. Since the file is never
+closed, SQLite never restarts its log; shorten_log() does that once the log is long. A damaged file is set aside, and
+the readable part of its content is copied (see losses).
 """
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..typed import T
 from . import directory, drive_records, rows
 from .directory import Commits, HistoryFolder
 
-BUDGET = 0.5            # seconds of CPU for one read or write; protects against a file inflated on purpose
-# Bytes of the log (-wal) from which it is copied into the file and truncated, which waits for the disk for 33 ms or
-# more. They are the checks of an hour or more: 24 drives with changing values write 33 to 84 kB at each check.
+BUDGET = 0.5            # seconds of CPU time for one read or write; protects against a file inflated on purpose
+# When the log (-wal) exceeds this size in bytes, it is copied into the file and truncated, which waits for the disk for
+# 33 ms or more. It then has the checks of an hour or more: 24 drives with changing values write 33 to 84 kB per check.
 LOG_SIZE = 2 ** 18
 SYNC_EVERY = DAY        # interval at which commits without growth are synced
 _REASONS = {
@@ -31,33 +31,33 @@ _REASONS = {
 class Database(SqliteFile):
     """The database of one folder, opened by one process. Methods raise HistoryUnusable on any failure.
 
-    Its commits are counted: missing ones are detected. is_urgent: sync() must put the last commit on the disk.
+    Commits are counted, so missing commits are detected. is_urgent: sync() must write the last commit to the disk.
     """
     is_urgent = False
-    head = rows.Head()    # facts, drives and places as the last commit has written them
+    head = rows.Head()    # facts, drives and places as written by the last commit
     _sequence = 0
 
     def __init__(self, place: HistoryFolder, writes: bool, fill: Callable[[str], None]) -> None:
         """Create the object without opening the file.
 
-        fill: called inside the transaction that creates the tables, with why the file is new ('': it is the first one).
+        fill: called inside the transaction that creates the tables, with why the file is new ('' for the first one).
         """
         self.folder, self._writes, self._fill = place, writes, fill
-        self.commits: Commits | None = None   # the record as it was before the file was opened
+        self.commits: Commits | None = None   # the commit record before the file was opened
         self._why = ''
         self._connections = 0
 
     def open(self) -> None:
         """Open the file, and create it if it is missing."""
         with directory.locked(self.folder, alone=False) if self._writes else nullcontext():
-            # Read first, so that commits made from now on do not count as lost.
+            # Read this first, so that commits made from now on do not count as lost.
             self.commits = directory.read_commits(self.folder)
-            # Checked before SQLite opens it: closing the file later would release SQLite's locks.
+            # Check the file before SQLite opens it, because closing it later would release SQLite's locks.
             self._inode = directory.which_file(self.folder, is_made=self._writes)
             version = self._opened()
             if version == directory.VERSION and self._writes and os.path.lexists(self.folder.damaged):
                 from . import losses
-                losses.put_aside(self.folder)   # a check that was killed has copied everything
+                losses.put_aside(self.folder)   # left by a check that was killed after it had copied everything
         if not version:
             self._create()
         elif version > directory.VERSION and not (self.commits and self.commits.version <= directory.VERSION):
@@ -67,9 +67,9 @@ class Database(SqliteFile):
             raise ValueError('no program has written this version')
 
     def guarded(self, work: Callable[[], T], budget: float = BUDGET) -> T:
-        """Return the result of *work*, run as the folder's owner; if the file is damaged, run it again on a new file.
+        """Return the result of *work*, run as the folder's owner; if the file is damaged, repeat it with a new file.
 
-        budget: seconds of CPU. Raises HistoryUnusable.
+        budget: seconds of CPU time. Raises HistoryUnusable.
         """
         with self.folder.state:
             try:
@@ -82,7 +82,7 @@ class Database(SqliteFile):
             return self._within_budget(work, budget)
 
     def begin_anew(self, why: str) -> None:
-        """Set the file aside, unless another check has done so, and open a new one. why: the reason, for messages."""
+        """Set the file aside, unless another check has done so, and open a new file. why: the reason, for messages."""
         from . import losses
         self._why = why
         if self._connections:
@@ -93,15 +93,15 @@ class Database(SqliteFile):
         self.open()
 
     def shorten_log(self) -> None:
-        """Copy a long log into the file and truncate it. A check that reads meanwhile leaves that to the next one."""
+        """Copy a long log into the file and truncate it. If another check is reading, the next check does this."""
         with suppress(OSError):
             if os.path.getsize(f'{self.folder.file}-wal') > LOG_SIZE:
                 self.allow(directory.SALVAGE)
                 self.run('PRAGMA wal_checkpoint(TRUNCATE)')
 
     def generation(self) -> tuple[int, int]:
-        """Return a pair of numbers that changes once another process has written, or a new file was opened."""
-        # SQLite counts per connection, and starts with the same number on a new file.
+        """Return a pair of numbers that changes if another process has written or a new file was opened."""
+        # SQLite's number applies to one connection, and is the same again for a new file.
         return self._connections, self.value('PRAGMA data_version')
 
     def commit(self, now: int, work: Callable[[], T]) -> T:
@@ -120,11 +120,11 @@ class Database(SqliteFile):
         return result
 
     def count(self, now: int) -> None:
-        """Number the current transaction. Call this last in it."""
+        """Number the current transaction. Call this at the end of the transaction."""
         self._sequence, self.head = rows.count(self, self.commits.sequence if self.commits else 0, now)
 
     def sync(self, now: int) -> None:
-        """Sync the commits to the disk if they are urgent or a day has passed since the last sync."""
+        """Sync the commits to the disk if one is urgent or a day has passed since the last sync."""
         if self.is_urgent or not self.commits or not 0 <= now - self.commits.synced_at < SYNC_EVERY:
             directory.sync_commits(self.folder, self._sequence, now)
             self.commits, self.is_urgent = directory.read_commits(self.folder), False
@@ -132,7 +132,7 @@ class Database(SqliteFile):
     def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
         """Return facts about missing commits; none if every counted commit is present.
 
-        facts: as read after this database was opened. Raises LookupError or ValueError for a damaged fact.
+        facts: read after this database was opened. Raises LookupError or ValueError for a damaged fact.
         """
         if self.commits and int(facts['sequence']) >= self.commits.sequence:
             return {}
@@ -140,9 +140,9 @@ class Database(SqliteFile):
                 'missing_until': self.commits.time if self.commits else now, 'uncounted': int(self.commits is None)}
 
     def unsynced_since(self) -> int | None:
-        """Return since when commits may have been lost to a power cut without a count that shows it.
+        """Return the time since which commits may have been lost in a power cut that also lost their count.
 
-        In seconds since 1970; 0: since the beginning. None if the system has not restarted with unsynced commits.
+        Seconds since 1970; 0: since the beginning. None if the system has not restarted with unsynced commits.
         """
         record = self.commits
         return record.synced_at if record and record.is_open and record.boot != directory.boot_id() else None
@@ -152,8 +152,8 @@ class Database(SqliteFile):
         try:
             return work()
         except Error as error:
-            # Any other error comes from the content of the tables: an invalid text, or an index that contradicts a row.
-            # The next check would fail on it as well.
+            # Any other error is due to the content of the tables: an invalid text, or an index that contradicts a row.
+            # The next check would fail, too.
             why = reason(error, _REASONS)
             if not why or ('readonly' in str(error) and directory.is_writable(self.folder)):
                 raise _Damaged(self.folder.file) from None
@@ -163,14 +163,14 @@ class Database(SqliteFile):
 
     def _opened(self) -> int:
         """Let SQLite open the file; return the version of the tables."""
-        # Without a log, a reader without write permission could not create its index; "immutable" needs none, and is
-        # safe because no process is writing.
+        # If the log is missing, a reader without write permission cannot create its index. "immutable" needs no index,
+        # and is safe because no process is writing.
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connections += 1
         self.allow(BUDGET)
         self.connect(self.folder.file, mode, directory.PATIENCE, directory.SETTINGS)
         version = self.version   # SQLite opens log and index only now
-        self.allow(BUDGET)   # reading a log of gigabytes, which a killed process has left, takes longer
+        self.allow(BUDGET)   # a killed process may have left a log of gigabytes, and reading it takes longer
         return version
 
     def _create(self) -> None:
@@ -178,13 +178,13 @@ class Database(SqliteFile):
             raise HistoryUnusable(f'{self.folder.file} is empty; the next check starts the history')
         from . import losses
         before = self.commits
-        # Without a record, the log would look like one whose record was lost.
+        # A log that has no record would look like a log whose record was lost.
         self.commits = directory.change_commits(self.folder, lambda record: record)
         losses.create(self, self.folder, before, self._why, self._fill)
 
 
 class _Damaged(HistoryUnusable):
-    """The file is damaged: this program has not written it in this form. Its content is not quoted."""
+    """The file is damaged: this program did not write it in this form. Messages do not quote its content."""
 
     def __init__(self, file: str) -> None:
         super().__init__(f'{file} is damaged; the next check repairs it')

@@ -1,7 +1,7 @@
-"""The files of a history beside the database: lock, commit record, list of known drives, and mark of a failure.
+"""The files of a history in addition to the database: lock, commit record, list of known drives, mark of a failure.
 
-They are in the state directory. Links and files of another user are refused. Callers act as the owner of the state
-directory, unless a docstring states otherwise.
+They are in the state directory. Links and files of another user are refused. Callers must act as the owner of the
+state directory, unless a docstring states otherwise.
 
 The commit record states how many commits a reader must find.
 SQLite stops reading its log at the first damaged frame without an error, so a flipped bit, a truncated log or a removed
@@ -9,12 +9,12 @@ log looks like a slightly older history. The record is written after each commit
 database is behind the record, the commits in between are lost.
 
 After a power cut, everything that was not synced may be missing, including the newest record. The record therefore also
-states since when commits may not be on the disk, and the boot ID of the system that wrote it. The "open" mark is synced
-before the first commit that is not. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5),
+has the time since which commits may not be on the disk, and the boot ID of the system that wrote it. The "open" mark is
+synced before the first unsynced commit. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5),
 boot_id.
 
-The list of known drives survives whatever happens to the database: a check could otherwise not notice that a drive is
-gone. It is replaced whenever it changes, which is rare. A damaged list is ignored, since the database has it, too.
+The list of known drives is kept outside the database, so that a check still notices that a drive is gone if the
+database is lost. The file is replaced only when the list changes. A damaged list is ignored: the database has it, too.
 """
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ from .drive_records import DrivePlace, Record, moment
 from .rows import Head
 
 FILE = 'history.sqlite'
-ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk
-DAMAGED = f'{FILE}.damaged'   # its name until all that is left of it is copied
+ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring error cannot fill the disk
+DAMAGED = f'{FILE}.damaged'   # name of a damaged file until its readable content is copied
 LOCK = f'{FILE}.lock'
 COMMITS = f'{FILE}.commits'
 NOT_WRITTEN = 'not-written'
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
 PATIENCE = 0.1             # seconds to wait for another check
-SALVAGE = 5.0              # seconds of CPU for copying what is left of a damaged file: 5 MB take 0.5
+SALVAGE = 5.0              # seconds of CPU time for copying the rest of a damaged file; 5 MB take 0.5 s
 SETTINGS = ('synchronous = NORMAL', 'wal_autocheckpoint = 0')   # a power cut loses at most the content of -wal
-VERSION = 4                # of the tables
+VERSION = 4                # version of the tables
 _MODE = 0o644              # others may read; the permissions of the folder limit access
 _REFUSALS = {
     errno.ELOOP: ' is a link; to start a new history, remove it',
     errno.ENOENT: ' does not exist; create it, owned by the monitoring user, or use another directory with --state-dir'}
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 OPENING_TIME = 0.5   # seconds to wait until the "open" mark is on the disk
-SYNC_TIME = 2.0      # seconds to wait until the commits are; the child process continues syncing after that
-_SIZE = 160          # bytes, less than a sector: after a power cut, the old record or the new one is complete
+SYNC_TIME = 2.0      # seconds to wait until the commits are; the child process then continues alone
+_SIZE = 160          # bytes, less than a sector: after a power cut, either the old or the new record is complete
 _TRIES, _PAUSE = 3, 0.002
 _NO_BOOT_ID = '-'
 DRIVES = 'drives.json'
@@ -64,11 +64,11 @@ _WRITING = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEX
 
 class HistoryFolder(NamedTuple):
     """The history folder, below the state directory."""
-    state: state_directory.StateDirectory    # as a context manager: act as its owner
+    state: state_directory.StateDirectory    # as a context manager: act as the owner of the directory
     path: str
     file: str       # the database
     aside: str      # the old database that was set aside when the history restarted
-    damaged: str    # a damaged database of which not everything has been copied
+    damaged: str    # a damaged database that has not been completely copied
 
 
 def _path(place: HistoryFolder, name: str) -> str:
@@ -76,7 +76,7 @@ def _path(place: HistoryFolder, name: str) -> str:
 
 
 def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
-    """Return the history folder; if it is missing and *is_made*, create it. The caller does not act as its owner.
+    """Return the history folder; if it is missing and *is_made*, create it. The caller need not act as its owner.
 
     Raises HistoryUnusable if it is missing or if others can write to it.
     """
@@ -94,8 +94,8 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
 def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
     """Hold the lock for opening the database or setting it aside.
 
-    alone: exclusive, to create the file or set it aside; else shared with other processes that open it. Only the owner
-    can open the lock file, so no other user can hold it. Raises HistoryUnusable if it is held longer than PATIENCE.
+    alone: lock exclusively, to create the file or set it aside; else share the lock with processes that open the file.
+    Only the owner can open the lock file, so no other user can lock it. Raises HistoryUnusable after PATIENCE.
     """
     with refusals(folder.path):
         lock = os.open(_path(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -116,7 +116,7 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
     """
     flags = _READING | (os.O_RDWR | os.O_CREAT if is_made else 0)
     with refusals(folder.file):
-        # Closed before SQLite opens it, since closing it later would release SQLite's locks.
+        # Close the file before SQLite opens it, because closing it later would release SQLite's locks.
         descriptor = os.open(folder.file, flags, _MODE)
         try:
             status = os.fstat(descriptor)
@@ -138,17 +138,17 @@ def is_writable(folder: HistoryFolder) -> bool:
 
 
 def leave_mark(folder: HistoryFolder, reason: str) -> None:
-    """Leave a mark that shows the next check that this one, after printing its output, could not write.
+    """Leave a mark that shows the next check that this check, after printing its output, could not write.
 
-    Even on a full disk, the empty file still shows since when.
+    On a full disk, the file stays empty, but its time still shows since when.
     """
-    # Errors are ignored: the mark exists since the first failure, or the next check finds the file system read-only.
+    # Errors are ignored: either the first failure left the mark, or the next check finds the file system read-only.
     with suppress(OSError), open(os.open(_path(folder, NOT_WRITTEN), _WRITING | os.O_EXCL, _MODE), 'wb', 0) as file:
         file.write(reason.encode())
 
 
 def mark(folder: HistoryFolder) -> tuple[int, str]:
-    """Return since when nothing could be written (seconds since 1970; 0: there is no such failure), and why."""
+    """Return since when nothing could be written (seconds since 1970; 0: writing has not failed), and why."""
     try:
         with open(os.open(_path(folder, NOT_WRITTEN), _READING), 'rb', 0) as file:
             return max(int(os.fstat(file.fileno()).st_mtime), 1), file.read(300).decode(errors='replace')
@@ -159,7 +159,7 @@ def mark(folder: HistoryFolder) -> tuple[int, str]:
 
 
 def remove_mark(folder: HistoryFolder) -> None:
-    """Remove the mark, once writing has succeeded again. Raises HistoryUnusable if it cannot be removed."""
+    """Remove the mark after writing has succeeded again. Raises HistoryUnusable if it cannot be removed."""
     with refusals(folder.path), suppress(FileNotFoundError):
         os.unlink(_path(folder, NOT_WRITTEN))
 
@@ -177,11 +177,11 @@ def refusals(path: str) -> Iterator[None]:
 class Commits(NamedTuple):
     """The content of the record; times are in seconds since 1970."""
     sequence: int = 0     # number of the newest commit
-    time: int = 0         # of the check that made the newest commit
+    time: int = 0         # time of the check that made the newest commit
     synced: int = 0       # number of the newest commit that is certainly on the disk
     synced_at: int = 0
     is_open: int = 0      # 1: later commits may not be on the disk
-    version: int = 0      # of the tables
+    version: int = 0      # version of the tables
     boot: str = _NO_BOOT_ID  # boot ID of the system when the record was written
 
 
@@ -200,7 +200,7 @@ def identifier(path: str) -> str:
 
 
 def read_commits(place: HistoryFolder) -> Commits | None:
-    """Return the record, or None if it is missing or damaged. Retries, since another process may be writing it."""
+    """Return the record, or None if it is missing or damaged. Retry, because another process may be writing it."""
     for _ in range(_TRIES):
         text = _text(place)
         record = _parsed(text)
@@ -213,7 +213,7 @@ def read_commits(place: HistoryFolder) -> Commits | None:
 def change_commits(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
     """Replace the record by the result of *changed* under a lock, and return the new record.
 
-    is_synced: wait until it is on the disk. Raises HistoryUnusable if it cannot be locked or written.
+    is_synced: wait until the record is on the disk. Raises HistoryUnusable if it cannot be locked or written.
     """
     with refusals(_path(place, COMMITS)), locked(place, alone=True):
         after = changed(_parsed(_text(place)) or Commits())
@@ -231,7 +231,7 @@ def change_commits(place: HistoryFolder, changed: Callable[[Commits], Commits], 
 
 
 def open_commits(place: HistoryFolder) -> None:
-    """Set the "open" mark on the disk before commits that are not synced. Raises HistoryUnusable."""
+    """Write the "open" mark to the disk before unsynced commits are made. Raises HistoryUnusable."""
     change_commits(place, lambda record: record._replace(is_open=1))
     in_a_child(lambda: files.flush(_path(place, COMMITS)), OPENING_TIME)
 
@@ -246,10 +246,10 @@ def count_commit(place: HistoryFolder, sequence: int, now: int) -> Commits:
 
 
 def sync_commits(place: HistoryFolder, sequence: int, now: int) -> None:
-    """Sync all commits to the disk, then update the record: the files first, the record after them.
+    """Sync the files with all commits to the disk, and then the updated record.
 
-    A child process does this, since a busy or failing disk can take minutes and must not delay the end of the check. It
-    does no harm if the child process outlives the check.
+    A child process does this, because a busy or failing disk can take minutes and must not delay the end of the check.
+    It is harmless if the child process outlives the check.
     """
     def work() -> None:
         # SQLite's locks belong to the parent process, so closing files here does not release them.
@@ -261,7 +261,7 @@ def sync_commits(place: HistoryFolder, sequence: int, now: int) -> None:
 
 
 def in_a_child(work: Callable[[], object], seconds: float) -> None:
-    """Run *work* in a child process, and wait at most *seconds* for its end. Skipped if no process can be created."""
+    """Run *work* in a child process, and wait at most *seconds* for its end. Skip it if no process can be created."""
     try:
         child = os.fork()
     except OSError:
@@ -304,9 +304,9 @@ def _parsed(text: bytes) -> Commits | None:
 # --- the list of known drives -----------------------------------------------------------
 
 class Known(NamedTuple):
-    """The drives of a history and where they are."""
+    """The drives of a history and their places."""
     lost: int = 0                           # when the history last restarted, seconds since 1970; 0: never
-    drives: tuple[Record, ...] = ()         # without the time when they were last read, which always changes
+    drives: tuple[Record, ...] = ()         # without the time of the last reading, which changes at each check
     places: tuple[DrivePlace, ...] = ()
 
 
@@ -317,14 +317,14 @@ def known_of(head: Head) -> Known:
 
 
 def read_known(folder: HistoryFolder) -> Known:
-    """Return the list; an empty one if it is missing or damaged."""
+    """Return the list; an empty list if it is missing or damaged."""
     try:
         checksum, _, text = files.content(_path(folder, DRIVES), LARGEST_SMALL_FILE).partition(b'\n')
         if checksum == _checksum(text):
             lost, drives, places = json.loads(text)
             return Known(moment(lost), tuple(_record(*drive) for drive in drives),
                          tuple(DrivePlace(*place) for place in places))
-    except (OSError, TypeError, ValueError, RecursionError):   # the owner can write anything there
+    except (OSError, TypeError, ValueError, RecursionError):   # the owner can write anything into the file
         pass
     return Known()
 

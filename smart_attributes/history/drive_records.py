@@ -1,9 +1,9 @@
-"""The drives of a history: whose record a drive has, and which ones were added, removed or moved. Pure.
+"""The drives of a history: which record belongs to a drive, and which drives were added, removed or moved. Pure.
 
-Drives are matched with their records by the same rules as duplicates, not by WWN alone. A place is an address with the
-drive that was found there. A run closes only places within its scope, so two services that check the same drive at
-different addresses do not move it back and forth. No decision is stored: a change is reported for a day because a place
-began, or was first found left, within that day; a missing drive, until it is back.
+Drives are matched with records by the rules that also detect duplicates, and not only by WWN. A place is an address
+with the drive that was found there. A run ends only places within its scope, so two services that check a drive at
+different addresses do not move it back and forth. No decision is stored: a change is reported for a day, by the time
+when a place began or was first found without its drive; a missing drive is reported until it is back.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Record(NamedTuple):
 
 class Match(NamedTuple):
     """The record of a drive."""
-    record: Record | None = None      # None: new to the history, or cannot be stored
+    record: Record | None = None      # None: the drive is new to the history, or cannot be stored
     note: str = ''                    # why it cannot be stored
 
 
@@ -42,21 +42,21 @@ class DrivePlace(NamedTuple):
     """A drive at an address."""
     address: str
     drive: int                # number of the drive's record
-    first: int                # seconds since 1970: first found here
-    gone: int = 0             # when a check first found the drive gone; 0: it is here
+    first: int                # seconds since 1970: when the drive was first found here
+    gone: int = 0             # when a check first found the drive gone; 0: it is still here
     is_scanned: bool = False  # a scan has found it here
-    slot: str = ''            # name below /dev/disk/by-path, which depends on the socket alone; '' if unknown
+    slot: str = ''            # name below /dev/disk/by-path, which depends only on the socket; '' if unknown
 
     @property
     def is_removable(self) -> bool:
-        """Return whether people remove drives here every day: USB."""
+        """Return whether drives are often removed here, as at USB."""
         return '-usb-' in self.slot
 
 
 class Scope(NamedTuple):
     """The addresses that one run covers."""
     named: Collection[str] = ()  # addresses on its command line
-    is_scan: bool = False        # everything that a scan finds
+    is_scan: bool = False        # all addresses that a scan finds
 
     def covers(self, place: DrivePlace) -> bool:
         """Return whether the run would have found the drive at this place."""
@@ -64,14 +64,14 @@ class Scope(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A drive that left an address; reported for a day."""
+    """A drive that left an address; the change is reported for a day."""
     kind: str                    # "replaced", "moved", "missing"
     address: str                 # where it was
     drive: int
-    since: int                   # seconds since 1970: when a check found out
+    since: int                   # seconds since 1970: when a check noticed the change
     now_at: str = ''             # "moved": its new address
     successor: int | None = None  # "replaced": the drive in its place
-    is_removable: bool = False   # the place was one that drives leave every day: USB
+    is_removable: bool = False   # drives often leave this place: USB
     first: int = 0               # when the drive came to that address
 
 
@@ -80,7 +80,7 @@ def matches(identities: Sequence[Identity], records: Sequence[Record], is_same: 
 
     A match has no record if several records fit the drive, or several drives fit the record.
     """
-    # Nearly always, each drive has an identical record. Comparing all pairs would take longer than everything else.
+    # Nearly always, each drive has an identical record. Comparing all pairs would take longer than all other work.
     exact = {name(record.identity): [record] for record in records}
     fits = [exact.get(name(identity)) or [record for record in records if is_same(identity, record.identity)]
             for identity in identities]
@@ -89,7 +89,7 @@ def matches(identities: Sequence[Identity], records: Sequence[Record], is_same: 
 
 
 def name(identity: Identity) -> tuple[str, str, str, str]:
-    """Return the part of an identity that stays the same while the drive is read in the same way."""
+    """Return the parts of an identity that do not change as long as the drive is read in the same way."""
     return identity.protocol, identity.model, identity.serial, identity.wwn
 
 
@@ -108,10 +108,10 @@ def _match(place: int, identities: Sequence[Identity], fitting: Sequence[Record]
 
 def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope, now: int,
             slots: Mapping[str, str] | None = None) -> list[DrivePlace]:
-    """Return all places as they are after a run, changed or not.
+    """Return all places after a run, changed or not.
 
     drive_at: each occupied address -> its drive; None: in standby, unreadable or indistinguishable from another drive.
-    slots: address -> slot, as far as they are known.
+    slots: address -> slot, if known.
     """
     after = {}
     for place in places:
@@ -135,7 +135,7 @@ def recent(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: S
 
 
 def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
-    """Return the known drives that are at no address, no matter for how long."""
+    """Return the known drives that are missing at all addresses, no matter for how long."""
     return [change for change in changes(places, records, scope, now) if change.kind == 'missing']
 
 
@@ -168,11 +168,11 @@ def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
 
 def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record],
             now: int) -> Change | None:
-    """Return the change of the drive that has left a place; None if the drive was at its other place all the time."""
+    """Return the change of the drive that left a place; None if the drive was at its other place all the time."""
     now_at = here.get(place.drive)
     if now_at and now_at.first >= place.gone:
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
-    # Another service has the drive at its other place, unless nobody has read it there for a day.
+    # Another service checks the drive at its other place, unless it has not been read there for a day.
     if now_at and now - records[place.drive].last_read < DAY:
         return None
     successor = next((other.drive for other in here.values() if _replaces(other, place, records)), None)
@@ -183,7 +183,7 @@ def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[
 def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
     """Return whether another drive is in the slot or at the address that a drive has left.
 
-    At the address, only a drive that is new to the history counts: a known one is there because names have shifted.
+    At the address, only a drive that is new to the history counts: names can shift, and move a known drive there.
     """
     return (place.slot != '' and other.slot == place.slot) or (
         other.address == place.address and records[other.drive].first_read >= place.gone)

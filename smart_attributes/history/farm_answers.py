@@ -1,6 +1,6 @@
-"""Remember when each disk was asked for its FARM log and what it answered: one small file in the state directory.
+"""Store when each disk was asked for its FARM log, and its answer, in a small file in the state directory.
 
-Checks write the database, and never read this log, so its answers have a file of their own.
+Checks write the database but never read FARM logs, so the answers have their own file.
 """
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..typed import Any, Json
 
 FILE = 'farm.json'
 _LATEST = 10 ** 10     # seconds since 1970
-UNREAD = 'smartctl printed none'   # the reason itself is not stored: nothing that another user could write is quoted
+UNREAD = 'smartctl printed none'   # the reason is not stored: text that others could write is never quoted
 
 
 def load(state: StateDirectory) -> dict[str, Farm]:
-    """Return the latest answer of each disk by serial number; {} if the file is missing or damaged."""
+    """Return the latest answer of each disk, by serial number; {} if the file is missing or damaged."""
     path = os.path.join(state.path, FILE)
     with state:
         text = '' if os.path.islink(path) else files.text(path, LARGEST_SMALL_FILE)
@@ -29,7 +29,7 @@ def load(state: StateDirectory) -> dict[str, Farm]:
 
 
 def parse(text: str) -> dict[str, Farm]:
-    """Return the answers in the text of the file, without those that this program would not write."""
+    """Return the answers in the text of the file, without answers that this program would not write."""
     with suppress(ValueError, RecursionError):
         data = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_STORED_NUMBER else -1)
         answers = data.items() if isinstance(data, dict) else ()
@@ -39,7 +39,7 @@ def parse(text: str) -> dict[str, Farm]:
 
 
 def _farm(value: Json) -> Farm | None:
-    """Return one answer; None if a value in it is missing or has another type."""
+    """Return one answer; None if one of its values is missing or has a wrong type."""
     values: list[Any] = list(map(value.get, ('asked', 'serial', 'hours', 'heads', 'unread')))
     asked, serial, hours, heads, unread = values
     if not (_is_count(asked) and asked < _LATEST and isinstance(serial, str) and _is_count(hours)
@@ -57,7 +57,7 @@ def _is_count(value: Any) -> bool:
 
 
 def keep(state: StateDirectory, answers: Mapping[str, Farm]) -> bool:
-    """Write the latest answer of each disk; return whether that succeeded."""
+    """Write the latest answer of each disk; return whether this succeeded."""
     try:
         with state:
             files.replace(document(answers), os.path.join(state.path, FILE))

@@ -1,11 +1,11 @@
-"""Calculate by how much a number has grown, over what time, and whether that is still an alert. Pure.
+"""Calculate by how much a number has grown, over what time, and whether this growth is still an alert. Pure.
 
-No alert is stored. A rise is reported for a week because of its point, which states when the new number was first seen
-and how long before that the old one was last seen. So no later check and no manual run ends an alert. A rise between
-two checks starts its alert period when it is detected. A number that falls (a counter that wraps or is reset) has not
-grown. A level goes up and down, so its changes must not be added up as those of a counter are. The ends of a period are
-compared, each the median of three readings: one wrong reading changes nothing. A level that has got better by as much
-only wobbles.
+No alert is stored. A rise is reported for a week, by its point, which states when the new number was first seen and how
+long before that the old number was last seen. So neither a later check nor a manual run ends an alert. The alert period
+of a rise between two checks starts when the rise is detected. A number that falls (a counter that wraps or is reset)
+has not grown. A level goes up and down, so its changes are not added up like those of a counter. Instead, the two ends
+of a period are compared. Each end is the median of three readings, so that a single wrong reading has no effect. If the
+level has also changed by as much in the good direction, it only fluctuates.
 """
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ..words import clean
 from .series import CHANGE, History, pace
 
 WORN = 100.0          # per cent
-_BEYOND = 1.2         # how much larger than its noise a change of a level must be
-_OF = 3               # readings of which the median is taken
-_ENOUGH = 10          # numbers of a level that changes at nearly every reading, before which nothing is known about it
-_AGO_FROM = HOUR      # age in seconds from which a sentence says how long ago growth was noticed
+_BEYOND = 1.2         # factor by which a change of a level must exceed its noise
+_OF = 3               # number of readings in a median
+_ENOUGH = 10          # minimum number of values to judge a level that changes at nearly every reading
+_AGO_FROM = HOUR      # seconds; messages state the age of growth only from this age on
 
 
 class GrowthRule(NamedTuple):
-    """When growth is an alert, and for how long, in seconds. A metric can have several rules, which all apply."""
+    """When growth is an alert, and for how long. Times are in seconds. A metric can have several rules; all apply."""
     within: int                     # period over which rises are added up
-    held: int                       # how long it is an alert after it was detected
+    held: int                       # how long growth is an alert after it was detected
     warning: float | None = None    # WARNING above this growth; None: never
     critical: float | None = None
-    stands: int = 0                 # a rise counts once the number has stayed up this long: for values that fluctuate
+    stands: int = 0                 # a rise counts only after it has lasted this long: for values that fluctuate
     advice: str = ''                # "check cable and backplane"
 
 
@@ -52,7 +52,7 @@ class Rise(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """Growth of a series that is an alert now, or that a command requests."""
+    """Growth of a series that is an alert now, or that a command has requested."""
     state: State
     size: float
     before: float
@@ -60,7 +60,7 @@ class Growth(NamedTuple):
     since: int
     noticed: int
     rule: GrowthRule
-    is_level: bool = False   # the ends of the period are compared
+    is_level: bool = False   # the two ends of the period are compared
 
 
 class GrowthAlert(NamedTuple):
@@ -68,8 +68,8 @@ class GrowthAlert(NamedTuple):
     state: State
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
     against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
-    size: float = 0    # of the growth, base unit
-    ago: int = 0       # seconds since it was noticed
+    size: float = 0    # size of the growth, base unit
+    ago: int = 0       # seconds since the growth was noticed
 
 
 # --- rules, in the format of limits files -------------------------------------------------
@@ -109,7 +109,7 @@ def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, f
     """Return the worst growth of a reading that is an alert now, or None.
 
     history: includes the reading of this check (see series.with_reading). rules: in the format of thresholds/. now:
-    seconds since 1970. falls: lower is worse, such as spare blocks. age: the drive's power-on time in seconds, for
+    seconds since 1970. falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
     rules about fast wear ("times", "gone"). Raises DataError for an invalid rule.
     """
     given = []
@@ -134,12 +134,12 @@ def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
 
 
 def _is_level(reading: Reading, falls: bool) -> bool:
-    """Return whether a number goes up and down: what must not fall, and temperatures."""
+    """Return whether a number goes up and down: temperatures, and numbers that must not fall."""
     return falls or reading.unit == 'C'
 
 
 def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | None:
-    """Return the worst growth that is an alert now, the newest of several equal ones; None without one.
+    """Return the worst growth that is an alert now; if several are equally bad, the newest. None without an alert.
 
     history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
     """
@@ -152,7 +152,7 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
 def lately(history: History, reading: Reading, within: int, now: int, falls: bool) -> Growth | None:
     """Return the total growth of a reading in the last *within* seconds, alert or not; None if it has not grown.
 
-    The period that it states is never longer than the history of the series.
+    The period in the result is never longer than the history of the series.
     """
     if pace(reading.metric) != CHANGE:
         return None
@@ -169,7 +169,7 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
 
 
 def rises(history: History, stands: int = 0) -> list[Rise]:
-    """Return all rises of a series that have lasted for at least so many seconds, oldest first."""
+    """Return all rises of a series that have lasted for the given number of seconds or longer, oldest first."""
     return [Rise(point.time + stands, point.time - point.gap, before.number, point.number)
             for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1)
             if point.number > before.number and (not stands or _lasted(history, place) >= stands)]
@@ -178,7 +178,7 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
 def quiet(history: History, now: int) -> tuple[int, bool]:
     """Return for how many seconds a series has not grown, and whether the history includes its last growth.
 
-    If it does not, the last growth was before the history began, so the actual time is longer.
+    If not, the last growth was before the history began, so the actual time is longer.
     """
     all_rises = rises(history)
     if all_rises:
@@ -187,7 +187,7 @@ def quiet(history: History, now: int) -> tuple[int, bool]:
 
 
 def _recent(history: History, rule: GrowthRule, now: int) -> History:
-    """Return the part of a history that a rule can still report; a counter that always changes has 1,000 points."""
+    """Return the part of a history that a rule can still report; a counter that changes often has 1,000 points."""
     start = now - rule.held - rule.within - rule.stands
     older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start),
                  len(history.points))
@@ -195,7 +195,7 @@ def _recent(history: History, rule: GrowthRule, now: int) -> History:
 
 
 def _lasted(history: History, place: int) -> int:
-    """Return for how many seconds the number has stayed at the value of the point at *place*, or worse."""
+    """Return for how many seconds the number has been at the value of the point at *place* or worse."""
     start = history.points[place]
     for later in history.points[place + 1:]:
         if later.number < start.number:
@@ -204,9 +204,9 @@ def _lasted(history: History, place: int) -> int:
 
 
 def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
-    """Return the newest growth that is an alert now, a CRITICAL one if there is any; None without one.
+    """Return the newest growth that is an alert now, CRITICAL growth if there is any; None without an alert.
 
-    Growth is that of all rises within the rule's period before a rise. A counter that moves at every check has 1,000.
+    Growth is the sum of all rises within the rule's period before a rise. A counter that often changes has 1,000 rises.
     """
     totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
     found, first = None, len(all_rises)
@@ -216,7 +216,7 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
             break
         while first and all_rises[first - 1].noticed > last.noticed - rule.within:
             first -= 1
-        size = round(totals[place + 1] - totals[first], 6)   # without what adding fractions leaves behind
+        size = round(totals[place + 1] - totals[first], 6)   # without rounding errors
         state = state_of(rule, size)
         if state.urgency > (found.state if found else State.OK).urgency:
             begin = all_rises[first]
@@ -235,13 +235,13 @@ def state_of(rule: GrowthRule, size: float) -> State:
 # --- levels: spare blocks, capacitors, temperature ----------------------------------------
 
 def level_growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool) -> Growth | None:
-    """Return the worst change of a level that is an alert now, or None. falls: lower is worse; else higher is."""
+    """Return the worst change of a level that is an alert now, or None. falls: lower is worse; else higher is worse."""
     found = [change for change in (_level_change(history, rule, now, falls) for rule in rules) if change]
     return max(found, key=lambda each: (each.state.urgency, each.size), default=None)
 
 
 def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
-    """Return the largest change within the period of a rule that is at most rule.held old and still lasts."""
+    """Return the largest change within a rule's period that is at most rule.held seconds old and still lasts."""
     sign = -1 if falls else 1
     read = list(_readings(history))
     steady = [(time, sorted(numbers)[len(numbers) // 2]) for time, numbers in _medians(read)]
@@ -258,13 +258,13 @@ def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> 
 
 
 def _readings(history: History) -> Iterator[tuple[int, float, bool]]:
-    """Yield when each number was first read, the number, and whether it was read again."""
+    """For each number, yield the time when it was first read, the number, and whether it was read again."""
     for point, later in zip_longest(history.points, history.points[1:]):
         yield point.time, point.number, (later.time - later.gap if later else history.last_read) > point.time
 
 
 def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Sequence[float]]]:
-    """Yield the newest three readings at each change, from the third reading on."""
+    """Yield, for each change from the third reading on, its time and the newest three numbers."""
     numbers: list[float] = []
     for time, number, is_again in read:
         numbers = [*numbers, *[number] * (1 + is_again)][-_OF:]
@@ -273,7 +273,7 @@ def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Seq
 
 
 def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
-    """Return the largest amount by which a level has got better; None if too little is known of one that wobbles."""
+    """Return the largest improvement of a level; None if a fluctuating level has too few readings."""
     noise, worst = 0.0, float('-inf')
     for _, number, _ in read:
         worst = max(worst, sign * number)
@@ -284,7 +284,7 @@ def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
 
 def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
              now: int) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """Yield the ends of each period of a rule that ends at a change at most rule.held ago, and of the one until now."""
+    """Yield both ends of each period that ends at a change at most rule.held ago, and of the period that ends now."""
     first = 0
     for end, number in [*((time, number) for time, number in steady if time > now - rule.held), (now, steady[-1][1])]:
         while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:
@@ -293,11 +293,11 @@ def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
 
 
 def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
-    """Return whether a drive wears more than *times* as fast as in its life so far and wears out in *gone* seconds.
+    """Return whether a drive wears more than *times* as fast as in its life so far and wears out within *gone* seconds.
 
     history: of endurance_used. age: power-on time in seconds. The speed is that of the last *within* seconds, measured
-    from step to step, since the exact wear between two steps of the counter is unknown. False if the history is too
-    short or nothing rose.
+    from step to step, because the exact wear between two steps of the counter is unknown. False if the history is too
+    short or the counter has not risen.
     """
     steps = [point.number for point in history.points if point.time > now - within]
     before = [point.number for point in history.points if point.time <= now - within]
@@ -308,9 +308,9 @@ def is_hasty(history: History, now: int, within: int, age: float, times: float, 
 
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
-    """Return "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane".
+    """Return a sentence: "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane".
 
-    Of a level: "capacitor_health fell from 160 % to 135 % in 90 d".
+    For a level: "capacitor_health fell from 160 % to 135 % in 90 d".
     """
     is_reset = abs(grown.after - grown.before) != grown.size
     verb = 'rose' if grown.is_level and grown.after > grown.before else 'fell' if grown.is_level else 'grew'

@@ -1,7 +1,7 @@
-"""Create the tables of a history, copy what is left of a damaged one, and report what is lost.
+"""Create the tables of a history, copy the readable part of a damaged history, and report the losses.
 
-A check of a healthy history does not load this module. A damaged file is set aside and copied drive by drive: damage to
-one drive costs that drive's readings only.
+A check with an intact history does not load this module. A damaged file is set aside and copied drive by drive, so
+damage to the data of one drive loses only the readings of this drive.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .drive_records import DrivePlace, Record
 from .rows import Head
 
 SHOWN = 7 * DAY
-# Why the old file is not used any more; never in SQLite's words, which would quote its content.
+# Why the old file is not used any more. SQLite's own messages are not used because they would quote its content.
 DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
 CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
@@ -41,8 +41,8 @@ _TABLES = (
     'sum INTEGER NOT NULL, seal INTEGER NOT NULL DEFAULT 0)',
     'CREATE TABLE place (address TEXT NOT NULL, drive INTEGER NOT NULL, first INTEGER NOT NULL, gone INTEGER NOT NULL, '
     'scanned INTEGER NOT NULL, slot TEXT NOT NULL, PRIMARY KEY (address, drive)) WITHOUT ROWID',
-    # absent: when the series was last read, if later checks had no number for it; 0: it is read with its drive.
-    # settled, sum: checksums of all points but the newest, and of all points.
+    # absent: when the series was last read, if later checks had no number for it; 0: when its drive was last read.
+    # settled, sum: checksums of all points except the newest, and of all points.
     'CREATE TABLE series (number INTEGER PRIMARY KEY, drive INTEGER NOT NULL, metric TEXT NOT NULL, definition TEXT '
     'NOT NULL, pace INTEGER NOT NULL, absent INTEGER NOT NULL DEFAULT 0, settled INTEGER NOT NULL DEFAULT 0, '
     'sum INTEGER NOT NULL DEFAULT 0, UNIQUE (drive, metric, definition))',
@@ -103,7 +103,7 @@ def _moment(head: Head, name: str) -> int:
 
 
 def _named(numbers: Collection[str], head: Head) -> str:
-    """Return the addresses of drives, or the models of those that have none, as a phrase."""
+    """Return the addresses of drives as a phrase; for drives without an address, the model."""
     at = {place.drive: place.address for place in head.places if not place.gone}
     names = [at.get(record.number) or record.identity.model for record in head.records
              if str(record.number) in numbers]
@@ -114,16 +114,16 @@ def create(database: SqliteFile, folder: HistoryFolder, before: Commits | None, 
            fill: Callable[[str], None]) -> None:
     """Create the tables of an empty file, unless another check has done so. Raises HistoryUnusable.
 
-    before: the commit record, if there was one. why: the old file was set aside; '' if it was not. fill: called inside
-    the transaction that creates the tables, with why the file is new ('': it is the first one).
+    before: the commit record, if it existed. why: the reason why the old file was set aside; '' if it was not. fill:
+    called inside the transaction that creates the tables, with the reason why the file is new ('' for the first file).
     """
     with directory.locked(folder, alone=True):
         if database.value('PRAGMA journal_mode = WAL') != 'wal':
             raise HistoryUnusable(f'{folder.path} is on a file system that SQLite cannot lock; use another directory '
                                   f'with --state-dir')
         if database.transaction(lambda: _has_made_tables(database, folder, before, why, fill)):
-            # Tables that exist only in the log would disappear if the log were damaged. Synced only if there is
-            # something to lose: the first check syncs after its output is printed.
+            # Tables that exist only in the log would disappear if the log were damaged. They are synced here only if
+            # readings were copied; otherwise, the first check syncs after its output is printed.
             is_copied = os.path.lexists(folder.damaged)
             database.run(f'PRAGMA synchronous = {"NORMAL" if is_copied else "OFF"}')
             database.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -133,8 +133,8 @@ def create(database: SqliteFile, folder: HistoryFolder, before: Commits | None, 
 
 def _has_made_tables(database: SqliteFile, folder: HistoryFolder, before: Commits | None, why: str,
                      fill: Callable[[str], None]) -> bool:
-    """Create the tables; return whether there were none."""
-    if database.version:  # another check has been here before the lock
+    """Create the tables; return whether they were missing."""
+    if database.version:  # another check has created the tables before this one got the lock
         return False
     if not database.is_empty:
         if before is not None:
@@ -142,18 +142,18 @@ def _has_made_tables(database: SqliteFile, folder: HistoryFolder, before: Commit
         raise HistoryUnusable(f'{folder.file} is the database of another program; to start a history, move it away')
     database.create(_TABLES, APPLICATION, directory.VERSION)
     database.allow(directory.SALVAGE)
-    # A check that was killed while it copied a damaged file has left that file, but no reason.
+    # If a check was killed while it copied a damaged file, the file is still there, but the reason is not.
     fill(why or (DAMAGED if os.path.lexists(folder.damaged) else GONE if before and before.sequence else ''))
     return True
 
 
 def set_aside(folder: HistoryFolder, name: str) -> None:
-    """Rename the database and its log to *name*; raise HistoryUnusable if that fails.
+    """Rename the database and its log to *name*; raise HistoryUnusable if this fails.
 
-    Its index and log go first, since SQLite would apply them to the next database. A log of more than LARGEST_OLD_LOG
-    bytes is removed: the file itself has nearly all of its content.
+    The index and the log are handled first, because SQLite would apply them to the next database. A log of more than
+    LARGEST_OLD_LOG bytes is removed, because the file itself has nearly all of its content.
     """
-    if name == folder.damaged and os.path.lexists(name):   # an earlier one has not been copied yet
+    if name == folder.damaged and os.path.lexists(name):   # an earlier file has not been copied yet
         name = folder.aside
     with directory.refusals(folder.file):
         _remove(folder.file + '-shm')
@@ -166,7 +166,7 @@ def set_aside(folder: HistoryFolder, name: str) -> None:
 
 
 def put_aside(folder: HistoryFolder) -> None:
-    """Give a damaged database, of which everything is copied, the name under which it is kept."""
+    """After a damaged database is completely copied, give it the name under which it is kept."""
     with directory.refusals(folder.file):
         if os.path.lexists(folder.damaged):
             _remove(folder.damaged + '-shm')
@@ -187,7 +187,7 @@ def _remove(path: str) -> None:
 
 
 class OldFile(SqliteFile):
-    """A damaged file that was set aside, of which each part is read alone."""
+    """A damaged file that was set aside; each part of it is read separately."""
 
     def __init__(self, folder: HistoryFolder) -> None:
         """Open the file. If it is missing, no part of it can be read."""
@@ -197,7 +197,7 @@ class OldFile(SqliteFile):
             self.part(lambda: self.connect(folder.damaged, 'mode=rw', directory.PATIENCE, directory.SETTINGS))
 
     def part(self, work: Callable[[], T]) -> T | None:
-        """Return the result of *work*; None if what it reads is damaged."""
+        """Return the result of *work*; None if it reads damaged data."""
         try:
             return work()
         except (Error, *WRONG_CONTENT):
@@ -205,9 +205,9 @@ class OldFile(SqliteFile):
 
 
 def salvaged(database: SqliteFile, folder: HistoryFolder, before: Commits | None, now: int) -> dict[str, object]:
-    """Copy what is left of a damaged history, the list of known drives at least; return the facts of the new history.
+    """Copy the readable part of a damaged history, at least the list of known drives; return facts for the new history.
 
-    before: the commit record, if there was one, which states when the last check read the drives.
+    before: the commit record, if it existed, which states when the last check read the drives.
     """
     known, old = directory.read_known(folder), OldFile(folder)
     last_read = before.time if before else 0
@@ -225,11 +225,11 @@ def salvaged(database: SqliteFile, folder: HistoryFolder, before: Commits | None
 
 def _is_lost(old: OldFile, new: SqliteFile, number: int,
              listed: tuple[Record, tuple[DrivePlace, ...]] | None) -> bool:
-    """Copy one drive; return whether its readings are lost. listed: as the list of known drives has it."""
+    """Copy one drive; return whether its readings are lost. listed: the drive in the list of known drives."""
     intact = old.part(lambda: rows.drive(old, number))
     found = intact or listed
     if found is None:
-        return False   # a row that is damaged, or that belongs to no drive
+        return False   # the row is damaged or does not belong to any drive
     record, places = found
     stored = old.part(lambda: rows.stored(old, [record], rows.EVERY)[number]) if intact else None
     rows.write_drive(new, record)

@@ -1,4 +1,4 @@
-"""Earlier readings of one drive as plain values, and what became of them: growth, and counters set back. Pure."""
+"""Earlier readings of one drive as plain values, and changes since then: growth, and counter resets. Pure."""
 from __future__ import annotations
 
 import time
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from .growth import GrowthAlert
 
 _RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
-# By how much a counter has to fall: base units, and share of its number. Steps of 1 % in endurance_used are rounding.
+# Falls up to these amounts are ignored: base units, and share of the number. 1 % of endurance_used may be rounding.
 LEAST: Mapping[str, tuple[float, float]] = {
     'power_on_time': (DAY, 0.02), 'power_cycles': (1, 0.02), 'host_written': (0, 0.02), 'nand_written': (0, 0.02),
     'endurance_used': (1, 0)}
-RUNS_OVER = 65000 * HOUR   # counters of 16 bits run over after 65,536 h, those of old Seagate disks after 78,187 h
+RUNS_OVER = 65000 * HOUR   # 16-bit counters wrap around after 65,536 h, those of old Seagate disks after 78,187 h
 REPORTED = MONTH
 _BESIDE = ', set back'
 
@@ -30,29 +30,29 @@ class Past(NamedTuple):
     """The series of one drive, and the time of this check."""
     histories: Mapping[Key, History] = {}
     now: int = 0                  # seconds since 1970
-    is_own: bool = True           # no other user could have written it, so its dates are trusted
-    firmware: str = ''            # of the drive at the last check
+    is_own: bool = True           # no other user could have written the history, so its dates are trusted
+    firmware: str = ''            # the drive's firmware at the last check
 
 
 class Fall(NamedTuple):
     """A counter that was lower than before."""
     reading: Reading
     before: float
-    since: int       # when the number before it was last seen, seconds since 1970
-    noticed: int     # when it was first seen lower, seconds since 1970
-    firmware: str    # "(firmware 1.0 before, 1.1 after)", '' if it did not change
+    since: int       # when the higher number was last seen, seconds since 1970
+    noticed: int     # when the lower number was first seen, seconds since 1970
+    firmware: str    # "(firmware 1.0 before, 1.1 after)"; '' if unchanged
 
 
 def key(reading: Reading) -> Key:
-    """Return the key of a reading's series. Another source, grammar or unit is another series, without any growth."""
+    """Return the key of a reading's series. A reading with another source, formula or unit starts a new series."""
     return Key(reading.metric,
                ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
 
 
 def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple[Observation, ...]:
-    """Return the numbers of a drive's readings to store in its history, judged or not, without verdicts and forecasts.
+    """Return the numbers to store in a drive's history: all readings, judged or not, except verdicts and forecasts.
 
-    past: earlier readings of the drive; without them, nothing is stored for hysteresis.
+    past: earlier readings of the drive; if missing, nothing is stored for hysteresis.
     """
     numbers = {key(reading): reading for reading in readings
                if reading.number is not None and reading.state is None and reading.forecast is None
@@ -71,7 +71,7 @@ def _beside(reading: Reading, name: str) -> Key:
 
 
 def held(past: Past, reading: Reading) -> float:
-    """Return the number to compare with limits: that of the reading, or a higher one while hysteresis applies."""
+    """Return the number to compare with limits: the reading's, or a higher number while hysteresis applies."""
     number = reading.number or 0
     if reading.metric not in series.MARGINS:
         return number
@@ -83,21 +83,21 @@ def held(past: Past, reading: Reading) -> float:
 
 
 def margin(reading: Reading) -> float:
-    """Return how far below a limit a number must be to end hysteresis, in its unit."""
+    """Return how far below a limit a number must be to end hysteresis, in the reading's unit."""
     return series.MARGINS.get(reading.metric, 0)
 
 
 def history(past: Past, reading: Reading) -> History | None:
-    """Return the series of a reading including the number of this check; None without earlier readings."""
+    """Return the series of a reading, including the number of this check; None without earlier readings."""
     known = past.histories.get(key(reading))
     return series.with_reading(known, reading.number, past.now) if known and reading.number is not None else None
 
 
 def quieted(past: Past, reading: Reading) -> Reading:
-    """Return a reading with the time since it last grew, in seconds.
+    """Return a reading with the time since its number last grew, in seconds.
 
-    The time that the drive's log states is kept unless the history shows more recent growth. A number of zero has no
-    age and is not changed.
+    The time from the drive's log is kept unless the history shows more recent growth. A number of zero has no age, so
+    the reading is not changed.
     """
     known = history(past, reading) if reading.number and reading.state is None else None
     if known is None:
@@ -123,13 +123,13 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
     return growth.alert(known, reading, rules, past.now, falls, age)
 
 
-# --- counters that can only rise and were lower than before: they were set back, or ran over ---
-# The check that notices it stores the former number in a series of its own, from which later checks report it.
+# --- counters that can only rise but were lower than before: they were reset or wrapped around ---
+# The check that notices a fall stores the former number in a separate series, from which later checks report it.
 
 def falls(past: Past, readings: Iterable[Reading], firmware: str, within: int = REPORTED) -> list[Fall]:
     """Return the falls of the last *within* seconds, stored or new, of the counters that a drive reports.
 
-    firmware: that of the drive now.
+    firmware: the drive's current firmware.
     """
     found = []
     for reading in readings:
@@ -153,14 +153,14 @@ def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
 
 
 def former_numbers(past: Past, readings: Sequence[Reading], firmware: str) -> tuple[Observation, ...]:
-    """Return the former numbers to store of the counters that this check found lower."""
+    """Return the former numbers of the counters that this check found lower, to be stored."""
     return tuple(Observation(Key(fall.reading.metric + _BESIDE, fall.firmware), fall.before, series.CHANGE,
                              past.now - fall.since)
                  for fall in falls(past, readings, firmware) if fall.noticed == past.now)
 
 
 def fall_note(fall: Fall) -> Coded:
-    """Return the sentence about a fall: "power_on_time was set back between ... and ...: it was 28000 h before"."""
+    """Return a note on a fall: "power_on_time was set back between ... and ...: it was 28000 h before"."""
     is_certain = fall.reading.metric == 'power_on_time' and fall.before < RUNS_OVER
     verb = 'was set back' if is_certain else 'was set back or ran over'
     start, end = (time.strftime('%Y-%m-%d %H:%M', time.localtime(moment)) for moment in (fall.since, fall.noticed))

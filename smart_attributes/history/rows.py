@@ -1,10 +1,10 @@
 """Read and write drives, places, series and points as rows of the database, inside a transaction.
 
-Their checksums form a tree: each series has a checksum of its points, and each drive one of its series. A seal over the
-latter, the row of the drive and its places shows for each drive alone whether it is intact, and one checksum over all
-facts and seals shows a missing drive. A changed number is detected, and so is a missing row. CRC-32 detects accidental
-damage only. It does not detect changes by the owner of the file, whose history is not trusted by checks of other users
-(see store).
+Their checksums form a tree: each series has a checksum of its points, and each drive has a checksum of its series. Each
+drive also has a seal, the checksum of its row (with the checksum of its series) and its places, which shows whether
+this drive is intact. A checksum of all facts and seals shows whether a drive is missing. So changed numbers and missing
+rows are detected. CRC-32 detects only accidental damage. It does not detect changes by the owner of the file, but
+checks of other users do not trust this owner's history (see store).
 """
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .series import History, Key, Observation, Point
 
 AllStored = Mapping[Key, 'Stored']
 
-NO_SERIES = checksum([])   # of a drive that has no number to store
+NO_SERIES = checksum([])   # checksum of a drive that has no number to store
 _FEW = 8
-# Conditions for points: all of those of judged series. Two statements, since an OR would scan all other series.
+# Conditions for points: all points of judged series, the newest of others. A single condition would scan all others.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
 _WHOLE = (series.CHANGE, series.LATELY)
 RECENT = (f's.pace IN {_WHOLE}', f's.pace NOT IN {_WHOLE} AND {_NEWEST}')
@@ -33,7 +33,7 @@ _SERIES = ('SELECT number, drive, CAST(metric AS TEXT), CAST(definition AS TEXT)
            'CAST(absent AS INTEGER), settled, sum FROM series WHERE drive IN ({})')
 _POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CAST(p.gap AS INTEGER) FROM series AS s '
            'JOIN point AS p ON p.series = s.number WHERE s.drive IN ({}) AND {} ORDER BY p.series, p.time')
-# All that is read at each opening.
+# Everything that is read each time the database is opened.
 _FACTS = "SELECT name, value FROM fact WHERE name <> 'sum' ORDER BY name"
 _SUM = "SELECT value FROM fact WHERE name = 'sum'"
 _DRIVES = 'SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn, sum, seal FROM drive'
@@ -44,9 +44,9 @@ class Stored(NamedTuple):
     """A series in the database."""
     number: int
     pace: int
-    absent: int          # when it was last read, if later checks had no number for it; 0: with its drive
+    absent: int          # when it was last read, if later checks had no number for it; 0: when its drive was
     history: History
-    settled: int = 0     # checksum of all points but the newest
+    settled: int = 0     # checksum of all points except the newest
     sum: int = 0         # checksum of all points
 
 
@@ -68,7 +68,7 @@ def head(database: SqliteFile) -> Head:
 
 
 def sealed(database: SqliteFile) -> tuple[dict[str, str], Sequence[tuple[Any, ...]]]:
-    """Return the facts and the rows of the drives, whose seals are not compared with their content.
+    """Return the facts and the rows of the drives, without comparing the seals with the content of the rows.
 
     Raises ValueError if the facts or the list of drives have changed since they were written.
     """
@@ -97,7 +97,7 @@ def _places(database: SqliteFile, condition: str = '', *values: object) -> dict[
 
 
 def _drive(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Record, tuple[DrivePlace, ...]]:
-    """Return a drive and its places, of which the rows are given. Raises ValueError for a wrong seal."""
+    """Return a drive and its places from their rows. Raises ValueError for a wrong seal."""
     if row[-1] != _seal(row, places):
         raise ValueError('a wrong seal')
     return _values(row, places)
@@ -112,7 +112,7 @@ def _values(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Re
 
 
 def _seal(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> int:
-    """Return the checksum of the row of a drive, without its seal, and of those of its places."""
+    """Return the checksum of a drive's row (without its seal) and of the rows of its places."""
     return checksum([row[:-1]], places)
 
 
@@ -123,7 +123,7 @@ def _sum(facts: Mapping[str, str], drives: Sequence[tuple[Any, ...]]) -> str:
 def stored(database: SqliteFile, drives: Sequence[Record], points: Sequence[str]) -> dict[int, dict[Key, Stored]]:
     """Return the series of drives, by drive number. points: RECENT or EVERY.
 
-    Raises ValueError if they have changed since they were written, or have values that no check writes.
+    Raises ValueError if they have changed since they were written, or have values that a check never writes.
     """
     last_read = {record.number: record.last_read for record in drives}
     by_series = points_of(database, last_read, points)
@@ -148,11 +148,11 @@ def points_of(database: SqliteFile, drives: Collection[int], conditions: Sequenc
 
 
 def _check(row: Stored, most: float, is_whole: bool) -> None:
-    """Raise ValueError for a series that no check has written. is_whole: it has all of its points."""
+    """Raise ValueError if a check cannot have written this series. is_whole: it has all of its points."""
     points = row.history.points
     if series.checksum(points, 0 if is_whole else row.settled) != row.sum:
         raise ValueError('a wrong checksum')
-    # Of many points, only the extremes are checked: these are plausible only if all points are.
+    # If there are many points, only the extremes are checked: if these are plausible, all points are.
     for time, number, _ in points if len(points) < _FEW else (map(min, zip(*points)), map(max, zip(*points))):
         if not (0 <= number <= most and 0 <= time <= LATEST):
             raise ValueError('a number or a time that cannot be')
@@ -173,7 +173,7 @@ def series_of(database: SqliteFile, drives: Collection[int]) -> dict[int, list[t
     for row in database.run(_SERIES.format(_listed(drives))):
         by_drive[row[1]].append(row)
     for rows in by_drive.values():
-        rows.sort()   # their numbers are the first column; SQLite would take longer
+        rows.sort()   # sorted by number, the first column; SQLite would take longer
     return by_drive
 
 
@@ -183,7 +183,7 @@ def new_drive(database: SqliteFile, identity: Identity, now: int) -> Record:
 
 
 def write_drive(database: SqliteFile, record: Record) -> Record:
-    """Write the record of a drive without series; return it with its number, which is a new one if it is 0."""
+    """Write the record of a drive without series; return it with its number, which is new if the number given is 0."""
     who = record.identity
     database.run('INSERT INTO drive (number, protocol, model, firmware, serial, wwn, first_read, last_read, sum) '
                  'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', record.number or None, who.protocol, who.model, who.firmware,
@@ -192,7 +192,7 @@ def write_drive(database: SqliteFile, record: Record) -> Record:
 
 
 def write_stored(database: SqliteFile, drive: int, known: AllStored) -> None:
-    """Write series with all their points, as stored() has returned them, and the checksum of their drive."""
+    """Write series with all their points, as returned by stored(), and the checksum of their drive."""
     database.run_all('INSERT INTO series VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
         (row.number, drive, *key, row.pace, row.absent, row.settled, row.sum) for key, row in known.items()])
     database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [
@@ -201,7 +201,7 @@ def write_stored(database: SqliteFile, drive: int, known: AllStored) -> None:
 
 
 def read_again(database: SqliteFile, read: Sequence[tuple[Record, Identity]], now: int) -> None:
-    """Update when drives were read, their firmware, and missing parts of identities: cut models, hidden WWNs."""
+    """Update the drives' times of reading, firmware, and missing parts of identities: cut models, hidden WWNs."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
          record.identity.serial or identity.serial, record.identity.wwn or identity.wwn, record.number)
@@ -212,8 +212,8 @@ def write_readings(database: SqliteFile, record: Record, observations: Sequence[
                    now: int) -> tuple[bool, bool]:
     """Write the new numbers of a drive.
 
-    Return whether a series has changed, so that the drive's checksum must be updated, and whether a judged number has
-    changed.
+    Return whether a series has changed, in which case the drive's checksum must be updated, and whether a judged number
+    has changed.
     """
     numbers = {each.key: each._replace(number=float(each.number)) for each in observations
                if 0 <= each.number <= most_of(each.key.definition)}
@@ -238,14 +238,14 @@ def write_readings(database: SqliteFile, record: Record, observations: Sequence[
 
 
 def _with(row: Stored, point: Point) -> Stored:
-    """Return a series with its checksums after a point is added or replaces the newest one."""
+    """Return a series with its checksums after a point is added or replaces the newest point."""
     is_added = not row.history.points or point.time > row.history.points[-1].time
     settled = row.sum if is_added else row.settled
     return row._replace(settled=settled, sum=series.checksum([point], settled))
 
 
 def _shortened(database: SqliteFile, row: Stored, point: Point, now: int) -> Stored:
-    """Delete all points of a series; return it with the points that hysteresis needs and their checksums."""
+    """Delete all points of a series; return the series with the points that hysteresis needs and their checksums."""
     grown = row.history._replace(points=(*row.history.points, point))
     rest = series.peaks(series.latest(grown, now, series.SPAN) or grown.points)
     database.run('DELETE FROM point WHERE series = ?', row.number)
@@ -261,15 +261,15 @@ def new_series(database: SqliteFile, drive: int, key: Key, pace: int, absent: in
 
 
 def sum_series(database: SqliteFile, drives: Collection[int]) -> None:
-    """Recalculate the checksums of drives from those of their series."""
+    """Recalculate the checksums of drives from the checksums of their series."""
     database.run_all('UPDATE drive SET sum = ? WHERE number = ?', [
         (checksum(rows), number) for number, rows in series_of(database, drives).items()])
 
 
 def count(database: SqliteFile, least: int, now: int) -> tuple[int, Head]:
-    """Write the next commit number, and the seals and the checksum over everything; return the number and all that.
+    """Write the next commit number, the seals and the checksum over everything; return the number and the rows of Head.
 
-    least: the largest number so far, from the commit record. Call this last before COMMIT.
+    least: the largest number so far, from the commit record. Call this at the end, just before COMMIT.
     """
     before = database.run("SELECT CAST(value AS INTEGER) FROM fact WHERE name = 'sequence'")
     sequence: int = max(least, *(number for number, in before), 0) + 1

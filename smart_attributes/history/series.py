@@ -1,9 +1,9 @@
 """Series: the points that are stored for one number of one drive, and how often. Pure.
 
-A series is identified by a drive, a metric and the reading's definition (attribute, grammar, unit, log). If a database
+A series is identified by a drive, a metric and the reading's definition (attribute, formula, unit, log). If a database
 entry or a unit changes, a new series begins, without any growth. The history stores readings, not decisions: each point
-states when a number was first seen and how long before that the previous one was last seen. Growth, and how long it is
-an alert, follow from the points alone.
+states when a number was first seen and how long before that the previous number was last seen. Growth, and how long it
+is an alert, are derived only from the points.
 """
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from struct import Struct, error, pack
 else:
-    # the C module behind struct; it is imported faster
+    # the C module that struct is based on; it is imported faster
     from _struct import Struct, error, pack
 
-KEPT_DAILY = 400 * DAY   # older points are thinned to one a month
+KEPT_DAILY = 400 * DAY   # older points are reduced to one per month
 _ONE = Struct('<3d').pack
-MANY = 320               # a series with more points counts as one that changes at every check
+MANY = 320               # a series with more points is treated as changing at every check
 
 # How often a series gets a point.
 CHANGE = 0    # at each change of its number: judged counters, states
 DAILY = 1     # the first number of each day: constantly changing numbers
 HIGHEST = 2   # the highest number of each day
-LATELY = 3    # at each change of its number, stored for a day: for hysteresis, and STATE
-# Numbers that change at every check. Stored at each change, six metrics of 24 drives would take 144 MB a year or more.
+LATELY = 3    # at each change of its number, kept for a day: for hysteresis, and STATE
+# Numbers that change at every check. If each change were stored, six metrics of 24 drives would take at least 144 MB a
+# year.
 PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
     'ecc_corrected', 'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max',
@@ -37,9 +38,9 @@ PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'over_temperature_time', 'temperature_max', 'error_log_count', 'hidden_power_on_time'), DAILY)}
 
 
-# --- hysteresis: a number beyond a limit keeps counting until it has been a margin below the limit for a day --------
-# A day, because drives are warmer at some time of each day: after an hour, a drive near its limit would change state
-# twice a day. The history only stores the level up to which limits still count as exceeded, and the peaks of that day.
+# --- hysteresis: a number beyond a limit keeps counting until it has stayed a margin below it for a day -----------
+# The day is needed because drives are warmer at a certain time of each day: with an hour, a drive near its limit would
+# change state twice a day. Only the level that keeps limits exceeded, and the peaks of a day, are stored.
 
 SPAN = DAY
 # Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.
@@ -47,10 +48,10 @@ MARGINS: Mapping[str, float] = {'temperature': 3}
 
 
 class Point(NamedTuple):
-    """A number when it was first seen."""
+    """A number, and when it was first seen."""
     time: int          # seconds since 1970
     number: float      # in the metric's base unit
-    gap: int = 0       # seconds since the number before it was last seen; 0 for the first of a series
+    gap: int = 0       # seconds since the previous number was last seen; 0 for the first point
 
 
 class Key(NamedTuple):
@@ -65,7 +66,7 @@ class History(NamedTuple):
     last_read: int = 0               # when the newest number was last seen
 
 
-STATE = Key('state', '')   # of the drive's last verdict, for checks of other drives of its array
+STATE = Key('state', '')   # state in the drive's last verdict, for checks of other drives of its array
 
 
 class Observation(NamedTuple):
@@ -73,7 +74,7 @@ class Observation(NamedTuple):
     key: Key
     number: float
     pace: int
-    gap: int = 0       # seconds since another number was last seen, if the series itself does not show it
+    gap: int = 0       # seconds since the previous number was last seen, if the series does not show this
 
 
 def pace(metric: str) -> int:
@@ -82,9 +83,9 @@ def pace(metric: str) -> int:
 
 
 def next_point(pace: int, history: History, number: float, now: int) -> Point | None:
-    """Return the point that a number adds to its series; None without one to store.
+    """Return the point that a number adds to its series; None if no point is to be stored.
 
-    A point with the time of the newest one replaces it.
+    A point with the time of the newest point replaces the newest point.
     """
     if not history.points:
         return Point(now, number)
@@ -117,15 +118,15 @@ def checksum(points: Sequence[Point], before: int = 0) -> int:
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:
-    """Return the points of the last *span* seconds and the one before them; [] if the history is shorter than that."""
+    """Return the points of the last *span* seconds and the point before them; [] if the history is shorter."""
     begins = [place for place, point in enumerate(history.points) if point.time <= now - span]
     return list(history.points[begins[-1]:]) if begins else []
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
-    """Return the points without those that a later one equals or exceeds; that one then begins where they began.
+    """Return the points without those that a later point equals or exceeds; the later point gets their beginning.
 
-    The highest number of any span that ends now stays the same, or was seen a little earlier.
+    For any span that ends now, the highest number stays the same, but may begin a little earlier.
     """
     kept: list[Point] = []
     for point in points:
@@ -137,7 +138,7 @@ def peaks(points: Sequence[Point]) -> list[Point]:
 
 
 def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
-    """Return the number to compare with limits: that of this check, or a higher one from earlier checks.
+    """Return the number to compare with limits: that of this check, or a higher number from earlier checks.
 
     margin: how far below a limit the number must be, in its unit. before: the result of this function at the previous
     check. recent: the readings, including that of this check.

@@ -1,11 +1,11 @@
 """Read the attribute logs of smartd, which many machines have kept for years, to fill the history of a drive.
 
-logrotate renames and compresses the logs, so all files of a drive are read; each row is used once, in order of time.
+logrotate renames and compresses the logs, so all files of a drive are read. Each row is used once, in order of time.
 
 Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): one line for each time that smartd reads a drive,
 "2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" for ATA drives (number, value, raw) and
 "2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. The time is local, although the
-man page differs, so one hour in autumn occurs twice; the drive's power-on hours show which line came first.
+man page says otherwise, so one hour in autumn occurs twice; the drive's power-on hours show which line came first.
 """
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, next_poi
 FOLDER = '/var/lib/smartmontools'
 STAMP = 19                 # characters of the time at the start of each line
 HOURS = '9'                # the attribute that orders the lines
-# The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the standard's order. gb: 10^9 bytes.
+# The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the order of the standard. gb: 10^9 bytes.
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
                   'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
-_SLACK = 2 * HOUR         # in autumn two hours have the same local time, and a drive counts whole hours
-# logrotate appends a number or a date and the ending of the compressor, or puts both before ".csv" ("extension").
+_SLACK = 2 * HOUR         # in autumn, two hours have the same local time, and a drive counts only whole hours
+# logrotate appends a number or a date, and the ending of the compressor; with "extension", it puts both before ".csv".
 _NAME = re.compile(r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?')
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
 _ATA = re.compile(r'(\d{1,3});(\d{1,3});(\d{1,20})')
@@ -44,7 +44,7 @@ class LogRow(NamedTuple):
     time: int                               # seconds since 1970
     ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw as in JSON's raw.value
     scsi: Mapping[str, float]               # counter -> number
-    before: int = 0                         # the time of the line before it; 0: this is the first
+    before: int = 0                         # time of the previous line; 0: this is the first line
 
 
 class LogFault(NamedTuple):
@@ -55,9 +55,9 @@ class LogFault(NamedTuple):
 
 class Log(NamedTuple):
     """The content of the logs of a drive."""
-    rows: tuple[LogRow, ...]   # oldest first: those with a change, and one of each day
-    read: int               # lines
-    damaged: int            # lines that were skipped
+    rows: tuple[LogRow, ...]   # oldest first: rows with a change, and one row of each day
+    read: int               # number of lines read
+    damaged: int            # number of lines skipped
     left_out: int = 0       # bytes that were not read, older than the others
     faults: tuple[LogFault, ...] = ()
 
@@ -72,13 +72,13 @@ class _Part(NamedTuple):
     lines: Sequence[_Line] = ()
     damaged: int = 0
     size: int = 0          # bytes that were read
-    unpacked: int = 0      # bytes that it unpacked to, or that were read to unpack it
+    unpacked: int = 0      # bytes after unpacking, or bytes read to unpack the file
     left_out: int = 0      # bytes that were not read, older than the others
     fault: str = ''
 
 
 def logs(folder: str = '') -> list[str]:
-    """Return the paths of all logs in a folder, by default that of smartd; [] if it has none or cannot be read."""
+    """Return the paths of all logs in a folder (default: smartd's); [] if it has no logs or cannot be read."""
     folder = folder or FOLDER
     try:
         return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if _NAME.fullmatch(name)]
@@ -87,9 +87,9 @@ def logs(folder: str = '') -> list[str]:
 
 
 def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
-    """Return the logs of a drive; [] without logs, or if logs of two drives match.
+    """Return the logs of a drive; [] if no logs match, or if logs of two drives match.
 
-    smartd names a log after model and serial number, and replaces other characters with _ and -.
+    smartd names a log after model and serial number, in which it replaces special characters by _ and -.
     """
     def plain(text: str) -> str:
         return re.sub(r'[^0-9A-Za-z]', '', text)
@@ -108,7 +108,7 @@ def ending(path: str) -> str:
 
 
 def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
-    """Return the content of a drive's logs of the last *age* seconds. Files that cannot be read are in Log.faults."""
+    """Return the last *age* seconds of a drive's logs. Files that cannot be read are listed in Log.faults."""
     stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(now - age))
     newest_first = sorted(paths, key=_written, reverse=True)
     parts: dict[str, _Part] = {}
@@ -126,7 +126,7 @@ def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
 
 
 def begun(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> int | None:
-    """Return when the readings of the last *age* seconds begin, in seconds since 1970; None if no log is readable."""
+    """Return the time of the first reading within the last *age* seconds, as seconds since 1970; None if unreadable."""
     moments = (_first_moment(path) for path in sorted(paths, key=_written))
     return next((max(moment, now - age) for moment in moments if moment is not None and moment <= now), None)
 
@@ -141,7 +141,7 @@ def _first_moment(path: str) -> int | None:
 
 
 def _written(path: str) -> float:
-    """Return when a log was last written, which rotation and compression preserve; 0 if it no longer exists."""
+    """Return when a log was last written (rotation and compression preserve this time); 0 if it no longer exists."""
     try:
         return os.lstat(path).st_mtime
     except OSError:
@@ -149,7 +149,7 @@ def _written(path: str) -> float:
 
 
 def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
-    """Return the newest lines of a file, from *stamp* on. room, unpacked: bytes that may be read and unpacked."""
+    """Return the newest lines of a file, from *stamp* on. room, unpacked: maximum bytes to read and to unpack."""
     try:
         with _opened(path) as file:
             name, size = unpacking.kind(file), os.fstat(file.fileno()).st_size
@@ -187,8 +187,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _start(file: BinaryIO, size: int, stamp: str) -> int:
-    """Return the position of the first line from *stamp* on, found by bisection; it may be slightly before that line.
-    """
+    """Return the position of the first line from *stamp* on, or one slightly before it, found by bisection."""
     low, high = 0, size
     while high - low > 4096:
         middle = (low + high) // 2
@@ -204,7 +203,7 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
 
 
 def _lines(text: str) -> tuple[list[_Line], int]:
-    """Return the valid lines, in the order of the file, and the number of damaged ones."""
+    """Return the valid lines, in the order of the file, and the number of damaged lines."""
     lines, damaged = [], 0
     cells = _Cells()
     for line in text.splitlines():
@@ -220,7 +219,7 @@ def _lines(text: str) -> tuple[list[_Line], int]:
 
 
 class _Cells(dict[str, str]):
-    """Cache of the cells of a log, since most repeat from line to line. Raises KeyError for an invalid cell."""
+    """Cache of the cells of a log, most of which repeat from line to line. Raises KeyError for an invalid cell."""
 
     def __missing__(self, text: str) -> str:
         if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):
@@ -240,7 +239,7 @@ def _moment(stamp: str) -> int | None:
 def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
     """Return the lines of several files in order of time, without duplicates. Each file keeps its own order."""
     def with_times(lines: Iterable[_Line]) -> Iterator[tuple[int, _Line]]:
-        """Yield each line with its time; a line with a time in the future gets that of the line before it."""
+        """Yield each line with its time; a line with a time in the future gets the time of the previous line."""
         before = 0
         for line in lines:
             before = line.time if line.time <= now else before
@@ -252,9 +251,9 @@ def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
 def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
     """Yield the lines in order of the drive's power-on hours, with times corrected for a wrong clock.
 
-    Power-on time cannot exceed the time that has passed. A line gets a time calculated from its hours if its own time
-    is too late for the hours between it and the newest line, or not later than that of the line before it. If the log
-    has no hours, lines in the future are left out, since it is unknown when they were written.
+    Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours if its own
+    time is too late for the hours between it and the newest line, or not later than the time of the previous line. If
+    the log has no hours, lines in the future are left out, because it is unknown when they were written.
     """
     hours = _hours(lines)
     if not any(hours):
@@ -277,7 +276,7 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
 def _hours(lines: Sequence[_Line]) -> list[int]:
     """Return the power-on hours of each line: the low 32 bits of attribute 9.
 
-    All are 0 if any line has no such attribute, as with SCSI drives.
+    All are 0 if any line lacks this attribute, as with SCSI drives.
     """
     raws = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
             for line in lines]
@@ -285,7 +284,7 @@ def _hours(lines: Sequence[_Line]) -> list[int]:
 
 
 def _telling(lines: list[_Line]) -> Iterator[LogRow]:
-    """Yield the first line of each day, and each line in which a cell changed that rarely changes."""
+    """Yield the first line of each day, and each line with a change in a cell that rarely changes."""
     changed = [[cell.partition(';')[0] for cell in {*line.cells}.difference(before.cells)]
                for before, line in zip(lines[:1] + lines[:-1], lines)]
     counts = Counter(name for names in changed for name in names)
@@ -310,7 +309,7 @@ def _row(line: _Line, before: int) -> LogRow:
 def points(rows: Iterable[tuple[LogRow, Iterable[Observation]]]) -> dict[tuple[Key, int], list[Point]]:
     """Return the points of each series and pace, for HistoryStore.keep_past().
 
-    rows: log rows with the observations that the drive's database entry derives from them.
+    rows: log rows with the observations that the drive's database entry gives for them.
     """
     by_series: dict[tuple[Key, int], list[Point]] = {}
     for row, observations in rows:

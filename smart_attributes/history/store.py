@@ -1,7 +1,7 @@
 """The history store: opened by a check, read before the verdict, written after the output is printed.
 
-The history adds alerts and ages them but suppresses none, so a forged one does no more harm than no history. A check
-writes everything in one transaction: simultaneous or killed checks leave nothing incomplete.
+The history adds alerts and dates them but never suppresses an alert, so a forged history does no more harm than a
+missing history. A check writes everything in one transaction, so simultaneous or killed checks leave it consistent.
 """
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .series import LATELY, History, Key, Observation, Point
 Histories = Mapping[Key, History]
 
 MACHINE_ID = '/etc/machine-id'
-TAKEN = 'taken '       # before a drive's number: when a log of another program about it was imported
-# Numeric facts about the history, nearly all times. lost: when it restarted last, and lost_before that. missing: when
-# missing readings were detected; uncounted: 1 if their number is unknown.
+TAKEN = 'taken '       # with a drive's number: when a log of another program about this drive was imported
+# Numeric facts about the history, nearly all of them times. lost, lost_before: the last restart and the one before.
+# missing: when missing readings were detected. uncounted: 1 if their number is unknown.
 MOMENTS = ('begun', 'lost', 'lost_before', 'behind', 'thinned', 'thinned_until', 'written', 'missing', 'missing_since',
            'missing_until', 'uncounted')
-EXAMINED = 20.0        # seconds of CPU for examine()
+EXAMINED = 20.0        # seconds of CPU time for examine()
 _NOT_READ = (0, 0)
 
 
 class Sighting(NamedTuple):
-    """An address where a check found something, with the readings of the drive there."""
+    """An address at which a check found a device, with the readings of the drive there."""
     address: str
     identity: Identity | None = None   # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
@@ -42,18 +42,18 @@ class Sighting(NamedTuple):
 class DriveHistory(NamedTuple):
     """The history of a drive."""
     match: Match
-    stored: Mapping[Key, rows.Stored] = {}   # of the metrics in series.PACES, only the newest point
+    stored: Mapping[Key, rows.Stored] = {}   # for the metrics in series.PACES, only the newest point
 
     @property
     def histories(self) -> Histories:
-        """The histories by series, without columns that only the database needs."""
+        """The histories by series, without the columns that only the database needs."""
         return {key: row.history for key, row in self.stored.items()}
 
 
 class Losses(NamedTuple):
     """Messages about lost readings; '' if nothing was lost in that way."""
     restart: str = ''     # the file could not be used
-    recurring: str = ''   # that happened twice within a day, the last time within the last day
+    recurring: str = ''   # this happened twice within a day, the last time within the last day
     missing: str = ''     # single commits were missing
 
 
@@ -64,9 +64,8 @@ class HistoryStore:
     def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
                  writes: bool = True) -> None:
         """Open the history. now: the time of this check, seconds since 1970. machine: the ID of this machine, or '';
-        it detects a disk that was cloned from another one.
-
-        writes: False to only read; nothing is created or changed then, and other users may do so.
+        it detects a disk that was cloned from another disk.
+        writes: False to only read; then nothing is created or changed, and users other than the owner are allowed.
         """
         self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
         self.folder = directory.below(state, is_made=writes)
@@ -75,8 +74,8 @@ class HistoryStore:
         self.restarted = ''     # a message about readings that a power cut may have lost
         self.doubt = ''         # a message about a clock that is behind the history
         self._head = rows.Head()
-        self._moments: Mapping[str, int] = {}   # those of its facts that are times
-        self._version = _NOT_READ               # changes once another process has written
+        self._moments: Mapping[str, int] = {}   # the facts in MOMENTS, as numbers
+        self._version = _NOT_READ               # changes when another process has written
         self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
         self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_records.name()
         if not files.is_there(self.folder.file):
@@ -112,7 +111,7 @@ class HistoryStore:
         return Losses(*losses.messages(self._head, self.folder, self.now))
 
     def knows_since(self, record: Record) -> int:
-        """Return since when the history has a drive, in seconds since 1970; 0: a log about the drive was imported."""
+        """Return since when a drive is in the history, in seconds since 1970; 0: a log about the drive was imported."""
         return 0 if f'{TAKEN}{record.number}' in self._head.facts else record.first_read
 
     @property
@@ -121,11 +120,11 @@ class HistoryStore:
         return any(name.startswith(TAKEN) for name in self._head.facts)
 
     def recall(self, identities: Sequence[Identity]) -> list[DriveHistory]:
-        """Return the histories of the drives of this run, in their order."""
+        """Return the histories of the drives of this run, in the same order."""
         return self._reading(lambda: self._recalled(identities))
 
     def expect(self, addresses: Collection[str]) -> list[Identity]:
-        """Read ahead the histories of the drives last seen at these addresses; return their identities."""
+        """Read in advance the histories of the drives last seen at these addresses; return the drives' identities."""
         here = {place.drive for place in self.places if place.address in addresses and not place.gone}
         there = [record.identity for record in self.records if record.number in here]
         self._expected = {drive_records.name(identity): history
@@ -133,19 +132,19 @@ class HistoryStore:
         return there
 
     def expected(self, identity: Identity) -> DriveHistory | None:
-        """Return the expected result of recall() for a drive that is at its former address; None for any other drive.
+        """Return the expected result of recall() for a drive that is still at its address; None for any other drive.
 
         recall() can differ if another drive of this run looks the same, or if another process writes in between.
         """
         return self._expected.get(drive_records.name(identity))
 
     def at(self, address: str) -> Record | None:
-        """Return the drive last seen at an address, for example of a drive in standby; None if there was none."""
+        """Return the drive last seen at an address, such as the address of a drive in standby; None if unknown."""
         there = [place.drive for place in self.places if place.address == address and not place.gone]
         return next((record for record in self.records if [record.number] == there), None)
 
     def newest(self, key: Key, of: Sequence[Record]) -> dict[int, float]:
-        """Return the newest number of a series of each drive that has it, by drive number."""
+        """Return the newest number of a series, by drive number, for each drive that has this series."""
         found = self._reading(lambda: rows.stored(self._database, of, rows.RECENT))
         return {number: stored[key].history.points[-1].number for number, stored in found.items() if key in stored}
 
@@ -154,7 +153,7 @@ class HistoryStore:
         return self._reading(lambda: self._all_of(record.number))
 
     def examine(self) -> None:
-        """Read and verify the entire history, unlike a check. Damage is handled as in a check; `loss` reports it."""
+        """Read and verify the entire history, unlike a check. Damage is handled as in a check; `losses` reports it."""
         self._reading(self._examine, EXAMINED)
         self._database.guarded(self._database.shorten_log)
 
@@ -177,10 +176,10 @@ class HistoryStore:
     def keep_past(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int = 0) -> int:
         """Write readings of another program from the time before the history; return how many points were written.
 
-        past: by series and pace, oldest first. Points from the time that the history covers are not changed.
+        past: points by series and pace, oldest first. Points from the time that the history covers are not changed.
         until: when the other program last read the drive, seconds since 1970; 0: at the newest point.
         """
-        from . import upkeep  # first, since the owner of the folder may be unable to read this program
+        from . import upkeep  # import this first, because the folder's owner may be unable to read this program
 
         def work() -> int:
             match, stored = self._recalled([identity])[0]
@@ -197,7 +196,7 @@ class HistoryStore:
         return self._writing(work)
 
     def forget(self, serial: str) -> int:
-        """Remove the drives with a serial number and their history; return how many."""
+        """Remove the drives with a serial number and their history; return the number of drives removed."""
         from . import upkeep  # first, as in keep_past()
 
         def work() -> int:
@@ -214,13 +213,13 @@ class HistoryStore:
 
     def _writing(self, work: Callable[[], T]) -> T:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
-        self._version = _NOT_READ   # data_version does not show writes of this process itself
-        with self.folder.state, suppress(HistoryUnusable):   # the next check writes it
+        self._version = _NOT_READ   # data_version does not show this process's own writes
+        with self.folder.state, suppress(HistoryUnusable):   # on failure, the next check writes it
             directory.write_known(self.folder, directory.known_of(self._database.head))
         return result
 
     def _open(self) -> None:
-        """Open and read the database; check the machine ID, the commits, the clock and whether it can be written."""
+        """Open and read the database; check the machine ID, the commits, the clock and whether writing is possible."""
         self._database.open()
         self._read()
         owner = self._head.facts.get('machine', '')
@@ -234,7 +233,7 @@ class HistoryStore:
             self._try_to_write()
 
     def _fill(self, why: str) -> None:
-        """Write the facts of new tables, and what is left of the old ones. why: they are new; '': there were none."""
+        """Write the facts of new tables, and the rest of the old tables. why: the reason; '' for the first tables."""
         self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
         from . import losses
         if why in (losses.DAMAGED, losses.GONE):
@@ -256,9 +255,9 @@ class HistoryStore:
                               f'{losses.day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
-        """Correct the dates of points from a wrong clock.
+        """Correct the dates of points if the clock was wrong.
 
-        While it is unknown which clock is right, readings are stored as if they were made a second after the newest.
+        As long as it is unknown which clock is right, readings are stored as if made a second after the newest reading.
         """
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if not since and self.now >= latest:
@@ -275,7 +274,7 @@ class HistoryStore:
             self.now = latest + 1
 
     def _try_to_write(self) -> None:
-        """Check, before the output is printed, whether the history can be written after it."""
+        """Check, before the output is printed, whether the history can be written afterwards."""
         since, why = directory.mark(self.folder)
         if since:
             from .losses import day
@@ -292,8 +291,7 @@ class HistoryStore:
         self._version, self._last, self._expected = self._database.generation(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
-        """Return the histories of drives. They are read again only for other drives or after another check has written.
-        """
+        """Return the histories of drives. Read them again only for other drives or after another check has written."""
         if self._version != self._database.generation():
             self._all()
         if self._last is None or self._last[0] != identities:
@@ -304,7 +302,7 @@ class HistoryStore:
         return self._last[1]
 
     def _stored(self, records: Sequence[Record]) -> dict[int, Mapping[Key, rows.Stored]]:
-        """Return the series of drives by drive number, read ahead or from the database."""
+        """Return the series of drives, by drive number, read in advance or from the database."""
         ahead = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
         lacking = [record for record in records if record.number not in ahead]
         return {**ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
@@ -337,7 +335,7 @@ class HistoryStore:
                 notes.append(f'{address} {note}')
                 continue
             drive_at[address] = record.number
-            if record.last_read < self.now or not history.match.record:  # otherwise a later check has already read it
+            if record.last_read < self.now or not history.match.record:  # else a later check has already read the drive
                 is_changed, is_urgent = rows.write_readings(self._database, record, observations, history.stored,
                                                             self.now)
                 changed += [record.number] if is_changed else []
@@ -355,7 +353,7 @@ class HistoryStore:
         self._database.is_urgent |= bool(moved)
 
     def _record(self, identity: Identity, history: DriveHistory) -> tuple[Record | None, str]:
-        """Return the record of a drive, which is created for a new drive; or None and the reason."""
+        """Return the record of a drive, which is created for a new drive, and ''; or None and the reason."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = (f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use '
@@ -368,7 +366,7 @@ class HistoryStore:
         return 0 <= self.now - self._moments.get('thinned', self.begun) < DAY
 
     def _thin(self) -> None:
-        """Thin old points once a day, but only those of one month at a time, since the clock can be wrong."""
+        """Thin old points once a day, but only those of one month at a time, because the clock can be wrong."""
         if self._is_thinned:
             return
         from . import upkeep

@@ -1,4 +1,4 @@
-"""Unpack compressed files up to a size limit, since a small file can unpack to terabytes."""
+"""Unpack compressed files up to a size limit, because a small file can unpack to terabytes."""
 from __future__ import annotations
 
 import io
@@ -16,10 +16,10 @@ class UnpackedTooLarge(Exception):
 
 
 def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
-    """Return the unpacked content of a compressed file, and an error message; '' without an error.
+    """Return the unpacked content of a compressed file, and an error message or ''.
 
-    The content of a damaged file is the part before the damage. name: the result of kind(). size: of the file, in
-    bytes. most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
+    For a damaged file, return the content before the damage. name: the result of kind(). size: the file's, in bytes.
+    most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name not in _OPENING:
         return b'', f'was not read: Python cannot decompress {name}; decompress it by hand'
@@ -39,7 +39,7 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the unpacked content of a compressed file; nothing for an unknown kind.
+    """Yield the unpacked content of a compressed file; yield nothing if the kind is unknown.
 
     Raises EOFError, OSError and ImportError.
     """
@@ -48,8 +48,8 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def kind(file: BinaryIO) -> str:
-    """Return the compression of a file by its first bytes, such as "gzip"; '' if none. The position is 0 afterwards."""
-    head = file.read(6)   # bytes of the longest
+    """Return the compression of a file by its first bytes, such as "gzip", or ''. The position is 0 afterwards."""
+    head = file.read(6)   # length of the longest signature
     file.seek(0)
     return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
 
@@ -78,7 +78,7 @@ def _xz(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _streams(file: BinaryIO, unpacker: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield the unpacked content of all streams of a file, since several programs write more than one.
+    """Yield the unpacked content of all streams of a file, because several programs write more than one stream.
 
     unpacker: bz2.BZ2Decompressor or lzma.LZMADecompressor.
     """

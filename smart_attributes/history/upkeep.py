@@ -1,10 +1,9 @@
-"""Changes of stored readings that few checks make: thin old ones, correct dates, add those of smartd, forget drives.
+"""Changes of stored readings that few checks make: thin or redate them, import smartd's logs, remove drives.
 
 A check that only adds its readings does not load this module.
-
 If the clock is slightly behind (set back by a minute or an hour), nothing is written until it has caught up. If it is
 days behind, it is wrong now (an empty board battery at start-up) or was wrong before (a year ahead for an hour). These
-cases cannot be distinguished at once, so a clock that stays far behind for a day is considered right. Meanwhile the
+cases cannot be distinguished at once, so a clock that stays far behind for a day is considered right. During this day,
 readings are stored as if no time passed, so that no growth is lost.
 """
 from __future__ import annotations
@@ -20,11 +19,11 @@ from .series import CHANGE, HIGHEST, MANY, Key, Point
 
 SLACK = DAY
 EARLIEST = 1_767_225_600  # 1 January 2026: this program did not exist before
-KEPT_WHOLE = 25 * HOUR    # of a series that changes at every check, older points are thinned to one a day
+KEPT_WHOLE = 25 * HOUR    # older points of a series that changes at every check are reduced to one per day
 
 
 def sum_points(database: SqliteFile, drives: Collection[int]) -> None:
-    """Recalculate the checksums of all series of drives from their points, and then those of the drives."""
+    """Recalculate the checksums of all series of drives from their points, then the checksums of the drives."""
     points = rows.points_of(database, drives, rows.EVERY)
     database.run_all('UPDATE series SET settled = ?, sum = ? WHERE number = ?', [
         (series.checksum(own[:-1]), series.checksum(own), number) for found in rows.series_of(database, drives).values()
@@ -34,7 +33,7 @@ def sum_points(database: SqliteFile, drives: Collection[int]) -> None:
 
 def write_past(database: SqliteFile, record: Record, known: AllStored, key: Key, pace: int,
                points: Sequence[Point]) -> int:
-    """Write points older than the first one of a series; return how many. The caller must update the checksums."""
+    """Write points older than the first point of a series; return how many. The caller must update the checksums."""
     row = known.get(key) or rows.new_series(database, record.number, key, pace, absent=points[-1].time)
     first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
     most = rows.most_of(key.definition)
@@ -55,7 +54,7 @@ def remove(database: SqliteFile, drive: int) -> None:
 
 
 def thin(database: SqliteFile, until: int, now: int) -> None:
-    """Thin points before *until* to one a month, and older points of constantly changing series to one a day."""
+    """Thin points before *until* to one per month; of constantly changing series, thin later points to one per day."""
     counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')
     touched: set[int] = set()
@@ -76,7 +75,7 @@ def thin(database: SqliteFile, until: int, now: int) -> None:
 def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point]:
     """Return the points to keep: one of each month before *old*, and one of each day after it.
 
-    It is the last one of that time, whose number applies from then on; for pace HIGHEST, it is the highest one.
+    The last point of each month or day is kept, because its number still applies afterwards; for HIGHEST, the highest.
     """
     newest: dict[tuple[int, int], Point] = {}
     for point in points:
@@ -90,7 +89,7 @@ def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point
 def doubt(now: int, latest: int, behind_since: int) -> str:
     """Return why the clock is in doubt, for a message; '' if it is not. All times are in seconds since 1970.
 
-    latest: the latest time in the history. behind_since: when a clock far behind that was first seen; 0: never.
+    latest: the latest time in the history. behind_since: when the clock was first seen far behind it; 0: never.
     """
     if now >= latest - SLACK or is_settled(now, latest, behind_since):
         return ''
@@ -101,13 +100,13 @@ def doubt(now: int, latest: int, behind_since: int) -> str:
 def is_settled(now: int, latest: int, behind_since: int) -> bool:
     """Return whether the clock has been far behind for a day, so the times in the history must have been wrong.
 
-    A clock that showed a time before the first day of this program gives no start from which to count that day.
+    If the clock showed a time before the first day of this program, the day cannot be counted from that time.
     """
     return now < latest - SLACK and EARLIEST <= behind_since <= now - DAY
 
 
 def date_anew(database: SqliteFile, records: Sequence[Record], now: int) -> None:
-    """Set the time of all points in the future to one second ago: their numbers are right, their times were not."""
+    """Set the time of all points in the future to one second ago: only their times were wrong, not their numbers."""
     run, latest = database.run, now - 1
     run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = '
         'point.series)', latest)

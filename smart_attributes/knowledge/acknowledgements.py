@@ -25,7 +25,7 @@ _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', GONE))
 
 
 def parse(text: str) -> Acknowledgement:
-    """Return the acknowledgement in an argument of --acknowledged. Raises UsageError if the text is not one."""
+    """Return the acknowledgement in an argument of --acknowledged. Raises UsageError if the text is invalid."""
     parts = re.fullmatch(_WORD, text)
     if not parts:
         raise UsageError(f'--acknowledged "{clean(text)}" must have the form {_FORM}, such as '
@@ -71,8 +71,8 @@ def given_by(accepted: Acknowledgement, separator: str) -> str:
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
     data: Json                                          # all data, valid or not
-    acknowledgements: tuple[Acknowledgement, ...] = ()  # those that checks use, in the order of the file
-    mistakes: tuple[str, ...] = ()                      # sentences, as checks report them
+    acknowledgements: tuple[Acknowledgement, ...] = ()  # valid ones, in the order of the file
+    mistakes: tuple[str, ...] = ()                      # messages, as checks report them
 
 
 EMPTY = AcknowledgementsFile({'comment': COMMENT})

@@ -1,6 +1,6 @@
-"""Find mistakes in entries and limits that fit the schema but would break a check.
+"""Find mistakes in entries and limits that are valid by the schema but would break a check.
 
-Each mistake has the path to the part of the data that it makes unusable; the rest of the file can be used.
+Each mistake has the path to the part of the data that it makes unusable; the rest of the file is still used.
 """
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .thresholds import LEVELS, rank, several
 Path = tuple[Any, ...]   # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-_DRIVES_OWN = 'threshold'  # what a limit may refer to, in addition to metrics
+_DRIVES_OWN = 'threshold'  # a limit may refer to this or to a metric
 
 
 class Mistake(NamedTuple):
     """A mistake in a file."""
-    path: Path       # of the unusable part
-    sentence: str    # place, fault, next step; without the file's name
+    path: Path       # path to the unusable part
+    sentence: str    # place, error, next step; without the file's name
 
 
 def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
@@ -50,7 +50,7 @@ def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
 
 
 def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> Iterator[Mistake]:
-    """Yield the mistakes in layouts of vendors' logs, and in entries that name one."""
+    """Yield the mistakes in layouts of vendors' logs, and in entries that name a layout."""
     for name, layout in data.get('layouts', {}).items():
         for field in layout['fields']:
             others = (field[key] for key in ('minus', 'share_of') if key in field)
@@ -79,7 +79,7 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
 
 
 def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
-    """Yield (path of its entry or advisory, place, regular expression) for every pattern of a file."""
+    """Yield (path, place, regular expression) for every pattern of a file. path: of the pattern's entry or advisory."""
     owners = [('entries', number, entry['family'], entry) for number, entry in enumerate(data['entries'])]
     owners += [('advisories', number, f'advisory {advisory["id"]}', advisory)
                for number, advisory in enumerate(data.get('advisories', ()))]
@@ -91,7 +91,7 @@ def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
 
 
 def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
-    """Yield (path of its set or entry, place, metric, reading) for every reading of a file, sets first."""
+    """Yield (path, place, metric, reading) for every reading of a file, sets first. path: of its set or entry."""
     owners: list[tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value)
                                             for name, value in data.get('sets', {}).items()]
     owners += [(('entries', number), entry['family'], entry) for number, entry in enumerate(data['entries'])]
@@ -108,8 +108,8 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
               families: Collection[str] | None = None, worse: Mapping[str, str] = {}) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.
 
-    units: the base unit of each known metric. groups: those of the shipped limits. families: of all entries; None: do
-    not check names of families. worse: metric -> which of its numbers are worse: "high", "low" or "none".
+    units: the base unit of each known metric. groups: the groups in the shipped limits. families: those of all entries;
+    None: do not check family names. worse: metric -> which of its numbers are worse: "high", "low" or "none".
     """
     groups = {*groups, *data.get('groups', ())}
     yield from _of_families(data, families)
@@ -135,7 +135,7 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
 
 
 def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mistake]:
-    """Yield a mistake for each family that no entry has, in a group or in an override."""
+    """Yield a mistake for each family that a group or an override names although no entry has it."""
     named: list[tuple[Path, str, str]] = [
         (('groups', group), f'group {group}', family) for group, members in data.get('groups', {}).items()
         for family in members]
@@ -148,7 +148,7 @@ def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mista
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
-    """Yield (path, place, whether it names a serial number, limits by metric) for each part of a file with limits."""
+    """Yield (path, place, whether for one serial number, limits by metric) for each part of a file with limits."""
     yield ('metrics',), 'metrics', False, data.get('metrics', {})
     for number, override in enumerate(data.get('overrides', ())):
         selector = rank(override)
@@ -158,8 +158,8 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
 
 def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str],
                worse: str) -> Iterator[Mistake]:
-    """Yield a mistake for each limit of a metric that is not a Nagios range, refers to an unknown metric, or
-    contradicts the limit beside it or what is bad for the metric.
+    """Yield a mistake for each limit of a metric that is not a Nagios range, refers to an unknown metric, contradicts
+    the other limit (warning or critical), or alerts on good values.
     """
     parts: list[tuple[tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind])
                                                                  for kind in KINDS if kind in fields)]
@@ -176,14 +176,14 @@ def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping
 
 
 def _of_both(limits: Json, worse: str, unit: str) -> Iterator[str]:
-    """Yield the contradiction of two limits that are both ranges."""
+    """Yield the contradiction between the two limits if both are ranges."""
     warning, critical = (text if isinstance(text, str) else '' for text in map(limits.get, LEVELS))
     with suppress(UsageError):   # reported by _of_bound
         yield from filter(None, [ranges.contradiction(warning, critical, worse, unit)])
 
 
 def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str]:
-    """Yield the faults of a limit, which is a range, null, or a limit that the drive reports."""
+    """Yield the errors in a limit, which is a range, null, or a limit that the drive reports."""
     other, text = (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
     if other != _DRIVES_OWN and other not in units:
         yield f'"drive": "{other}" is not a metric; {nearest_metric(other, units)}'
@@ -197,7 +197,7 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
 # --- suggestions for a mistyped word ----------------------------------------------------
 
 KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
-SHORTEST = 3     # letters of a part of a name, such as "wear" or "hot"
+SHORTEST = 3     # minimum length of a part of a name, such as "wear" or "hot"
 
 
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
@@ -221,7 +221,7 @@ def _closest(word: str, metrics: Collection[str]) -> str:
     names = {name: each for name, each in _names().items() if each in metrics}
     if word in names:
         return names[word]
-    import difflib  # costs each check with site files 2 ms if imported at the top
+    import difflib  # at the top, this import would cost each check with site files 2 ms
 
     alike = [*difflib.get_close_matches(word, metrics, 1), *difflib.get_close_matches(word, names, 1, 0.8),
              *_having(word, metrics), *_having(word, names)]
@@ -229,13 +229,13 @@ def _closest(word: str, metrics: Collection[str]) -> str:
 
 
 def _having(word: str, names: Collection[str]) -> Sequence[str]:
-    """Return the names with a part that begins like *word*; names that begin with it come first."""
+    """Return the names with a part that begins with *word*; names that begin with it come first."""
     having = [name for name in names if f'_{word}' in f'_{name}'] if len(word) >= SHORTEST else []
     return sorted(having, key=lambda name: (not name.startswith(word), name))
 
 
 def _names() -> Mapping[str, str]:
-    """Return the metric for each name in smartctl and the database; if there are several, the most frequent one."""
+    """Return the metric for each name in smartctl and the database; if a name has several, the most frequent one."""
     counts: dict[str, Counter[str]] = {}
     data = shipped_data.load(shipped_data.path('attributes.json'))
     for owner in (*data['sets'].values(), *data['entries']):

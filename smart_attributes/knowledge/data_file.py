@@ -1,7 +1,7 @@
-"""Read the data of a JSON file that a person wrote, and check whether it fits its schema, or report why it does not.
+"""Read the data of a JSON file that a person wrote, and check whether it is valid by its schema.
 
-jsonschema, which takes longer to import than the rest of a check, writes the sentences only for data that does not fit
-(see `schema_errors`). Tests compare both.
+jsonschema takes longer to import than the rest of a check, so it is used only for the messages about invalid data (see
+`schema_errors`). Tests compare its results with those of this module.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
 def site_text(path: str) -> str:
-    """Return the text of a site's file. Raises DataError, also if others than root and this user can change it."""
+    """Return the text of a site's file. Raises DataError if others than root and this user can change the file."""
     user = os.geteuid()
     try:
         fault = trust.fault(path, user)
@@ -39,9 +39,9 @@ def site_text(path: str) -> str:
 
 
 def read_text(path: str) -> str:
-    """Return the text of a regular file whose size is limited.
+    """Return the text of a regular file of limited size.
 
-    Raises DataError for any other file, including one that another user could link to here but cannot read.
+    Raises DataError for any other file, and for a file that another user may have linked to here but cannot read.
     """
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
@@ -61,15 +61,15 @@ def read_text(path: str) -> str:
 
 
 class Doubled(str):
-    """A placeholder for the values of a key that an object has twice, because the intended one is unknown."""
+    """A placeholder for the value of a key that an object has twice, because the intended value is unknown."""
 
 
 def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
-    """Return the data of a JSON text and one sentence for each key that an object has twice; its value is Doubled.
+    """Return the data of a JSON text and a message for each key that an object has twice; the key's value is Doubled.
 
-    within: the key that sentences use to name the data, '' for a whole file. Raises DataError if the text is not JSON.
+    within: the key that messages use to name the data; '' for a whole file. Raises DataError if the text is not JSON.
     """
-    # By id. The objects are kept because Python would reuse the id of a deleted one.
+    # By id. The objects are kept because Python would reuse the id of a deleted object.
     doubled: dict[int, tuple[MutableJson, list[str]]] = {}
 
     def of_pairs(pairs: Pairs) -> MutableJson:
@@ -102,7 +102,7 @@ def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 
 def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
-    """Return the data of a JSON text. of_pairs: builds an object from its pairs. Raises DataError if not JSON."""
+    """Return the data of a JSON text. of_pairs: makes an object from its pairs. Raises DataError if it is not JSON."""
     try:
         return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole,
                           parse_float=_finite)
@@ -115,13 +115,13 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
 
 @lru_cache(maxsize=None)
 def mistakes() -> Json:
-    """Return the words for mistakes, which only a file with one needs."""
+    """Return the texts of error messages, which are loaded only if a file has a mistake."""
     words: Json = shipped_data.load(os.path.join(shipped_data.PACKAGE, 'knowledge/mistakes.json'))
     return words
 
 
 def _no_json(error: json.JSONDecodeError) -> str:
-    """Return where a text is not valid JSON, and how to fix it; Python may report one line too late."""
+    """Return where a text is not valid JSON, and how to fix it; Python's position may be one line too far down."""
     text, position = error.doc, error.pos
     before, rest = text[:position].rstrip(), text[position:].lstrip()
     comma = position if rest[:1] == ',' else len(before) - 1
@@ -159,7 +159,7 @@ def _finite(digits: str) -> float:
 
 # --- places and values in messages ------------------------------------------------------
 
-SHOWN = 60   # characters of a value that a sentence may quote
+SHOWN = 60   # maximum number of characters of a value in a message
 KINDS: Mapping[str, str] = {
     'object': 'an object', 'array': 'a list', 'string': 'text in quotes', 'integer': 'a whole number', 'number': 'a number',
     'boolean': 'true or false', 'null': 'null'}
@@ -183,15 +183,15 @@ def listed(words: Sequence[str], last: str) -> str:
     return f' {last} '.join(part for part in (', '.join(words[:-1]), words[-1]) if part)
 
 
-# Names for the keys of these objects.
+# For objects: what a key of the object is called in messages.
 _NAMED = {'documents': 'document', 'metrics': 'metric', 'sets': 'set', 'attributes': 'attribute', 'readings': ''}
-# Names for the items of these lists, and the key that identifies an item.
+# For lists: what an item is called in messages, and the key that identifies the item.
 _ITEMS = {'entries': ('entry', 'family'), 'advisories': ('advisory', 'id'), 'samples': ('sample', 'family'),
           'overrides': ('override', 'for')}
 
 
 def place(data: Any, path: Path) -> str:
-    """Return *path* in words, such as "Intel DC S3500, attribute 233, endurance_used"."""
+    """Return *path* as readable text, such as "Intel DC S3500, attribute 233, endurance_used"."""
     words: list[str] = []
     for depth, step in enumerate(path):
         data = _step(data, step)
@@ -230,7 +230,7 @@ def _name(text: Any) -> str:
 
 @lru_cache(maxsize=None)
 def schema(name: str) -> Any:
-    """Return the schema called *name*: the first part of its file in schema/."""
+    """Return the schema called *name*, from schema/NAME.schema.json."""
     return shipped_data.load(os.path.join(shipped_data.PACKAGE, 'schema', f'{name}.schema.json'))
 
 
@@ -254,7 +254,7 @@ def is_fitting(value: Any, part: Json, root: Json) -> bool:
     return True
 
 
-# Keywords without requirements.
+# Keywords that require nothing of a value.
 WORDS = frozenset(('$schema', '$comment', 'title', 'description', 'examples', 'definitions'))
 
 
@@ -282,7 +282,7 @@ def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
     return not others if fits is False else all(is_fitting(item, fits, root) for item in others)
 
 
-# For each keyword, the type of values that it applies to in JSON Schema, and its test.
+# For each keyword, the type of value that it applies to in JSON Schema, and its test.
 RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
     'type': (object, lambda v, names, *_: any(_is_of(v, name)
                                               for name in ([names] if isinstance(names, str) else names))),

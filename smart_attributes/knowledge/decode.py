@@ -9,8 +9,8 @@ The grammar is small and readable, and is never executed as code:
     operand:  value | worst | raw | raw byte N | raw bytes A-B | bits of raw,
               each optionally followed by: of ID
 
-`raw` is the low 48 bits. Byte 0 is the lowest; `raw bytes 5-4` reads the same bytes as `raw bytes 4-5` in reverse
-order (big-endian). `bits of raw` counts set bits.
+`raw` is the low 48 bits. Byte 0 is the lowest. `raw bytes 5-4` reads the same bytes as `raw bytes 4-5`, but in reverse
+order (big-endian). `bits of raw` counts the set bits.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Formula(NamedTuple):
 
     @property
     def attributes(self) -> tuple[int, ...]:
-        """Return the numbers of the other rows that the formula reads."""
+        """Return the IDs of the other attributes that the formula reads."""
         operands = (self.first, self.second) if self.second else (self.first,)
         return tuple(operand.attribute for operand in operands if operand.attribute is not None)
 
@@ -64,7 +64,7 @@ _OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
 
 @lru_cache(maxsize=None)
 def parse(text: str) -> Formula:
-    """Return the formula in *text*. Raises FormulaError if it is not one."""
+    """Return the formula in *text*. Raises FormulaError if *text* is not a formula."""
     try:
         return _formula(text)
     except (ValueError, KeyError):
@@ -101,7 +101,7 @@ def _whole(digits: str, most: int) -> int:
 
 
 def _advice(text: str) -> str:
-    """Return advice on how to correct *text*, which is not a formula: the nearest formula, else all forms."""
+    """Return advice on how to correct *text*, which is not a formula: the most similar formula, else all forms."""
     spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST_RAW].lower()).split())
     near = re.sub('bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced))
     try:
@@ -148,10 +148,10 @@ def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow
 def raw_bytes(row: AttributeRow) -> Bytes:
     """Return raw bytes 0 to 5, low byte first; None for each byte that the report lacks.
 
-    smartctl's JSON holds the number itself. Its text, and reports without the number, hold one of the renderings of
+    smartctl's JSON contains the number. Its text, and reports without this number, contain one of the formats of
     ata_format_attr_raw_value(). Source: smartmontools, atacmds.cpp.
     """
-    # A time is printed in hours, whatever the drive counts in, but the number is not converted.
+    # A time is always printed in hours, but the number is still in the drive's own unit.
     if row.raw_number is not None and row.raw_number >= 0 and 'h+' not in row.raw:
         return (row.raw_number & 0xffffffffffff).to_bytes(RAW_BYTES, 'little')
     return printed_bytes(row.raw)
@@ -160,7 +160,7 @@ def raw_bytes(row: AttributeRow) -> Bytes:
 _HEX = r'0[xX]([0-9a-fA-F]{1,16})'
 _LEADING = r'(-?\d+)(?: \(.*\))?'           # "28 (Min/Max 20/32)": only the number is certain
 _NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
-# Text other than digits, blanks and parentheses; the rendering; first byte and byte count of each number in it.
+# For each format: text other than digits, blanks and parentheses; pattern; first byte and byte count of each number.
 _LAYOUTS: Sequence[tuple[str, str, Sequence[tuple[int, int]]]] = (
     ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),                                      # raw16(raw16)
     ('', r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),                                          # raw16
@@ -174,7 +174,7 @@ _HALVES = r'(\d+)/(\d+)'                    # raw24/raw24 or raw24/raw32: high /
 
 @lru_cache(maxsize=4096)
 def printed_bytes(raw: str) -> Bytes:
-    """Return raw bytes 0 to 5 of a RAW_VALUE as printed; None for each byte that it lacks."""
+    """Return raw bytes 0 to 5 of a printed RAW_VALUE; None for each byte that it lacks."""
     if len(raw) > LONGEST_RAW:
         return _NOTHING
     if raw.isdecimal():
@@ -184,7 +184,7 @@ def printed_bytes(raw: str) -> Bytes:
         return _little(int(hexadecimal[1], 16), RAW_BYTES)
     signs = raw.strip('0123456789 ()')
     for sign, pattern, places in _LAYOUTS:
-        # A pattern is compiled only if its marker text is present: most drives need one or two of these.
+        # A pattern is compiled only if its marker text is present, because most drives need only one or two.
         match = re.fullmatch(pattern, raw) if (sign in signs if sign else not signs) else None
         if match:
             content = [*_NOTHING]
@@ -199,10 +199,10 @@ def printed_bytes(raw: str) -> Bytes:
 
 
 def _half_bytes(high: int, low: int) -> Bytes:
-    """Return the bytes of "high / low", in which the low part has either 24 or 32 bits."""
+    """Return the bytes of "high / low", whose low part has either 24 or 32 bits."""
     if low >= 2**24:
         return (*_little(low, 4), *_little(high, 2))
-    # Both formats print the same here; if the high part is 0, they also mean the same.
+    # Here, both formats look the same; they also mean the same if the high part is 0.
     return _little(low, RAW_BYTES) if high == 0 else (*_little(low, 3), None, None, None)
 
 
@@ -212,11 +212,11 @@ def _little(number: int, count: int) -> tuple[int, ...]:
 
 # --- the units in which drives count ------------------------------------------------
 
-# Disks with sectors of 4 KiB usually show each as eight of 512 B, and some count errors in sectors of 512 B.
+# Disks with sectors of 4 KiB usually present each as eight sectors of 512 B, and some count errors in these.
 LOGICAL_SECTORS = 'logical sectors'
 COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
 
-# Unit of the source: (base unit, factor). For sectors: the factor if their size is unknown.
+# Unit of the source: (base unit, factor). For logical sectors, the factor applies if the sector size is unknown.
 UNITS: Mapping[str, tuple[str, float]] = {
     '%': ('%', 1), 'C': ('C', 1), LOGICAL_SECTORS: ('', 1 / MOST_SECTORS_IN_ONE),
     's': ('s', 1), 'min': ('s', 60), 'h': ('s', 3600), 'ms': ('s', 1e-3), 'us': ('s', 1e-6), '30s': ('s', 30),
@@ -226,18 +226,18 @@ UNITS: Mapping[str, tuple[str, float]] = {
 
 
 def in_base_unit(count: float, unit: str, identity: Identity) -> float:
-    """Return *count* of *unit* in the base unit; '' is the base unit itself."""
+    """Return *count*, which is in *unit*, in the base unit; '' is the base unit itself."""
     if unit == LOGICAL_SECTORS:  # round up, so that no sector is lost
         return math.ceil(count / logical_in_physical(identity))
     return count * UNITS[unit][1] if unit else count
 
 
 def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:
-    """Return the drive's own count if it is in smaller sectors than the limits, else None."""
+    """Return the drive's own count if it counts smaller sectors than the limits do, else None."""
     return int(count) if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1 else None
 
 
 def logical_in_physical(identity: Identity) -> float:
-    """Return the logical sectors in a physical one, such as 8 of 512 B in 4096 B; 1 if the drive does not report it."""
+    """Return the logical sectors per physical sector: 8 for 512 B in 4096 B; 1 if the drive does not report it."""
     physical = identity.physical_block_size or identity.sector_size
     return min(max(physical / identity.sector_size, 1), MOST_SECTORS_IN_ONE)

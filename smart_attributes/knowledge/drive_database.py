@@ -1,7 +1,7 @@
 """Find the entry of attributes.json that describes a drive, and read it.
 
-The data is valid by its schema (see `site_file`). Nothing is compiled or copied for entries that cannot match the
-drive, so that the size of the database hardly affects the speed of a check.
+The data is valid by its schema (see `site_file`). Entries that cannot match the drive are neither compiled nor copied,
+so the size of the database hardly affects the speed of a check.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Interval = tuple[float | None, float | None]
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
-# Conditions on the attribute numbers of a drive, in the order of its table.
+# Conditions on the attribute IDs of a drive, in the order of its table.
 GUARDS: Mapping[str, Callable[[Sequence[int], Sequence[int]], bool]] = {
     'has': lambda present, numbers: set(numbers) <= set(present),
     'lacks': lambda present, numbers: not set(numbers) & set(present),
@@ -40,9 +40,9 @@ class Metric(NamedTuple):
     minimum: float | None
     maximum: float | None
     concern: str = ''        # kind of finding, for its severity: a name in severity.ORDER
-    order: int = 0           # order of perfdata if not all fits, 1 first; 0: after those, by concern
-    remedy: str = ''         # action that an alert calls for if it is not about the drive itself: a code of an action
-    beside: str = ''         # drives with this other metric may report this one later
+    order: int = 0           # priority in perfdata if space is short, 1 first; 0: last, by concern
+    remedy: str = ''         # code of the action for an alert whose cause is not the drive
+    beside: str = ''         # another metric; drives that report it may later report this one
 
 
 class ReadingSpec(NamedTuple):
@@ -52,7 +52,7 @@ class ReadingSpec(NamedTuple):
     formula: decode.Formula
     valid: Interval
     sentinels: tuple[float, ...]   # results that mean "no value"
-    unit: str                       # of the source; '' is the metric's own
+    unit: str                       # unit of the source; '' is the metric's own
     ceiling: int | None             # the counter stops here
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
@@ -63,15 +63,15 @@ class DriveSpec(NamedTuple):
     """The content of the matching entry of the highest rank for a drive."""
     family: str | None              # None: only the fallback matches
     names: Mapping[int, str]
-    readings: tuple[ReadingSpec, ...]  # within a metric, the first valid one counts
+    readings: tuple[ReadingSpec, ...]  # of each metric, the first valid reading counts
     ignored_thresholds: frozenset[int]
-    untrusted_statistics: Mapping[str, str]  # metrics whose device statistic is not judged, and what it foretells or ''
-    statistic_units: Mapping[str, str]    # of device statistics, by metric, if not the metric's base unit
+    untrusted_statistics: Mapping[str, str]  # metrics whose device statistic is not judged -> what it predicts, or ''
+    statistic_units: Mapping[str, str]    # units of device statistics, by metric, if not the base unit
     is_generic: bool
     is_clock_trusted: bool = True   # the hours in the logs follow the power-on time
-    keeps_farm: bool = False        # smartctl can read their FARM log (Seagate)
+    keeps_farm: bool = False        # smartctl can read the drive's FARM log (Seagate)
     log: tuple[str, str] | None = None  # the vendor's NVMe log page to read, "0xC0", and its layout
-    rated_written: tuple[float, str] | None = None  # bytes under the vendor's warranty, and the document
+    rated_written: tuple[float, str] | None = None  # bytes that the vendor's warranty covers, and the source
     notes: tuple[Coded, ...] = ()
 
 
@@ -81,30 +81,30 @@ class Advisory(NamedTuple):
     effect: str
     action: str
     fixed_in: str
-    hour: int | None                # power-on hour at which it takes effect
+    hour: int | None                # power-on hour from which the defect occurs
     state: State
     source: str
 
 
 class Candidate(NamedTuple):
-    """An entry for a model, with the rank that it has for the drives that it matches."""
+    """An entry that matches a model, with its rank among the entries that match a drive."""
     rank: tuple[int, ...]
     is_shipped: bool
     file: str
     entry: Json
 
 
-METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
-COMMON = 'ata-common'  # the set that every entry uses last, unless it says "uses_common": false
+METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # metrics that no data file defines
+COMMON = 'ata-common'  # the set that every entry uses last, unless the entry has "uses_common": false
 SHIPPED = 'attributes.json'
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)
 
 
 class SpecDatabase:
-    """The shipped attributes.json with the local additions, which override it."""
+    """The shipped attributes.json, and local additions, which override it."""
 
     def __init__(self, shipped: Json, local: Sequence[tuple[str, Json]] = ()):
-        """Take the shipped data and the additions. local: (file, data) of each addition, free of mistakes."""
+        """Store the shipped data and the additions. local: (file, data) of each addition, without mistakes."""
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: dict[int, DriveSpec] = {}            # by id of the entry
@@ -123,7 +123,7 @@ class SpecDatabase:
         return {name: metric.worse for name, metric in self.metrics.items()}
 
     def entries(self) -> Iterator[tuple[str, Json]]:
-        """Yield (file, entry) in the files' order, the shipped file first."""
+        """Yield (file, entry) in the order of the files, the shipped file first."""
         for name, data in self._sources:
             for entry in data['entries']:
                 yield name, entry
@@ -135,7 +135,7 @@ class SpecDatabase:
     def identify(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the matching entry of the highest rank.
 
-        attributes: attribute numbers in the order of the drive's table. If entries of a site contradict each other, a
+        attributes: attribute IDs in the order of the drive's table. If entries of a site contradict each other, a
         shipped entry is used; see dispute().
         """
         winners = self.claims(identity, attributes)
@@ -144,7 +144,7 @@ class SpecDatabase:
         if not winners:
             return NO_SPEC
         if len(winners) == 1:
-            # The bytes that the warranty of exactly this model covers, and the document: the same for all its firmware.
+            # The bytes that the warranty covers for exactly this model, with any firmware, and the source.
             rated = next(((rated['bytes'], rated['source']) for candidate in self._candidates(identity.plain_model)
                           for pattern, rated in candidate.entry.get('rated_written', {}).items()
                           if matches_pattern(pattern, identity.plain_model)), None)
@@ -154,13 +154,13 @@ class SpecDatabase:
         return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
-        """Return the sentence about entries of a site that match the drive with equal rank, or ''."""
+        """Return a message if several entries of a site match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes) if len(self._sources) > 1 else []
         return _contradiction(winners, identity) if len(winners) > 1 and winners[0][0] != SHIPPED else ''
 
     def claims(self, identity: Identity, attributes: Sequence[int],
                only_shipped: bool = False) -> list[tuple[str, Json]]:
-        """Return (file, entry) of the matching entries of the highest rank: none, one, or by mistake several."""
+        """Return (file, entry) of the matching entries of the highest rank: none, one, or several by mistake."""
         best: list[Candidate] = []
         for candidate in self._candidates(identity.plain_model):  # the highest rank first
             if best and candidate.rank < best[0].rank:
@@ -170,7 +170,7 @@ class SpecDatabase:
         return [(candidate.file, candidate.entry) for candidate in best]
 
     def prepare(self) -> None:
-        """Sort entries and advisories by the beginnings of model names, to use the time while smartctl runs."""
+        """Sort entries and advisories by the beginnings of model names while smartctl is still running."""
         self._candidates('')
         self.advisories(Identity())
 
@@ -202,8 +202,8 @@ class SpecDatabase:
         """Return the content of *entry*, of the file *source*, for drives for which it is selected."""
         rows = self.rows_of(source, entry)
         specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
-        # Measured: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915 disks, whether they count logical or
-        # physical sectors.
+        # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915 measured disks, no
+        # matter whether they count logical or physical sectors.
         in_sectors = {spec.metric: spec.unit for spec in reversed(specs) if spec.unit == LOGICAL_SECTORS}
         return DriveSpec(
             family=None if entry.get('fallback') else entry['family'],
@@ -224,7 +224,7 @@ class SpecDatabase:
                     None)
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
-        """Return the entry's attributes by number: its own, then those of its sets, then the common ones.
+        """Return the entry's attributes by ID: its own have priority, then those of its sets, then the common set.
 
         Raises DataError for a set that no file defines.
         """
@@ -261,7 +261,7 @@ def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[in
 
 
 def names_model(entry: Json, model: str) -> bool:
-    """Return whether an entry is for *model*: one of its patterns matches, or it has none."""
+    """Return whether an entry is for *model*: one of its patterns matches, or it has no patterns."""
     return 'models' not in entry or any(matches_pattern(pattern, model) for pattern in entry['models'])
 
 
@@ -271,7 +271,7 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
         return False
     if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
         return False
-    # A guard is a list of alternatives, or a plain list of numbers.
+    # A condition is a list of attribute IDs, or a list of several such lists, one of which must fit.
     return all(any(holds(attributes, numbers) for numbers in (
         entry[guard] if isinstance(entry[guard][0], (list, tuple)) else [entry[guard]]))
         for guard, holds in GUARDS.items() if guard in entry)
@@ -280,8 +280,8 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
     """Return the rank of an entry among those that match a drive; the entry with the largest rank is selected."""
     rank = 0 if entry.get('fallback') else 1 if entry.get('generic') else 2
-    # A family written for exactly these models outranks a guess, however many conditions the guess has;
-    # and a local fallback outranks only the shipped one.
+    # A family entry outranks a generic entry, no matter how many conditions the generic entry has. A local
+    # fallback outranks only the shipped fallback.
     return (rank > 0 and is_local, rank, sum(condition in entry for condition in CONDITIONS), is_local)
 
 
@@ -294,7 +294,7 @@ def _metric(name: str, value: Json) -> Metric:
 
 
 def is_inside(number: float, valid: Interval) -> bool:
-    """Return whether a number is in an interval, of which each end may be open."""
+    """Return whether a number is in an interval; None as an end means no limit."""
     lowest, highest = valid
     return (lowest is None or number >= lowest) and (highest is None or number <= highest)
 

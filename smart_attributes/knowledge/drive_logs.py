@@ -23,11 +23,11 @@ SCSI_LOG = 'SCSI log'
 SELF_ASSESSMENT = 'health self-assessment'
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
-FARM_LOG = 'FARM log'     # of Seagate disks
-SMARTCTL = 'smartctl'  # source of numbers that it derives with its own database
-RATED = 'the share of rated_written'  # source of the wear of a drive that reports none
+FARM_LOG = 'FARM log'     # only of Seagate disks
+SMARTCTL = 'smartctl'  # source of numbers that smartctl derives with its own database
+RATED = 'the share of rated_written'  # source of the wear if the drive does not report any
 DERIVED = (SMARTCTL, RATED)
-FAR = 20  # percentage points by which computed wear contradicts that of the drive
+FAR = 20  # a greater difference, in percentage points, means that two values of wear contradict each other
 
 SECTORS = 0  # the factor is the drive's logical sector size
 ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are really normalized
@@ -37,17 +37,17 @@ class Standard(NamedTuple):
     """One number of a standard log."""
     metric: str
     factor: float = 1  # base units per count
-    unit: str = ''     # as in knowledge/units, if the standard counts in smaller parts
+    unit: str = ''     # a key of decode.UNITS, if the standard counts in smaller parts
 
 
-# (page, offset) of the device statistics log. 3:0x030, mechanical start failures, stays out: about 950 of 15,500
-# measured disks count thousands of them while attribute 10, spin retries, is 0.
+# (page, offset) of the device statistics log. 3:0x030 (mechanical start failures) is not used: about 950 of 15,500
+# measured disks count thousands of such failures although attribute 10 (spin retries) is 0.
 ATA: Mapping[tuple[int, int], Standard] = {
     (1, 0x008): Standard('power_cycles'), (1, 0x010): Standard('power_on_time', HOUR),
     (1, 0x018): Standard('host_written', SECTORS), (1, 0x028): Standard('host_read', SECTORS),
     (1, 0x040): Standard('pending'), (3, 0x020): Standard('reallocated'),
-    # Reallocation candidates: pending sectors under another name. Equal to attribute 197 on 186 of 192 disks
-    # that have any, eight times it on 3 that count 197 in sectors of 4 KiB; 4 disks have no 197.
+    # Reallocation candidates are pending sectors. Of 192 disks that have any, 186 have the same number in attribute
+    # 197, 3 have one eighth of it there (in sectors of 4 KiB), and 4 have no attribute 197.
     (3, 0x038): Standard('pending', unit=LOGICAL_SECTORS),
     (4, 0x008): Standard('reported_uncorrect'), (5, 0x008): Standard('temperature'),
     (5, 0x020): Standard('temperature_max'), (5, 0x050): Standard('over_temperature_time', 60),
@@ -78,25 +78,25 @@ SCSI: Mapping[str, Standard] = {
 SCSI_PAGES = 'read', 'write', 'verify'
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
 SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # counters of errors that take time
-_ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # of a background scan; the others are in scsi_codes.json
+_ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # statuses of a background scan; all others are in scsi_codes.json
 
-# A drive without SMART health status is judged by these; a temperature or an age alone is not enough.
+# A drive without a SMART health status is judged by these values; a temperature or an age alone is not enough.
 NVME_HEALTH = frozenset(('percentage_used', 'available_spare', 'media_errors'))
 SCSI_HEALTH = frozenset(('grown_defects', 'pending_defects', 'percentage_used', *SCSI_UNCORRECTED))
 
-# Raw read error rate and seek error rate: a rate recovers, so its worst value shows a bad period. A counter never goes
-# back: if one was at its threshold and no longer is, the worst value is invalid (5, 179, 180 and 183 of 15 measured
-# drives, 1 on each of them).
+# Raw read error rate and seek error rate: a rate recovers, so its worst value shows a bad period. A counter never
+# recovers: if it was at its threshold and no longer is, its worst value is invalid. On 15 measured drives, attribute
+# 5, 179, 180 or 183 has such a worst value, which is always 1.
 RATES = frozenset((1, 7))
 
-WRAPS = 65536  # hours: ATA logs store them in 16 bits
-CLOCKS_APART = 24  # hours by which a log may be ahead of the counter of hours, which is stored now and then
+WRAPS = 65536  # ATA logs store hours in 16 bits
+CLOCKS_APART = 24  # hours by which a log may be ahead of the power-on counter, which is saved only at intervals
 
 
 def seconds_since(hour: int, age: float | None) -> float | None:
-    """Return the power-on seconds since an hour of a log; None if it is in the future or *age* is None.
+    """Return the power-on seconds since an hour in a log; None if the hour is in the future or *age* is None.
 
-    hour: 16 bits on ATA, so that it may mean several times; the latest is used. age: power-on time in seconds.
+    hour: has 16 bits on ATA, so several times are possible; the latest is used. age: power-on time in seconds.
     """
     if age is None or hour > age / HOUR + CLOCKS_APART:
         return None
@@ -105,21 +105,21 @@ def seconds_since(hour: int, age: float | None) -> float | None:
 
 
 def is_odd(report: Report) -> bool:
-    """Return whether a SCSI drive reports a sense code, or a status or a result of its background scan that is odd."""
+    """Return whether a SCSI drive reports a sense code, or an unusual status or result of its background scan."""
     return report.identity.protocol == 'SCSI' and bool(
         report.smart_status is False or report.scsi.get('background_unknown')
         or report.scsi.get('background_status', 0) not in _ORDINARY)
 
 
 class WarningBit(NamedTuple):
-    """One bit of the NVMe critical warning byte, when it is set."""
+    """The meaning of one set bit of the NVMe critical warning byte."""
     mask: int
     metric: str
     word: str
     state: State
 
 
-# FAILED covers all of these; only the temperature recovers by itself.
+# Each of these bits makes the health status FAILED; only the temperature recovers by itself.
 NVME_WARNINGS: Sequence[WarningBit] = (
     WarningBit(0x01, 'spare_warning', 'spare below its threshold', State.CRITICAL),
     WarningBit(0x02, 'temperature_warning', 'temperature outside its limits', State.WARNING),
@@ -133,16 +133,16 @@ NVME_WARNINGS: Sequence[WarningBit] = (
 # --- self-tests ----------------------------------------------------------------------
 
 WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
-# Coverage of each kind of test that a standard defines, by smartctl's name. Only the vendor knows the meaning of other
-# kinds (vendor-specific, reserved, aborted).
+# Coverage of each kind of test that a standard defines, by smartctl's name. Other kinds (vendor-specific, reserved,
+# aborted) are not listed because only the vendor knows their meaning.
 COVERAGE = {
     'offline': 'offline', 'short offline': 'short', 'extended offline': WHOLE, 'conveyance offline': 'conveyance',
     'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE,
     'conveyance captive': 'conveyance', 'selective captive': SELECTIVE, 'default': 'default',
     'background short': 'short', 'background long': WHOLE, 'foreground short': 'short', 'foreground long': WHOLE,
     'short': 'short', 'extended': WHOLE, 'last self-test': UNKNOWN}
-ERASED_HOUR = 0xff00   # from here on: content of a log that was never written
-LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
+ERASED_HOUR = 0xff00   # this hour and higher ones mean that the log was never written
+LAST_SCSI_HOUR = 0xffff  # SPC-5: means this hour or any later one
 
 
 class SelfTestResult(NamedTuple):
@@ -166,12 +166,12 @@ def results(tests: Sequence[SelfTest], identity: Identity, age: float | None) ->
 
 
 def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
-    """Return the newest failure not cleared by a later test, else the newest passed test, or None without tests."""
+    """Return the newest failure that no later passed test supersedes, else the newest test; None without tests."""
     passed: set[str] = set()
     for result in newest_first:
         if result.test.passed:
             passed.add(result.coverage)
-        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # it may have covered another part
+        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # selective: maybe of another part
             return result
     return newest_first[0] if newest_first else None
 
@@ -179,7 +179,7 @@ def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
 def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is_bound: bool = False) -> Reading | None:
     """Return the reading self_test, or None if the log has no result.
 
-    age: the drive's power-on time, seconds. is_bound: it may have been longer.
+    age: the drive's power-on time, seconds. is_bound: the real time may be longer.
     """
     result = _standing(results(tests, identity, age))
     if result is None:
@@ -193,19 +193,19 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is
 
 # --- logs that are ahead of the power-on time ------------------------------------------
 
-# A counter that was set back is behind them. Of 22,176 dated reports of linuxhw/EnterpriseDrive, 22,039 have no entry
-# more than 2 hours ahead of the counter. The FARM log of Seagate disks has a counter of its own, which agrees within
-# hours. Recertification resets both counters, so a log that agrees, or is missing, does not show that a disk is new.
+# They are ahead if the power-on counter was reset. In 22,039 of 22,176 dated reports of linuxhw/EnterpriseDrive, no log
+# entry is more than 2 hours ahead. The FARM log of Seagate disks has its own counter, which differs by a few hours.
+# Recertification resets both counters, so a log that agrees, or is missing, does not show that a disk is new.
 AGE, HIDDEN = 'power_on_time', 'hidden_power_on_time'
 CODES = 'power-on-time-set-back', 'power-on-time-behind'
-APART = 1000                      # hours; a log that is less far ahead contradicts nothing
-AGREED = 24, 0.02                 # hours and share by which such a statistic may differ from attribute 9
+APART = 1000                      # hours; a smaller lead is ignored
+AGREED = 24, 0.02                 # hours and share by which such a counter may differ from attribute 9
 
 
 def hidden(report: Report, found: Iterable[Reading], metrics: Mapping[str, Metric]) -> list[Reading]:
-    """Return the power-on time by which each log is ahead of the counter; the largest is judged, and comes first.
+    """Return the power-on time by which each log is ahead of the counter; the largest lead is judged, and comes first.
 
-    The self-test log and the error log count as one, the FARM log as another. found: the readings of the drive.
+    The self-test log and the error log count as one log, the FARM log as another. found: the readings of the drive.
     """
     age = next((each.number for each in found if each.metric == AGE and each.judged), None)
     if age is None:
@@ -220,14 +220,14 @@ def hidden(report: Report, found: Iterable[Reading], metrics: Mapping[str, Metri
 
 
 def _farm_hours(report: Report, valid: Interval) -> int:
-    """Return the hours in the FARM log, or 0 if they are missing, impossible or those of another drive."""
+    """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to another drive."""
     hours = 0 if report.farm is None or report.farm.is_foreign else report.farm.hours or 0
     return hours if hours * HOUR <= (valid[1] or 0) else 0
 
 
 def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
-    """Yield the hours in the logs, each with the name of its log, without those that are impossible."""
-    # The logs of NVMe drives have 64 bits for an hour, the others 16, of which the largest mean "erased" or "or later".
+    """Yield the hours in the logs, each with the name of its log, without impossible hours."""
+    # Hours have 64 bits on NVMe drives, and 16 bits on others, where the largest numbers mean "erased" or "or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
     logs = ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors))
     yield from ((entry.hours, log) for log, entries in logs for entry in entries

@@ -11,7 +11,7 @@ from .data_file import definition, schema
 
 WIDTH = 160  # columns of a formatted file
 
-# Each of these gets its own line, however short, so that a diff shows only real changes.
+# Each item of these objects and lists gets its own line, even if it is short, so that a diff shows only real changes.
 _OPEN = re.compile('|documents|metrics|layouts|layouts/[^/]+(/fields)?|'
                    '(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
 
@@ -20,7 +20,7 @@ def formatted(data: Json, schema_name: str) -> str:
     """Return *data*, which is valid by the schema, in the fixed layout of its file.
 
     Keys are in the schema's order; documents, metrics, sets, entries and advisories are sorted. The order of attributes
-    is kept because it has a meaning. Characters outside ASCII are escaped, so that the text is safe on any terminal.
+    is kept because it is significant. Characters outside ASCII are escaped, so that the text is safe on any terminal.
     """
     root = schema(schema_name)
     ordered = _in_schema_order(data, root, root)
@@ -58,7 +58,7 @@ def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
 
 
 def _meant(value: Any, fits: Json, root: Json) -> Json:
-    """Return the definition that *fits* refers to; of alternatives, the one for the type of *value*."""
+    """Return the definition that *fits* refers to; if it has alternatives, the one for the type of *value*."""
     fits = definition(fits, root)
     if 'anyOf' not in fits or 'properties' in fits:
         return fits

@@ -1,9 +1,9 @@
-"""Read what only few drives or options need from a drive's logs: the age of errors and self-tests, and notes. Pure.
+"""Read data from a drive's logs that few drives or options need: the age of errors and self-tests, and notes. Pure.
 
 The ATA error log counts every failed command, including commands that the drive does not support (ABRT). Data errors
-are those of the medium: UNC, uncorrectable, IDNF, sector not found, and WP, which is what smartctl calls the bit of UNC
-if the command was a write; ICRC is an error of the interface (ACS-4, 6.3). Of the 31 disks of linuxhw/EnterpriseDrive
-with WP and without UNC and IDNF in their log, 22 have lost sectors; of those with ICRC alone 28 of 349.
+are errors of the medium: UNC (uncorrectable), IDNF (sector not found), and WP, which is smartctl's name for the bit of
+UNC if the command was a write. ICRC is an error of the interface (ACS-4, 6.3). Of the disks of linuxhw/EnterpriseDrive,
+22 of 31 with WP but neither UNC nor IDNF in their log have lost sectors, and 28 of 349 with only ICRC.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import drive_logs
 from .drive_database import Metric
 from .drive_logs import SelfTestResult
 
-WIDE = ((1, 0x010), (3, 0x008))   # device statistics of 32 bits, in hours: power-on, spindle motor (ACS-4, 9.5)
+WIDE = ((1, 0x010), (3, 0x008))   # 32-bit device statistics, in hours: power-on, spindle motor (ACS-4, 9.5)
 DATA_ERRORS, INTERFACE_ERRORS = frozenset(('UNC', 'WP', 'IDNF')), frozenset(('ICRC',))
 COUNTED = 'reported_uncorrect'     # the metric that counts data errors
 LOGGED, LOGGED_INTERFACE = 'logged_data_errors', 'logged_interface_errors'
@@ -27,9 +27,9 @@ PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[str, Metric],
                  age: float | None) -> list[Reading]:
-    """Return the readings, with the time since the newest data error, and with logged errors not counted elsewhere.
+    """Return the readings, with the time since the newest data error, and with logged errors that no reading counts.
 
-    report: has at least one error. age: the drive's power-on time, seconds.
+    report: must have at least one error. age: the drive's power-on time, seconds.
     """
     quiet, is_bound = newest(report, age)
     dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.metric == COUNTED and reading.number
@@ -46,17 +46,17 @@ def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[s
 
 
 def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
-    """Return the power-on seconds since the last data error (None: unknown), and whether they may be more."""
+    """Return the power-on seconds since the last data error (None: unknown), and whether the time may be longer."""
     for error in report.errors:
         if not error.kind or not DATA_ERRORS.isdisjoint(error.kind):
             return drive_logs.seconds_since(error.hours, age), False
-    # Errors that a full log has dropped are older than all in it; a log that is not full had no data errors.
+    # A full log has dropped errors that are older than all errors in it. A log that is not full has all errors.
     is_full = (report.error_count or 0) > len(report.errors)
     return (drive_logs.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
 
 
 def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, age: float | None) -> Iterable[Reading]:
-    """Yield the number of errors of some kinds that are in the log, and the age of the newest; nothing without any."""
+    """Yield the number of logged errors of some kinds, with the age of the newest; nothing if the log has none."""
     agos = [drive_logs.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
     if agos:
@@ -66,7 +66,7 @@ def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, 
 
 
 def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> SelfTestResult | None:
-    """Return the newest extended test that passed, or None without such a test.
+    """Return the newest extended test that passed, or None if no extended test has passed.
 
     age: the drive's power-on time, seconds.
     """
@@ -77,8 +77,8 @@ def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | 
 def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float, is_bound: bool) -> Reading:
     """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
 
-    most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds. is_bound: it may have
-    been longer.
+    most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds. is_bound: the real
+    power-on time may be longer.
     """
     newest = newest_extended(tests, identity, age)
     is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
@@ -100,7 +100,7 @@ def clock_notes(report: Report, found: Sequence[Reading]) -> list[Coded]:
 
 
 def farm_notes(farm: Farm) -> Iterator[Coded]:
-    """Yield a note on a FARM log that could not be read, or that names another drive."""
+    """Yield a note on a FARM log that could not be read, or that belongs to another drive."""
     if farm.unread:
         yield Coded('farm-unread', f'the FARM log could not be read on {strftime("%Y-%m-%d", localtime(farm.asked))}: '
                                    f'{farm.unread}')
@@ -110,10 +110,10 @@ def farm_notes(farm: Farm) -> Iterator[Coded]:
 
 
 def is_certain(report: Report, found: Iterable[Reading]) -> bool:
-    """Return whether no counter of 16 bits that ran over explains a log that is ahead of the power-on time."""
+    """Return whether the counter was certainly reset, because it cannot be a 16-bit counter that wrapped around."""
     hours = {each.source.attribute is None: (each.number or 0) / HOUR for each in found
              if each.metric == drive_logs.AGE}
-    counted = hours.get(False, hours.get(True, 0.0))  # by the attribute if there is one
+    counted = hours.get(False, hours.get(True, 0.0))  # the attribute's hours if there are any
     return report.identity.protocol != 'ATA' or any(
         abs(report.statistics[place].number - counted) <= drive_logs.AGREED[0] + drive_logs.AGREED[1] * counted
         for place in WIDE if place in report.statistics)

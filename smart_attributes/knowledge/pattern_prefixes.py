@@ -1,7 +1,7 @@
-"""Find the patterns that may match a text by their beginnings, without compiling them.
+"""Find the patterns that may match a text by comparing their beginnings, without compiling them.
 
 Compiling a pattern takes longer than comparing its literal beginning with a hundred models, and almost every pattern
-fails there, most at the first character.
+already differs there, usually in the first character.
 """
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..typed import Any
 
 
 class ByBeginning:
-    """A lookup of things by text; each thing has patterns, of which one must match."""
+    """A lookup of things by text: a thing is found if one of its patterns matches the text."""
 
     def __init__(self, things: Iterable[tuple[Sequence[str], Any]]):
-        """Take the things as (patterns, thing); a thing without patterns matches every text."""
+        """Store the things, given as (patterns, thing). A thing without patterns is found for every text."""
         self._things: list[Any] = []
         self._always: list[int] = []
         self._patterns: dict[str, list[tuple[int, str]]] = {}  # by first character; '': unknown
@@ -29,7 +29,7 @@ class ByBeginning:
                     self._patterns.setdefault(start, []).append((place, pattern))
 
     def matching(self, text: str) -> list[Any]:
-        """Return the things that match a text, in the given order."""
+        """Return the things that are found for a text, in the order given."""
         places = set(self._always)
         for start in {text[:1], ''}:
             places.update(place for place, pattern in self._patterns.get(start, ()) if matches_pattern(pattern, text))
@@ -42,15 +42,15 @@ def matches_pattern(pattern: str, text: str) -> bool:
 
 
 def _may_match(pattern: str, text: str) -> bool:
-    """Return whether the first characters of a text allow a match; most fail at the pattern's first letters."""
-    if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last one may be optional
+    """Return whether the first characters of a text allow a match; most patterns fail at their first letters."""
+    if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last letter may be optional
         return False
     start = beginning(pattern)
     return len(text) >= len(start) and all(map(str.__contains__, start, text))
 
 
 _MAKES_OPTIONAL = ('?', '*', '{')
-# A set of characters; a group of alternatives, each of which begins with a required character.
+# A set of characters; a group of alternatives that all begin with a required character.
 _SET = re.compile(r'\[([A-Za-z0-9]+|0-9)\](?![?*{])')
 _CHOICE = re.compile(r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])')
 
@@ -73,7 +73,7 @@ def first_characters(pattern: str) -> str:
 _LETTER = r'[A-Za-z0-9 _/,:-]'
 _PLACE = rf'{_LETTER}|\[[A-Za-z0-9]+\]'
 _EACH_PLACE = re.compile(_PLACE)
-# Both always match, at least an empty text.
+# Both patterns always match, if only an empty text.
 _LETTERS: Any = re.compile(f'{_LETTER}*')
 _PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
@@ -85,7 +85,7 @@ def beginning(pattern: str) -> Sequence[str]:
         return ()
     start = _PLACES.match(pattern)[0]
     places = [place.strip('[]') for place in _EACH_PLACE.findall(start)]
-    # A quantifier after the last one may make it optional.
+    # A quantifier after the last position may make it optional.
     return places[:-1] if pattern[len(start):len(start) + 1] in _MAKES_OPTIONAL else places
 
 

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 NAGIOSPLUGIN = 'nagiosplugin'
 INFINITY = float('inf')
-# Python accepts more numbers than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
+# Python accepts numbers that a monitoring daemon does not: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
-# Units of a range of a metric in seconds: "30d:". No months, whose letter means minutes elsewhere.
+# Units in a range of a metric in seconds: "30d:". Months have no letter, because "m" usually means minutes.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
-# Compiled only for a mistake, so that a valid check does not spend time on it.
+# Compiled only after a mistake, so that a valid check spends no time on it.
 _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 
 
 def _range_alone() -> Any:
     """Return nagiosplugin's class Range without importing the rest of the library.
 
-    The package loads logging and tempfile, for a runtime and cookies that are not used here: 17 ms of CPU, a quarter
-    of a check. The range needs none of that, so its file is run alone; a later import of nagiosplugin loads all of it.
+    The package also loads logging and tempfile, for features that are not used here. This takes 17 ms of CPU time, a
+    quarter of a check, so only the file of Range is loaded; a later import of nagiosplugin still loads all of it.
     """
     package = PathFinder.find_spec(NAGIOSPLUGIN)
     folders = package.submodule_search_locations if package else None
@@ -46,16 +46,16 @@ def _range_alone() -> Any:
 if not TYPE_CHECKING:
     try:
         Range = _range_alone()
-    except Exception:  # another version with another layout: slower, but correct
+    except Exception:  # a version with another file layout: slower, but correct
         from nagiosplugin import Range
 
 
 @lru_cache(maxsize=None)
 def parse(text: str, unit: str = '') -> Range:
-    """Return a range such as "85", "11:", "~:5", "10:20", "@1:5"; for a metric in seconds also "30d:" or "@1d:2w".
+    """Return the range for a text such as "85", "11:", "~:5", "10:20", "@1:5"; for seconds also "30d:" or "@1d:2w".
 
-    unit: the base unit of the metric. Raises UsageError for anything else, also for "", for a range that starts above
-    its end, and for a number too large to compare with: it would never alert, or always.
+    unit: the base unit of the metric. Raises UsageError for anything else, such as "" or a range that starts above its
+    end, and for a number that is too large: such a range would never or always alert.
     """
     try:
         if len(text) > LONGEST_RANGE:
@@ -70,7 +70,7 @@ def parse(text: str, unit: str = '') -> Range:
 
 
 def in_base_unit(text: str, unit: str) -> str:
-    """Return a range in the form that daemons read: for a metric in seconds, "2592000:" for "30d:"."""
+    """Return a range in the form that monitoring daemons read: for a metric in seconds, "2592000:" for "30d:"."""
     return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text) if unit == 's' else text
 
 
@@ -91,7 +91,7 @@ def _advice(text: str, unit: str) -> str:
 
 
 def _without_units(text: str, unit: str) -> str:
-    """Return the advice to write a number such as "180000000" for "50000h"; '' without a matching unit."""
+    """Return the advice to write a number such as "180000000" for "50000h"; '' if no unit fits the metric."""
     from .data_file import mistakes
     sizes = mistakes()['units'].get(unit, {})
     names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
@@ -110,9 +110,9 @@ def is_violated(text: str, number: float, unit: str = '') -> bool:
 
 
 def excess(text: str, number: float, unit: str = '') -> float:
-    """Return how far *number* is beyond the range *text*, as a multiple of the end that it passed; 0 if inside.
+    """Return how far *number* is beyond the range *text*, as a multiple of the end that it exceeds; 0 if inside.
 
-    An end between -1 and 1 counts as 1. A range that alerts inside gives 0. Raises UsageError as parse does.
+    An end between -1 and 1 counts as 1. For a range that alerts inside, return 0. Raises UsageError like parse().
     """
     if not is_violated(text, number, unit) or parse(text, unit).invert:
         return 0.0
@@ -122,7 +122,7 @@ def excess(text: str, number: float, unit: str = '') -> float:
 
 
 def describe(text: str, number: float, unit: str = '') -> Coded:
-    """Return on which side of the range *text* the violating *number* is: "above 95", "below 30d", with its code."""
+    """Return on which side of the range *text* the violating *number* is, "above 95" or "below 30d", with its code."""
     limit = parse(text, unit)
     # An end with a unit letter is shown as written.
     first, _, last = text.lstrip('@').rpartition(':')
@@ -135,10 +135,10 @@ def describe(text: str, number: float, unit: str = '') -> Coded:
 
 
 def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> str:
-    """Return why two ranges for one metric cannot be meant, with the remedy; '' if they can.
+    """Return why two ranges for one metric are probably a mistake, with the remedy; '' if they are plausible.
 
-    warning, critical: '' for no limit. worse: "low" or "high", if only such numbers of the metric are bad. Raises
-    UsageError as parse does.
+    warning, critical: '' for no limit. worse: "low" or "high" if only such numbers of the metric are bad. Raises
+    UsageError like parse().
     """
     sides = {text: _side(text, unit) for text in (warning, critical) if text}
     for text, (side, _) in sides.items():
@@ -153,7 +153,7 @@ def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> st
 
 
 def _side(text: str, unit: str) -> tuple[str, float]:
-    """Return on which side of which number a range is bad: "high" or "low"; '' if on both, or inside."""
+    """Return the side on which a range alerts, "high" or "low", and its end; '' if it alerts on both or inside."""
     limit = parse(text, unit)
     if limit.invert or (limit.start > 0 and limit.end < INFINITY):
         return '', 0.0
@@ -161,7 +161,7 @@ def _side(text: str, unit: str) -> tuple[str, float]:
 
 
 def beyond(number: float, is_floor: bool) -> str:
-    """Return the range that alerts above *number*; below it with *is_floor*."""
+    """Return the range that alerts above *number*, or below it if *is_floor*."""
     return _plain(number) + ':' * is_floor
 
 

@@ -1,6 +1,6 @@
 """Derive vendor-neutral readings from a report and its database entry.
 
-Pure: all input is passed as values. A reading outside its valid range is unknown, never 0 % and never 100 %.
+Pure: all input is passed as values. A reading outside its valid range is unknown, and not 0 % or 100 %.
 """
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
 
     more: readings from a vendor's log.
 
-    Of several readings of one metric, one is judged: the worst, unless the entry distrusts the drive's own endurance
-    statistic.
+    Of several readings of one metric, only the worst is judged. Device statistics that the entry marks as untrusted are
+    not judged.
     """
     by_metric: dict[str, list[Reading]] = {}
     for reading in (*standard_readings(report, metrics, spec.statistic_units), *vendor_readings(report, spec, metrics),
@@ -39,7 +39,7 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
         from . import log_ages  # most drives have none
         chosen = log_ages.with_history(chosen, report, metrics, age)
     found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
-    # An event in the log of such a drive is at least as old as its counter says.
+    # If the counter was reset, an event in the log may be older than the counter shows.
     return (*(each if each.quiet is None else each._replace(quiet_is_bound=True) for each in found),
             *hidden) if hidden else found
 
@@ -47,9 +47,9 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
 # --- 1. the drive's own verdicts ----------------------------------------------
 
 def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: bool) -> list[Reading]:
-    """Return health, failing attributes, warning bits and the self-test that counts.
+    """Return the health status, failing attributes, warning bits and the decisive self-test.
 
-    age: power-on time, seconds. is_bound: it may have been longer.
+    age: power-on time, seconds. is_bound: the real time may be longer.
     """
     failing = [row for row in report.attributes if row.when_failed == 'now']
     bits = report.nvme.get('critical_warning', 0)
@@ -71,7 +71,7 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
 def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings: bool,
                   ignored: frozenset[int]) -> Reading:
     number, word, state, is_judged = 0, report.smart_status_text or 'FAILED', State.CRITICAL, True
-    # Only a pre-fail attribute makes a drive report FAILED; the others cannot explain it.
+    # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
     causes = [row.id for row in failing if row.prefail]
     if report.smart_status:
         number, word, state = 1, 'passed', State.OK
@@ -83,7 +83,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
 
 
 def _unreported(report: Report) -> Reading:
-    """Return the SMART health status of a report without one: unknown, or UNKNOWN without usable counters."""
+    """Return the SMART health status if the report has none: unknown, or state UNKNOWN without usable counters."""
     source = Source(drive_logs.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
@@ -98,7 +98,7 @@ def _unreported(report: Report) -> Reading:
 
 
 def _has_counters(report: Report) -> bool:
-    """Return whether a report holds attributes or the health log of its protocol, to judge the drive by."""
+    """Return whether a report has attributes or the health log of its protocol, by which the drive can be judged."""
     return bool(report.attributes or drive_logs.NVME_HEALTH.intersection(report.nvme)
                 or drive_logs.SCSI_HEALTH.intersection(report.scsi))
 
@@ -121,7 +121,7 @@ def _failed_once(row: AttributeRow) -> Reading:
 def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]) -> Iterable[Reading]:
     """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit of sector counts, by metric."""
     for place, statistic in report.statistics.items():
-        # 29 of the measured disks report 200 "reallocated sectors", normalized.
+        # 29 of the measured disks report a normalized value of 200 as the number of reallocated sectors.
         if place in drive_logs.ATA and ('N' not in statistic.flags or place[0] == drive_logs.ENDURANCE_PAGE):
             standard = drive_logs.ATA[place]
             count = statistic.number * (standard.factor or report.identity.sector_size)
@@ -152,11 +152,11 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
     for key, number in log.items():
         if key in drive_logs.NVME:
             standard, is_spare = drive_logs.NVME[key], key == 'available_spare'
-            # A single set bit is not lost data: exactly 2^32 errors, but none in the error log.
+            # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was lost.
             if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
                 yield _unknown(metrics[standard.metric], Source(drive_logs.NVME_LOG),
                                f'{number} with an empty error log is not plausible')
-            # A drive without a spare figure reports 0 %, with a threshold of 0 %.
+            # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
             elif not is_spare or number or threshold != 0:
                 yield _number(metrics[standard.metric], number * standard.factor, drive_logs.NVME_LOG,
                               threshold if is_spare and threshold not in (0, 100) else None)
@@ -175,7 +175,7 @@ def _unknown(metric: Metric, source: Source, why: str) -> Reading:
 # --- 3. vendor attributes ----------------------------------------------------
 
 def vendor_readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> Iterable[Reading]:
-    """Return one reading for each metric of the entry: the first valid one, else the first unknown one."""
+    """Return one reading for each metric of the entry: the first valid reading, else the first unknown reading."""
     rows = {row.id: row for row in report.attributes}
     by_metric: dict[str, Reading] = {}
     for item in spec.readings:
@@ -221,19 +221,19 @@ def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> 
                    judged=not item.is_trap)
 
 
-# --- which of several is judged ------------------------------------------------
+# --- which of several readings is judged ------------------------------------------------
 
 def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Reading]:
-    """Return the readings of one metric, all but the decisive one marked as not judged."""
+    """Return the readings of one metric; all except the decisive reading are marked as not judged."""
     usable = [reading for reading in same if reading.number is not None and reading.judged
               and not (reading.source.log == drive_logs.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
-    # A number that smartctl derives is used only without a better one from an entry or a log of the drive.
+    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a better one.
     rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
     own = [reading for reading in usable if reading.source.log not in drive_logs.DERIVED]
     candidates = own or rated or ([] if spec.family else usable)
     worst = min if metric.worse == 'low' else max
     decisive = worst(candidates, key=lambda reading: reading.number or 0, default=None)
-    if decisive and metric.name == _WEAR:  # a forecast is better with decimals than with the same number rounded
+    if decisive and metric.name == _WEAR:  # forecasts are better with decimals than with the rounded number
         decisive = next((each for each in candidates if each.number is not None and each.number % 1 and
                          abs(each.number - (decisive.number or 0)) < 1), decisive)
     return [reading if reading is decisive else reading._replace(judged=False) for reading in same]
@@ -243,7 +243,7 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
 
 def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
            metrics: Mapping[str, Metric]) -> Iterable[Reading]:
-    """Yield the amount of writes that the warranty covers, and the share of it that was written."""
+    """Yield the amount of writes that the warranty covers, and how much of this amount was written, in percent."""
     if spec.rated_written:
         rated, document = spec.rated_written
         yield Reading('rated_written', rated, 'B', Source(document))
@@ -254,18 +254,18 @@ def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
 
 # --- wear that age and written bytes contradict --------------------------------------
 
-# Both limits are far outside all measured values, because a worn drive must not lose its alert. Both must be exceeded.
-# 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: none has lived less than 4.5 hours for
-# each percent; 3 of those that used 2 % or more report fewer than 5 full writes for 100 %, the fewest 2.3, after 64,453
-# hours. Of 7,418 failed drives of Alibaba's fleet that were worn, none had lived less than 73 hours for each percent.
-HOURS_A_PERCENT = 1    # 100 hours from the first to the last
-FULL_WRITES = 1        # of the capacity, for 100 %
+# A value is implausible only beyond both limits, which are far outside all measured values, because a worn drive must
+# not lose its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least
+# 4.5 hours per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per 100 % (at least 2.3,
+# after 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
+HOURS_A_PERCENT = 1    # 100 hours from 0 % to 100 %
+FULL_WRITES = 1        # writes of the full capacity for 100 %
 
 
 def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) -> list[Reading]:
-    """Return the readings of endurance_used; those contradicted by age and written bytes become unknown.
+    """Return the readings of endurance_used; readings that contradict the age and the written bytes become unknown.
 
-    by_metric: all readings of a drive. capacity: in bytes. If one of these is unknown, no reading is rejected.
+    by_metric: all readings of a drive. capacity: in bytes. If age, written bytes or capacity is unknown, all are kept.
     """
     age, written = _largest(by_metric, 'power_on_time'), _largest(by_metric, 'host_written', 'nand_written')
     if age is None or written is None or not capacity:
@@ -280,7 +280,7 @@ def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | N
 
 
 def _near(same: Sequence[Reading]) -> list[Reading]:
-    """Return readings of endurance_used; one of a vendor's log far from the NVMe health log becomes unknown."""
+    """Return the readings of endurance_used; a vendor log's becomes unknown if the NVMe health log differs too much."""
     own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
     return [each if own is None or each.number is None or not each.source.definition
             or abs(each.number - own) <= drive_logs.FAR else
@@ -290,6 +290,6 @@ def _near(same: Sequence[Reading]) -> list[Reading]:
 
 
 def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
-    """Return the largest number of some metrics, which is the one most compatible with the wear; None without any."""
+    """Return the largest number of some metrics, because it is most compatible with the wear; None if missing."""
     return max((reading.number for metric in metrics for reading in by_metric.get(metric, ())
                 if reading.number is not None), default=None)

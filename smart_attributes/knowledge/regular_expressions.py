@@ -1,6 +1,6 @@
-"""Check that a regular expression that a person wrote compiles, and ends in reasonable time on any text.
+"""Check that a regular expression that a person wrote compiles, and that matching always ends in reasonable time.
 
-Python's own engine cannot be interrupted; an expression that could run forever on an unusual name is rejected.
+Python's engine cannot be interrupted, so an expression that could run forever on an unusual name is rejected.
 """
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..constants import MOST_CHOICES, MOST_PARTS, MOST_UNLIMITED
 from ..typed import NamedTuple
 
 # All limits apply to the expanded pattern: the content of (...){3} counts three times.
-LONG = 8          # a repetition that may be this much longer counts as unlimited
-QUOTED = 60       # characters of a pattern that a sentence may quote
+LONG = 8          # a repetition counts as unlimited if its maximum exceeds its minimum by this
+QUOTED = 60       # maximum number of characters of a pattern quoted in a message
 
 
 def fault(pattern: str) -> str:
@@ -38,15 +38,15 @@ def quoted(pattern: str) -> str:
 
 
 class Shape(NamedTuple):
-    """The parts of a regular expression, counted with its repetitions expanded."""
-    literals: int = 0        # literal characters in every text that it matches
+    """The numbers of parts of a regular expression after its repetitions are expanded."""
+    literals: int = 0        # literal characters in every matching text
     unlimited: int = 0       # unlimited repetitions
-    is_nested: bool = False  # an unlimited repetition of a part of variable length
-    choices: int = 0         # doublings of the ways in which it can match
+    is_nested: bool = False  # it repeats a part of variable length without limit
+    choices: int = 0         # binary logarithm of the number of ways in which it can match
     size: int = 1            # parts
 
     def repeated(self, least: int, most: int | None) -> Shape:
-        """Return the shape of the part repeated *least* to *most* times."""
+        """Return the shape of this part repeated *least* to *most* times."""
         times = max(least if most is None else most, 1)
         span = LONG if most is None else most - least
         is_nested = self.is_nested or (most is None and bool(self.unlimited or self.choices))
@@ -62,7 +62,7 @@ _TOKEN = re.compile(r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^]\\])*\])|(?P<com
 
 def shape(pattern: str) -> Shape:
     """Return the shape of a regular expression that compiles."""
-    groups: list[tuple[str, list[list[Shape]]]] = [('', [[]])]  # open groups: their opening, the parts of each branch
+    groups: list[tuple[str, list[list[Shape]]]] = [('', [[]])]  # open groups: the opening, and the parts of each branch
     for token in _TOKEN.finditer(pattern):
         kind, text = token.lastgroup, token.group()
         branches = groups[-1][1]
@@ -90,7 +90,7 @@ def _of_group(branches: Sequence[Sequence[Shape]]) -> Shape:
 
 
 def _times(text: str) -> tuple[int, int | None]:
-    """Return how often "*", "+", "?", "{2}", "{2,}" or "{2,4}" repeats: at least, and at most (None: no end)."""
+    """Return the minimum and the maximum (None: no limit) of "*", "+", "?", "{2}", "{2,}" or "{2,4}"."""
     if text[0] in '*+?':
         return {'*': (0, None), '+': (1, None), '?': (0, 1)}[text[0]]
     least, comma, most = text.strip('?+')[1:-1].partition(',')

@@ -1,8 +1,8 @@
-"""Find how many drives failed after a finding, in thresholds/risk.json. Only alerting drives ask, so it is read late.
+"""Find in thresholds/risk.json how many drives failed after a finding. It is loaded only for drives that alert.
 
 A *stratum* is a metric with a band of its number and of the time since it last rose ("level"), or with a band of its
-increase within a week and of the time since then ("rise"). A drive is in several; the first of the file decides.
-tools/measure/risk.py counts them.
+increase within a week and of the time since then ("rise"). If a drive is in several strata, the first in the file is
+used. tools/measure/risk.py counts the drives in each stratum.
 """
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ..model import Judgement, Risk, State
 from ..typed import Json, NamedTuple
 from . import shipped_data
 
-Key = tuple[str, str, float, int]   # metric, form, lower end of the band, days at which the time ends
+Key = tuple[str, str, float, int]   # metric, form, lower end of the band, upper end of the time in days
 
 FILE = 'thresholds/risk.json'
 LEVEL, RISE = 'level', 'rise'
 POOL = 'all vendors'
-UNKNOWN = 0     # days: it is not known when the number last rose
+UNKNOWN = 0     # as days: it is not known when the number last rose
 ALL, NONE = 'nearly all', 'almost none'
 NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 
 class Strata(NamedTuple):
     """The strata of a kind of drive."""
-    rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]  # its place in the file, and a row for each group
-    bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: the ends of all bands
+    rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]  # place in the file, and a row for each group
+    bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: ends of all bands
 
     def key(self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False) -> Key | None:
         """Return the key of the stratum of a number or an increase.
 
-        seconds: since the last rise; None: not known. is_least: it may be longer ago, so it may not be recent.
+        seconds: since the last rise; None: not known. is_least: the last rise may be longer ago.
         """
         levels, days = self.bands.get((metric, form), ((), ()))
         if is_least and seconds is not None and days and seconds < days[0] * DAY:
@@ -46,18 +46,18 @@ class Risks:
     """The shares of all strata."""
 
     def __init__(self, data: Json) -> None:
-        """Take the content of the file."""
+        """Store the content of the file."""
         self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
 
     def of(self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
-        """Return the risk of a drive by its findings; None if none of those that decide its state was counted.
+        """Return the risk of a drive with these findings; None if no finding that decides its state is in the file.
 
-        groups: of its family, as in thresholds/default.json.
+        groups: those of its family, as in thresholds/default.json.
         """
         if kind not in NOUNS:
             return None
         strata = self._kinds[kind]
-        # Findings that are a number that was compared with limits.
+        # Only findings whose number was compared with limits.
         found = [(*strata.rows[key], each) for each in judgements if each.state is not State.OK
                  and each.reading.state is None and each.reading.number is not None
                  for key in _keys(each, strata) if key in strata.rows]
@@ -90,7 +90,7 @@ def _strata(data: Sequence[Json]) -> Strata:
 
 
 def _said(risk: Risk) -> str:
-    """Return "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."."""
+    """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."."""
     (first, when), *more = [(_part(share), when) for share, when in (
         (risk.share_90, 'within 90 days'), (risk.share_365, 'within a year')) if share is not None]
     start = f'About {first}' if first[0].isdigit() else {ALL: 'Nearly all', NONE: 'Almost no'}[first]

@@ -1,4 +1,4 @@
-"""Write a sentence for each place where data does not fit its schema: place, fault, next step."""
+"""Write a message for each place where data violates its schema: place, error, next step."""
 from __future__ import annotations
 
 import itertools
@@ -25,9 +25,9 @@ def checked(text: str, schema_name: str, name: str) -> Any:
 
 
 def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
-    """Return a sentence for each place where *data*, of the file *name*, does not fit the schema.
+    """Return a message for each place where *data*, from the file *name*, violates the schema.
 
-    jsonschema is imported here, only if there is an error: it takes longer than all other imports of a check.
+    jsonschema is imported only if there is an error, because this takes longer than all other imports of a check.
     """
     rules = schema(schema_name)
     if is_fitting(data, rules, rules):
@@ -53,14 +53,14 @@ def _explained(error: Any, data: Any, name: str) -> str:
         complaint = ABOUT_KEYS[error.validator](error)
     else:
         while path and isinstance(path[-1], int):
-            path.pop()  # an item of a list is identified by the list's key
+            path.pop()  # in messages, an item of a list has the list's key
         complaint = ' '.join([*path[-1:], _about_value(error)])
         path = path[:-1]
     return sentence(name, place(data, path), complaint)
 
 
 def _most_telling(error: Any) -> Any:
-    """Return, for a value with alternatives, the error of the alternative that was probably intended."""
+    """Return the error; for a value with alternatives, the error of the alternative that was probably intended."""
     while error.context and not _needs_one_of(error):
         closer = [inner for inner in error.context if inner.validator != 'type' or inner.path]
         if not closer:
@@ -70,7 +70,7 @@ def _most_telling(error: Any) -> Any:
 
 
 def _needs_one_of(error: Any) -> list[str]:
-    """Return the keys of which one is required, if the alternatives require nothing else."""
+    """Return the keys of which one is required; [] if the alternatives require anything else."""
     if any(inner.validator != 'required' or inner.path for inner in error.context):
         return []
     return list(dict.fromkeys(key for inner in error.context for key in inner.validator_value))
@@ -84,7 +84,7 @@ def _unknown_keys(error: Any) -> str:
 
 
 def _wrong_key(error: Any, path: Sequence[Any]) -> str:
-    if path == ['metrics'] and 'description' not in error.schema:  # limits name metrics, entries define them
+    if path == ['metrics'] and 'description' not in error.schema:  # limits refer to metrics, entries define them
         return f'{shown(error.instance)} is not a metric; {nearest_metric(str(error.instance))}'
     return f'the key {shown(error.instance)} {_form(error)}'
 
@@ -123,7 +123,7 @@ def _expected_kinds(error: Any) -> list[str]:
 
 
 def _form(error: Any) -> str:
-    """Return the required form of a text, from the schema's description if it has one."""
+    """Return the required form of a text: the schema's description if it has one."""
     description = error.schema.get('description')
     return f'does not fit: {description}' if description else f'does not fit the pattern {error.validator_value}'
 

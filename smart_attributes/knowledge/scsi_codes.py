@@ -1,4 +1,4 @@
-"""Judge what a SCSI drive reports by number: sense code, status of its background scan. Only odd ones need it."""
+"""Judge the codes of a SCSI drive: sense code, status of the background scan. Only unusual codes load this."""
 from __future__ import annotations
 
 import json
@@ -15,13 +15,13 @@ _DATA = json.loads(files.content(f'{files.PROGRAM}/scsi_codes.json', LARGEST_SMA
 
 
 def verdicts(report: Report, status: Reading) -> list[Reading]:
-    """Return the health status as its code deserves, the metric that the code is about, and the background scan."""
+    """Return the health status, with the state for its code; the metric that the code is about; the background scan."""
     code = _CODE.search(report.smart_status_text)
     row = next((row for row in _DATA['sense_codes'] if code and row['asc'] == code[1] and
                 re.fullmatch(row['ascq'], code[2])), None) if status.number == 0 else None
     state = State[row['state']] if row else status.state
     words = status.verdict + (f': {row["says"]}' if row and 'says' in row else '')
-    # A status that another metric replaces becomes a note, as does a test of the alarm.
+    # The status becomes only a note if another metric replaces it, or if the code is a test of the alarm.
     is_note = row is not None and (row['metric'] != status.metric or state is State.OK)
     found = [status._replace(state=State.OK if is_note else state, judged=not is_note and status.judged, verdict=words)]
     if row and is_note and state is not State.OK:
@@ -30,7 +30,7 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
 
 
 def _scan(status: int, unknown: int) -> list[Reading]:
-    """Return what is wrong with the background scan, if anything."""
+    """Return a reading if the background scan has an unusual status or result."""
     state, words = _DATA['background_statuses'].get(str(status), ('UNKNOWN', f'unknown status {status:#x}'))
     if unknown:
         state, words = ('UNKNOWN' if state == 'OK' else state,

@@ -11,15 +11,15 @@ from ..errors import UsageError
 from ..model import Judgement, State, Verdict
 from . import ranges
 
-Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe
-Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe
+Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe one
+Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe one
 
 DATA, ERRORS, GROWING, WEAR = 'data', 'errors', 'growing', 'wear'
 # The drive reports a failure; data was lost; it is read-only or lost its power-loss protection; errors increase;
 # errors; wear; all others.
 ORDER = ('health', DATA, 'protection', GROWING, ERRORS, WEAR, '')
-BY_WORDS = 1.0               # a verdict weighs as much as a number at twice its limit
-NO_MORE = (1, 0, 0.0)        # after the last finding of a drive
+BY_WORDS = 1.0               # a finding without a number weighs as much as a number at twice its limit
+NO_MORE = (1, 0, 0.0)        # marks the end of a drive's findings
 ENDURANCE = 'endurance_used'
 
 
@@ -30,7 +30,7 @@ def of_verdict(verdict: Verdict) -> Rank:
 
 
 def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, host: str = '') -> Rank:
-    """Return the rank of a drive by its findings; if these are equal, by endurance used (%), host and name."""
+    """Return the rank of a drive by its findings and, if these are equal, by endurance used (%), host and name."""
     extents: dict[tuple[int, int], float] = {}
     for urgency, place, extent in weights:
         extents[urgency, place] = min(extent, extents.get((urgency, place), 0.0))
@@ -38,7 +38,7 @@ def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, ho
 
 
 def of_judgement(judgement: Judgement) -> Weight:
-    """Return the weight of a judgement; all OK judgements weigh the same."""
+    """Return the weight of a judgement; all judgements in state OK have the same weight."""
     reading, state = judgement.reading, judgement.state
     if state is State.OK:
         return NO_MORE
@@ -51,8 +51,8 @@ def weight(state: State, concern: str, number: float | None, limit: str, unit: s
            is_growing: bool = False) -> Weight:
     """Return the weight of a finding.
 
-    number: None for a verdict, which is a text. limit: the Nagios range for *state*, '' for none. grown: increase of
-    the number. is_growing: whether an increase is part of the finding.
+    number: None if the finding is a text. limit: the Nagios range for *state*, '' for none. grown: increase of the
+    number. is_growing: whether an increase is part of the finding.
     """
     place = ORDER.index(GROWING if is_growing and concern == ERRORS else concern)
     if number is None:
@@ -60,7 +60,7 @@ def weight(state: State, concern: str, number: float | None, limit: str, unit: s
     try:
         # Counts of lost data are compared directly, whatever their limits; other numbers relative to their limits.
         extent = number if concern == DATA else ranges.excess(limit, number, unit)
-    except UsageError:  # documents and perfdata of other hosts may hold invalid ranges
+    except UsageError:  # documents and perfdata of other hosts may contain invalid ranges
         extent = 0.0
     return -state.urgency, place, -max(extent, 0 if unit else grown)
 

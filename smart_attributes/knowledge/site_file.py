@@ -1,4 +1,4 @@
-"""Read the usable part of a site's file, and report a sentence for each mistake.
+"""Read the usable part of a site's file, and return a message for each mistake.
 
 A mistake must not hide a dying drive: everything else in the file still applies.
 """
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from .data_errors import Mistake
 
 SHOWN = 10  # mistakes of one file that are reported; validate reports all
-# Definitions whose keys are usable one by one; anywhere else, a mistake makes the whole unusable.
+# Definitions in which each key can be used alone; in all others, a mistake makes the whole object unusable.
 OPEN = ('#/definitions/metric', '#/definitions/limits')
 OVERRIDE = '#/definitions/override'
-# Keys that prevent the reading of a drive; they apply even if other parts of the override are invalid.
+# Keys that prevent reading a drive; they apply even if other parts of the override are invalid.
 PROTECTING = ('read', 'skip')
 _SPOILT = object()
 
@@ -66,7 +66,7 @@ def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile]:
-    """Return files with entries, without the parts that would break a check. shipped: attributes.json."""
+    """Return the files with entries without the parts that would break a check. shipped: attributes.json."""
     from .data_errors import of_entries
     everything = [shipped, *(file.data for file in files)]
     names = [{name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
@@ -75,7 +75,7 @@ def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile
 
 def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups: Collection[str],
                      worse: Mapping[str, str]) -> list[SiteFile]:
-    """Return files with limits, without the parts that would break a check. groups: the vendor groups.
+    """Return the files with limits without the parts that would break a check. groups: the vendor groups.
 
     worse: metric -> which of its numbers are worse.
     """
@@ -84,10 +84,10 @@ def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
-    """Return a file without the parts that mistakes make unusable, with the sentences of these mistakes added."""
+    """Return a file without the parts that mistakes make unusable, with a message for each of these mistakes."""
     sentences: list[str] = []
     name = file.shown or file.name
-    for path, sentence in list(mistakes):  # all are found before the first is removed
+    for path, sentence in list(mistakes):  # find all mistakes before removing the first part
         sentences.append(f'{name}: {sentence}')
         _spoil(file.data, path)
     if not sentences:
@@ -98,10 +98,10 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
 
 
 def _spoil(data: Any, path: Sequence[Any]) -> None:
-    """Remove the part at *path*; an item of a list is only marked, so that the others keep their indexes."""
+    """Remove the part at *path*; an item of a list is only marked, so that the other items keep their indexes."""
     for step in path[:-1]:
         data = data.get(step, _SPOILT) if isinstance(data, dict) else data[step]
-        if data is _SPOILT:  # removed already, with the part that it was in
+        if data is _SPOILT:  # already removed with the part that contains it
             return
     if isinstance(data, list):
         data[path[-1]] = _SPOILT
@@ -110,7 +110,7 @@ def _spoil(data: Any, path: Sequence[Any]) -> None:
 
 
 def _sound(value: Any, part: Json, rules: Json) -> Any:
-    """Return the valid parts of a value for the schema *part*; _SPOILT if a mistake makes the whole unusable."""
+    """Return the valid parts of a value for the schema *part*; _SPOILT if a mistake makes the whole value unusable."""
     if is_fitting(value, part, rules):
         return value
     if isinstance(value, list) and 'items' in part:

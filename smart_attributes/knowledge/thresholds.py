@@ -1,7 +1,7 @@
 """Find the limits for one drive and one metric in thresholds/*.json, their origin, and values that root acknowledged.
 
-The data is valid by its schema. For each field, the first of these levels that sets it is used:
-command line, serial, device, model, family, metric (site files), metric (default.json).
+The data is valid by its schema. Each field comes from the first of these levels that sets the field: command line,
+serial, device, model, family, metric (site files), metric (default.json).
 """
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from ..typed import TYPE_CHECKING, Json, NamedTuple
 if TYPE_CHECKING:
     from typing import Any
 
-    Layer = Sequence[tuple[str, Json]]  # (origin, fields), all of equal rank
+    Layer = Sequence[tuple[str, Json]]  # (origin, fields) of equal rank
 
 SELECTORS = ('serial', 'device', 'model', 'family')  # most specific first
-ONE_DRIVE = 2  # this many of them, from the first, name a single drive
+ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 FILE = 'acknowledged.json'
-GONE = 'gone'     # in place of a metric: the drive may be missing
+GONE = 'gone'     # used instead of a metric: the drive may be missing
 NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
 
 
 class DriveLimit(NamedTuple):
     """A limit that the drive itself reports."""
-    reading: str              # "threshold": the reading's own threshold; else a metric
-    offset: float             # added to it
+    reading: str              # "threshold": that of the reading itself; else a metric
+    offset: float             # added to the limit
     otherwise: str | None     # the range if the drive does not report the limit
-    at_least: float = -math.inf  # lowest result of the offset, unless the drive's own limit is lower
+    at_least: float = -math.inf  # lowest result after adding the offset, unless the drive's own limit is lower
 
     def beside(self, number: float) -> float:
-        """Return the limit of a drive that reports *number* as its own limit."""
+        """Return the limit for a drive that reports *number* as its own limit."""
         return max(number + self.offset, min(number, self.at_least))
 
 
 if TYPE_CHECKING:
-    Bound = None | str | DriveLimit  # None: never
+    Bound = None | str | DriveLimit  # None: never alert
 
 
 class Aged(NamedTuple):
-    """A stage of a limit: the levels that apply at an age of the newest event."""
+    """A stage of a limit: the levels that apply if the newest event has a certain age."""
     after: int                # seconds
-    before: float             # seconds; only for an event whose age is known to be less
-    is_for_tested: bool       # only for drives that passed an extended self-test since, with nothing pending
+    before: float             # seconds; only for an event that is known to be younger
+    is_for_tested: bool       # only for drives that have since passed an extended self-test and have no pending sectors
     levels: Mapping[str, Bound]  # by field, without those set by a layer of higher precedence
     origin: str
     why: str
@@ -63,10 +63,10 @@ class Limit(NamedTuple):
     is_graphed: bool = False
     set_fields: frozenset[str] = frozenset()  # fields that are set, even to null
     why: str = ''
-    growth: tuple[Json, ...] = ()             # rules as written; see history.growth
+    growth: tuple[Json, ...] = ()             # rules as in the file; see history.growth
     growth_origin: str = ''
-    own_fields: frozenset[str] = frozenset()  # fields that are set for this drive alone
-    aged: tuple[Aged, ...] = ()               # stages, the one with the least age first
+    own_fields: frozenset[str] = frozenset()  # fields that are set for only this drive
+    aged: tuple[Aged, ...] = ()               # stages, the lowest age first
 
 
 def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
@@ -117,11 +117,11 @@ class Acknowledgement(NamedTuple):
 
 
 class Thresholds:
-    """The limits of default.json, overridden by the site files, and these by the command line."""
+    """The limits of default.json, which site files override; the command line overrides both."""
 
     def __init__(self, default: Json, sites: Sequence[tuple[str, Json]] = (),
                  command_line: CommandLineLimits = NO_LIMITS, today: str = ''):
-        """Take the data. today: ISO date to compare the "until" of overrides with; '' keeps all overrides."""
+        """Store the data. today: ISO date that the "until" of overrides is compared with; '' keeps all overrides."""
         self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
         self._has_overrides = any(data.get('overrides') for _, data in self._files)
         self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
@@ -146,7 +146,7 @@ class Thresholds:
     def limit(self, metric: str, device: Device, identity: Identity, family: str) -> Limit:
         """Return the limit of *metric* for this drive.
 
-        If overrides of equal rank disagree on a field, none of them sets it.
+        If overrides of equal rank disagree on a field, none of them sets this field.
         """
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
         kinds = _kinds(identity)
@@ -162,7 +162,7 @@ class Thresholds:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
         layers: list[Layer] = [[('command line', {**levels, 'why': 'set on the command line'})] if levels else []]
-        # Fields have the reason of their override, which is not the reason of an acknowledgement.
+        # The reason of a limit is that of its override; it is not the reason of an acknowledgement.
         layers += [[(f'{name}: {_whose(override)}', fields and {'why': override['why'], **fields})
                     for name, override in overrides
                     if rank(override) == selector and metric in override.get('metrics', ())
@@ -180,7 +180,7 @@ class Thresholds:
         return applying(self._acknowledged, identity.serial, metric, self._today)
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
-        """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
+        """Return a message for each limit of this drive that two overrides of equal rank set to different values."""
         overrides, groups = self._overrides(device, identity, family), self._groups.get(family, ())
         return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
@@ -188,7 +188,7 @@ class Thresholds:
                 for field, who in _disagreements(layer)]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
-        # Called for each metric of a drive, and a site may have an override for each of its drives.
+        # The result is kept: it is needed for each metric of a drive, and a site may have an override for each drive.
         drive = device, identity, family
         if self._selected[0] != drive:
             self._selected = drive, [(name, override) for name, data in self._files
@@ -200,7 +200,7 @@ class Thresholds:
         return bool(self._today) and override.get('until', '9999') < self._today
 
     def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
-        """Return what must not be read or used from this drive. identity, family: empty before the drive is read."""
+        """Return what must not be read or used from this drive. identity, family: empty until the drive is read."""
         overrides = [override for _, override in self._overrides(device, identity, family)]
         return Exceptions(
             ignored_attributes=frozenset(int(number) for o in overrides for number in o.get('attributes', ())),
@@ -208,7 +208,7 @@ class Thresholds:
             is_read=all(o.get('read', True) for o in overrides))
 
     def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:
-        """Return a sentence for each override of this drive that has expired."""
+        """Return a message for each override of this drive that has expired."""
         return [Coded('override-ended', f'{name}: the override for {_whose(o)} ended on {o["until"]}')
                 for name, data in self._files for o in data.get('overrides', ())
                 if self._is_over(o) and selects(o['for'], device, identity, family)]
@@ -220,7 +220,7 @@ def rank(override: Json) -> str:
 
 
 def _whose(override: Json) -> str:
-    """Return the selector in words, such as "model ACME.*", without a serial number, which may have to be hidden."""
+    """Return the selector in words, such as "model ACME.*". A serial number is left out, because it may be secret."""
     selector = rank(override)
     return 'this serial number' if selector == 'serial' else f'{selector} {override["for"][selector]}'
 
@@ -236,13 +236,13 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
 
 
 def _kinds(identity: Identity) -> tuple[str, ...]:
-    """Return the kind of a drive; for SAS also that of a SATA drive of this construction, and the vendor."""
+    """Return the kind of a drive; for SAS, also the kind of a similar SATA drive (hdd or ssd), and the vendor."""
     kind, twin = identity.kind, 'ssd' if identity.rotation == 0 else 'hdd'
     return (kind, twin, identity.model.partition(' ')[0]) if kind == 'sas' else (kind,)
 
 
 def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
-    """Return a metric's fields, overridden by those for the drive's kind, and these by those for its groups."""
+    """Return a metric's fields; fields for the drive's kind override them, and fields for its groups override both."""
     of_kind = metric.get(kinds[0], {})
     if 'like' in of_kind and len(kinds) > 1:
         of_kind, groups = {**metric.get(kinds[1], {}), **of_kind}, (of_kind['like'].get(kinds[2], ''),)
@@ -267,7 +267,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
 
 
 def _agreed(layer: Layer) -> dict[str, tuple[Any, str]]:
-    """Return the merged fields of a layer, without fields on which its overrides disagree."""
+    """Return the merged fields of a layer, without the fields on which its overrides disagree."""
     merged = {field: (fields[field], origin) for origin, fields in layer for field in FIELDS if field in fields}
     for field, _ in _disagreements(layer):
         merged.pop(field, None)
@@ -275,7 +275,7 @@ def _agreed(layer: Layer) -> dict[str, tuple[Any, str]]:
 
 
 def _disagreements(layer: Layer) -> Iterator[tuple[str, str]]:
-    """Yield (field, the two origins) for each field that has two values at equal rank."""
+    """Yield (field, the two origins) for each field with two different values of equal rank."""
     first: dict[str, tuple[Any, str]] = {}
     for origin, fields in layer if len(layer) > 1 else ():
         for field in FIELDS:
@@ -293,7 +293,7 @@ def _bound(value: Any) -> Bound:
 
 
 def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> tuple[Aged, ...]:
-    """Return the stages of a limit, without levels that a layer of higher precedence sets."""
+    """Return the stages of a limit, without the levels that a layer of higher precedence sets."""
     rules, origin = fields.get('aged', (None, ''))
     found = [Aged(_seconds(rule.get('after', '0d')), _seconds(rule['before']) if 'before' in rule else math.inf,
                   rule.get('tested', False),
@@ -308,14 +308,14 @@ def _seconds(text: str) -> int:
 
 
 def several(rules: Any) -> Sequence[Json]:
-    """Return the rules of a field that holds one, several, or null for none."""
+    """Return the rules of a field as a sequence; the field has one rule, a list of rules, or null."""
     return () if rules is None else (rules,) if isinstance(rules, dict) else tuple(rules)
 
 
 # --- acknowledgements: values that an admin accepts and that raise no alert until they get worse -------------------
 
-# An acknowledgement is root's configuration, not history: the same object as an override in thresholds.d, in
-# acknowledged.json of the configuration folder, or an argument of the command line. A user who can write only the
+# An acknowledgement is root's configuration and not part of the history: it is an override in thresholds.d or in
+# acknowledged.json of the configuration folder, or an argument of the command line. A user who can write only to the
 # history file cannot suppress an alert.
 
 def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:
@@ -330,13 +330,13 @@ def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Ac
 
 
 def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str) -> Acknowledgement | None:
-    """Return the last unexpired acknowledgement of a drive's metric, or None. today: such as "2026-11-22"."""
+    """Return the last unexpired acknowledgement of a drive's metric, or None. today: a date such as "2026-11-22"."""
     return next((each for each in reversed(accepted) if (each.serial, each.metric) == (serial, metric)
                  and (not each.until or today <= each.until)), None)
 
 
 def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
-    """Return whether a number is as good as the accepted value or better. falls: a smaller number is worse."""
+    """Return whether a number is at least as good as the accepted value. falls: a smaller number is worse."""
     return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
 
 
@@ -345,7 +345,7 @@ def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = F
     """Return the state of a reading with limits, in the documented order of precedence.
 
     level: state by the limits for the reading's age. growth: state by its increase. is_acknowledged: see is_silent().
-    override: state by a limit set for this drive alone; None without such a limit.
+    override: state by a limit that is set for only this drive; None if there is no such limit.
     """
     if override is not None:
         return override

@@ -1,6 +1,6 @@
 """Decode a vendor's NVMe log page by its layout in attributes.json. Pure.
 
-Nothing is guessed: a page of another layout, or one that the drive has not filled in, gives no readings.
+Nothing is guessed: a page with another layout, and a page that the drive has not filled in, give no readings.
 """
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from . import decode
 from .drive_database import Metric, is_inside
 
 PAGE = 512                   # bytes of a page
-ROW_ID = 0                   # where a row of a table has its number
+ROW_ID = 0                   # offset of a row's number in the row
 STATUS = 'vendor_log_status'
 READ, HANGS, UNREAD, FOREIGN, EMPTY = range(5)  # values of this metric
-AFTER_HANGING = DAY          # seconds until a page is read again that the drive did not return in time
-KEPT = 7 * DAY               # seconds for which a number is used that no later check could read
+AFTER_HANGING = DAY          # seconds to wait after a page that the drive did not return in time
+KEPT = 7 * DAY               # seconds for which a number is still used if later checks cannot read it
 
-# Status -> code and sentence of the note.
+# Status -> code and text of the note.
 _NOTES: Mapping[int, tuple[str, str]] = {
     HANGS: ('vendor-log-hangs', 'the drive did not answer in time when {} was read; it is not read again for a day'),
     UNREAD: ('vendor-log-unread', '{} could not be read; to see the reason, run: {}'),
@@ -42,7 +42,7 @@ class VendorLog(NamedTuple):
 
 
 def decoded(layout: Json, page: bytes) -> Decoded:
-    """Return the numbers of a page of PAGE bytes, or why it has none: FOREIGN or EMPTY."""
+    """Return the numbers of a page, or why it has none: FOREIGN, EMPTY, or UNREAD if it does not have PAGE bytes."""
     if len(page) != PAGE:
         return Decoded(UNREAD)
     if _is_empty(layout, page):
@@ -60,9 +60,9 @@ def decoded(layout: Json, page: bytes) -> Decoded:
 
 
 def _number(field: Json, part: bytes) -> float | None:
-    """Return the number of a field; None if it is a share of something that the drive does not state.
+    """Return the number of a field; None if it is a share of a number that the drive does not report.
 
-    A drive sets all bits of what it does not count. No valid range includes such a number.
+    A drive sets all bits of a number that it does not count. No valid range includes such a number.
     """
     number, *others = (int.from_bytes(part[place['offset']:place['offset'] + field['length']],
                                       field.get('order', 'little'))
@@ -74,7 +74,7 @@ def _number(field: Json, part: bytes) -> float | None:
 
 
 def _is_empty(layout: Json, page: bytes) -> bool:
-    """Return whether nothing is set but what also emulated drives set, such as version and GUID."""
+    """Return whether only fields are set that even emulated drives set, such as version and GUID."""
     rest = bytearray(page)
     for offset, length in layout.get('always_set', ()):
         rest[offset:offset + length] = bytes(length)
@@ -82,7 +82,7 @@ def _is_empty(layout: Json, page: bytes) -> bool:
 
 
 def _has_layout(layout: Json, page: bytes) -> bool:
-    """Return whether GUID and version of a page are those of a layout, as far as the layout has them."""
+    """Return whether the GUID and the version of a page are those of the layout, if the layout has them."""
     guid, version = layout.get('guid'), layout.get('version')
     if guid and page[guid['offset']:guid['offset'] + PAGE // 32] != bytes.fromhex(guid['bytes']):
         return False
@@ -91,7 +91,7 @@ def _has_layout(layout: Json, page: bytes) -> bool:
 
 
 def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
-    """Return the rows of a page by number; None if a number occurs twice. Rows with the number 0 are unused."""
+    """Return the rows of a page by number; None if a number occurs twice. Rows with number 0 are unused."""
     rows: dict[int, bytes] = {}
     for start in range(0, PAGE - size + 1, size)[:count]:
         number = page[start + ROW_ID]
@@ -104,9 +104,9 @@ def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
 
 def of_drive(report: Report, log: tuple[str, str], layout: Json, metrics: Mapping[str, Metric],
              stored: Mapping[str, float]) -> VendorLog:
-    """Return the readings and notes of a drive's vendor log: those of this check, else those of an earlier one.
+    """Return the readings and notes of a drive's vendor log, from this check or else from an earlier check.
 
-    log: page and name of the layout. stored: metric -> number that an earlier check has read.
+    log: page and name of the layout. stored: metric -> number from an earlier check.
     """
     source, page = source_of(*log), report.vendor_log
     if page is None:
@@ -147,7 +147,7 @@ def _readings(source: Source, result: Decoded, metrics: Mapping[str, Metric], id
 
 def _from_history(source: Source, status: int, layout: Json, metrics: Mapping[str, Metric],
                   stored: Mapping[str, float]) -> Iterator[Reading]:
-    """Yield the numbers that an earlier check has read, so that their limits apply between two reads."""
+    """Yield the numbers from an earlier check, so that their limits also apply to checks that do not read the log."""
     for name in names(layout) if status in (READ, HANGS, UNREAD) else ():
         if name in stored:
             yield Reading(name, stored[name], metrics[name].unit, source, is_stored=True)
@@ -170,6 +170,6 @@ def _notes(source: Source, status: int) -> tuple[Coded, ...]:
 def is_due(status: int, seconds: int, every: int) -> bool:
     """Return whether a page is to be read again.
 
-    status: of the last attempt, *seconds* ago. every: seconds between two reads.
+    status: result of the last attempt, *seconds* ago. every: seconds between two reads.
     """
     return seconds >= (max(every, AFTER_HANGING) if status == HANGS else every)

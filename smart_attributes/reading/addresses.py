@@ -1,4 +1,4 @@
-"""Convert the addresses that an admin writes into Devices, name these, and select drives by --match and --ignore.
+"""Convert the addresses that an admin writes into Devices, name these Devices, and apply --match and --ignore.
 
 Names are short, in [a-z0-9_], and each is unique among the drives of one run. Names in /dev/disk are from udev: by-id
 from the identity of a drive, by-path from its socket.
@@ -19,11 +19,11 @@ from ..model import Device, Identity
 from ..words import TYPED, clean, nearest
 from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceType, base, is_raid
 
-# One slot, "0-7", or "[0-7,16]"; a list without brackets is unambiguous if the type takes one number.
+# One slot, "0-7", or "[0-7,16]". A list needs no brackets if the type takes only one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
-# The characters of a path: udev's names under /dev/disk; on macOS, the registry path that scans print.
+# The characters of a path: those of udev's names under /dev/disk; on macOS, those of the registry path in scans.
 _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
@@ -57,7 +57,7 @@ def at(path: str, device_type: str, text: str) -> list[Device]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return type and path of an address, the type still as written."""
+    """Return the type and the path of an address; the type is not yet checked."""
     if not text.isascii() or not text.isprintable():
         raise UsageError(f'{quoted(ascii(text)[1:-1])} contains characters that a device address cannot have; '
                          'type it again by hand')
@@ -140,7 +140,7 @@ def _entry(base: str, text: str) -> DeviceType:
 
 
 def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
-    """Return the types included in one with ranges, and whether it has any ranges.
+    """Return the types included in a type with ranges, and whether it has any ranges.
 
     "megaraid,[0-1]" includes megaraid,0 and megaraid,1.
     """
@@ -160,7 +160,7 @@ def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
 
 
 def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str) -> list[int]:
-    """Return the slots of "6", "0-7" or "[0-7,16]", each once, in the order written."""
+    """Return the slots in a text such as "6", "0-7" or "[0-7,16]", each once, in the order written."""
     numbers: dict[int, None] = {}
     for item in written.strip('[]').split(','):
         ends = re.fullmatch(r'([0-9]{1,6})(?:-([0-9]{1,6}))?', item)
@@ -176,7 +176,7 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
 
 
 def unique(forms: Iterable[Iterator[str]]) -> list[str]:
-    """Return a name for each item: the first of its forms that no other item has.
+    """Return a name for each item: the first of its possible names that no other item has.
 
     forms: possible names of each item, from the shortest to one that is certainly unique.
     """
@@ -192,7 +192,7 @@ def unique(forms: Iterable[Iterator[str]]) -> list[str]:
 
 
 def named(devices: Iterable[Device]) -> list[Device]:
-    """Return the devices, each address once and each with a unique name.
+    """Return the devices, each address once, under unique names.
 
     Each name is as short as possible. It depends on the set of devices, not on their order.
     """
@@ -204,7 +204,7 @@ def named(devices: Iterable[Device]) -> list[Device]:
 
 
 def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
-    """Return the devices under their labels, lengthened if several are equal; '' keeps the device's name."""
+    """Return the devices, named by their labels; equal labels are made longer, and '' keeps the device's name."""
     return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
 
 
@@ -225,7 +225,7 @@ def _label_forms(device: Device, label: str) -> Iterator[str]:
 
 
 def short_name(device: Device) -> str:
-    """Return "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
+    """Return a short name: "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
     path = re.sub(r'^/dev/(disk/by-[a-z]+/)?|^IOService:.*/', '', device.path)
     kind = base(device)
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
@@ -235,7 +235,7 @@ def short_name(device: Device) -> str:
 
 
 def of_short_name(name: str) -> str:
-    """Return the address of a drive behind a controller by its short name; '' if the name is not of this form.
+    """Return the address of a drive behind a controller, from its short name; '' if it has another form.
 
     bus_0_megaraid_6 means megaraid,6@/dev/bus/0.
     """
@@ -256,7 +256,7 @@ def _certain_name(device: Device) -> str:
 
 
 def slug(text: str) -> str:
-    """Return *text* in the characters of labels, [a-z0-9_]."""
+    """Return *text* with only the characters of labels, [a-z0-9_]."""
     return re.sub(r'[^a-z0-9]+', '_', text.lower()).strip('_') or 'drive'
 
 
@@ -266,7 +266,7 @@ _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
-    """Return device path -> its name in the folder, preferring names with the model; empty without the folder."""
+    """Return device path -> its name in the folder, preferring names with the model; empty if the folder is missing."""
     try:
         names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
     except OSError:
@@ -275,7 +275,7 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
 
 
 def name_of(device: Device, names: Mapping[str, str]) -> str:
-    """Return the name of a drive among links(), or '' without one.
+    """Return the name of a drive in *names*, which links() returned, or '' if it has none.
 
     An NVMe drive gets the name of its first namespace, because udev does not name controllers.
     """
@@ -286,7 +286,7 @@ def name_of(device: Device, names: Mapping[str, str]) -> str:
 
 
 def stable(device: Device, names: Mapping[str, str]) -> Device:
-    """Return the device under its name among links(), or unchanged without one."""
+    """Return the device under its name in *names*, which links() returned, or unchanged if it has none."""
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device
 
@@ -305,11 +305,11 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
 
 def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
               is_final: bool = True) -> bool | None:
-    """Return whether to check a drive, or None if this depends on a model and serial that are not yet read.
+    """Return whether to check a drive, or None if this depends on a model or serial number not yet read.
 
     Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
-    it is known. is_final: the identity will not become more complete; otherwise return None for a drive that did
-    not report a value that the patterns may need, so the drive stays in the check.
+    it is known. is_final: the identity will not become more complete. If it may, return None for a drive without a
+    model or serial number that the patterns may need, so that the drive stays in the check.
     """
     texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):

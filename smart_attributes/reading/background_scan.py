@@ -1,4 +1,4 @@
-"""Count what the background scan of a SCSI disk found: only disks with results need it. Pure. Source: SBC-4, 6.4.2."""
+"""Count the results of a SCSI disk's background scan; only disks with results load this. Pure. Source: SBC-4, 6.4.2."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -7,19 +7,19 @@ from ..constants import MOST_RESULTS
 from ..typed import Json, NamedTuple
 from .content import integer_at, integer_of, object_of
 
-_WAITING = frozenset((1, 4, 8))     # reassign statuses: not reassigned yet, or without success
+_WAITING = frozenset((1, 4, 8))     # reassign statuses: not reassigned yet, or reassignment failed
 _DONE = frozenset((2, 5, 6, 7))     # reassigned or rewritten
 
 
 class Result(NamedTuple):
-    """One block that the disk could not read at once."""
-    block: int | str    # its address, or the name of a result without one
+    """One block that the disk could not read at the first attempt."""
+    block: int | str    # its address, or the name of the result if it has no address
     minutes: int        # power-on time when it was found
     status: int | None  # reassign status; None: not printed
 
 
 def of_json(scan: Json, age: float) -> dict[str, float]:
-    """Return the counts of the section of smartctl's JSON. age: see `counts`."""
+    """Return the counts for this section of smartctl's JSON. age: see `counts`."""
     rows = [(key, object_of(scan, key)) for key in scan if key.startswith('result_')][:MOST_RESULTS]
     blocks = ((key, row, integer_of(row, 'lba')) for key, row in rows)
     return counts((Result(key if block is None else block, integer_at(row, 'accumulated_power_on.minutes') or 0,
@@ -27,9 +27,9 @@ def of_json(scan: Json, age: float) -> dict[str, float]:
 
 
 def counts(results: Iterable[Result], age: float) -> dict[str, float]:
-    """Return for Report.scsi how many blocks wait, are well again, or have an unknown status.
+    """Return, for Report.scsi, the number of blocks that are pending, were recovered, or have an unknown status.
 
-    The newest result of a block counts. One from beyond *age*, the power-on time in minutes, clears no other.
+    The newest result of a block counts, but a result later than *age* (power-on minutes) never replaces another one.
     """
     order = sorted(results, key=lambda each: (each.minutes <= age, each.minutes, each.status in _WAITING))
     statuses = list({each.block: each.status for each in order}.values())

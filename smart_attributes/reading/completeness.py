@@ -1,11 +1,11 @@
-"""Find gaps in a report: requested parts that are missing, and values that smartctl would never print. Pure.
+"""Find requested parts that are missing in a report, and values that smartctl would never print. Pure.
 
-A ticket may have lost lines, a disk may have been full, a bridge may have invented an answer. The rest is judged. The
-gaps become notes, because they can only make a drive look better.
+A report copied from a ticket may have lost lines, a disk may have been full, a bridge may have invented an answer. The
+rest of the report is judged, with a note for each defect, because a defect can only make a drive look better.
 
 Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp: smartctl prints each of the parts, or the
-reason that it cannot. It prints the "verify" row of the SCSI error counter log only if a counter is not 0, and device
-statistics, pending defects and self-tests only if a drive has them, so a report never shows that these were lost.
+reason why it cannot. Some parts are printed only if they exist, so their loss cannot be detected: the "verify" row of
+the SCSI error counter log (only if a counter is not 0), device statistics, pending defects and self-tests.
 """
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ..wording import listed
 from . import content
 from .content import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, offset_of, word_of, words_of
 
-_WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's options of one letter that take no value
+_WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's one-letter options that take no value
 _LONG = {'--all': '-a', '--xall': '-x', '--health': '-H', '--attributes': '-A', '--info': '-i'}
 
 ALL = frozenset(('-a', '-x'))
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
 _ERROR_LOGS, _TEST_LOGS, _WEAR = ALL | {'error', 'xerror'}, ALL | {'selftest', 'xselftest'}, ALL | {'ssd'}
-LIKELY = frozenset(('-A', '-a'))   # the arguments of a report of which none are known
+LIKELY = frozenset(('-A', '-a'))   # assumed if the arguments of a report are unknown
 _ALWAYS: frozenset[str] = frozenset()
 
-# Entries of `places` for a printed log: a key of JSON, a line of text, or a mark that the drive does not keep it.
+# Entries of `places` for a log: a key of JSON, a line of text, or a mark that the drive does not keep this log.
 NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = 'error_logging_supported', 'self_tests_supported', 'no device statistics'
 NO_FARM_LOG = 'no FARM log'
 _TEST_LOG = frozenset((
@@ -40,11 +40,11 @@ _STATISTICS = frozenset((
     'device statistics (gp/smart log 0x04) not supported'))
 _NO_COUNTERS = frozenset(('error counter logging not supported', 'device does not support error counter logging'))
 
-_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # not only in the log
+_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # also outside the log
 _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {'critical_warning'}
 
-# kind -> (attribute, others that never come without it). Of 18,433 hard disks and 14,403 solid state drives of
-# linuxhw/EnterpriseDrive that have the others, one lacks the attribute: a hard disk with 4 but without 198.
+# kind -> (attribute, other attributes that only drives with this attribute have). Among 18,433 hard disks and 14,403
+# solid state drives of linuxhw/EnterpriseDrive, there is one exception: a hard disk with attribute 4 but without 198.
 _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
     'hdd': ((5, {1}), (5, {3}), (10, {7}), (197, {4, 191}), (197, {4, 22}), (197, {4, 200}), (197, {187}), (198, {4})),
     'ssd': ((5, {183}), (5, {184}), (5, {190}), (5, {197}))}
@@ -53,9 +53,9 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 class Part(NamedTuple):
     """A part that a report must have."""
     name: str                          # as shown in the note
-    arguments: frozenset[str]          # any of these arguments requests it; empty: always printed
+    arguments: frozenset[str]          # each of these arguments requests it; empty: always printed
     holds: Callable[[Report], object]  # whether a report has it
-    places: frozenset[str] = _ALWAYS   # any of these keys or lines of a report is sufficient as well
+    places: frozenset[str] = _ALWAYS   # each of these keys or lines of a report is sufficient, too
 
 
 def _is_error_log_whole(report: Report) -> bool:
@@ -115,13 +115,13 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     *_ANY,
     Part('the SMART/Health Information log', TABLE, _has_nvme_log),
     *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME))}
-"""By protocol, what a report always has. A drive whose protocol is not in the report has the first ones."""
+"""By protocol, the parts that a report must have; '' is for a report that does not contain the protocol."""
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of parts missing in a report, worst first, and of lost rows of the attribute table.
+    """Return the names of the parts missing in a report, worst first, then of the rows missing in the attribute table.
 
-    arguments: of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
+    arguments: smartctl's, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
     """
     parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
              and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
@@ -132,7 +132,7 @@ def missing(report: Report, arguments: Collection[str], places: Collection[str])
 
 
 def arguments_of(command: Iterable[str]) -> frozenset[str]:
-    """Return the separate arguments of smartctl's command line: "-iHA" as -i, -H and -A, "--log=error,7" as error."""
+    """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A, "--log=a,7" is --log, a and 7."""
     arguments: list[str] = []
     for word in command:
         rest = word
@@ -147,15 +147,15 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     return frozenset(arguments)
 
 
-_SHOWN = 5                # damaged places listed
+_SHOWN = 5                # maximum number of damaged places listed
 _WITH_SUPPORT = (7, 3)    # the first version of smartctl that prints "smart_support"
 _INFO = ALL | {'-i'}
 _STATISTICS_PAGES = range(1, 8)  # a vendor page may be empty. Source: ACS-4, 9.5
 _STATISTICS_LOG = 4       # its address in the log directory. Source: ACS-4, table A.2
 
 
-# A type is the type of a value, a function reads it and returns None for a wrong one, and a list of one shape is a list
-# of such objects. The keys of _NEEDED must be there; for all other keys only a wrong value is a gap.
+# In a shape, a key has the type of its value, a function that returns None for an invalid value, the shape of an
+# object, or a list of one shape for a list of such objects. Keys in _NEEDED are required; other keys may be absent.
 _NEEDED = '!'
 
 
@@ -201,7 +201,7 @@ _SHAPE: Json = {
     'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},
     **{f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING) for number in range(20)},
     'endurance_used': {'current_percent': integer_of}, 'spare_available': {'current_percent': integer_of}}
-# Integers that certainly fit, so that the function need not be called.
+# Integers that are certainly valid, so that the function need not be called.
 _PLAIN: Mapping[object, range] = {integer_of: SAFE, word_of: range(2 ** 53), byte_of: BYTES}
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
@@ -209,7 +209,7 @@ _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
     """Return one sentence for damaged data, and one for requested data that is missing.
 
-    arguments: those of smartctl, as `arguments_of` returns them.
+    arguments: smartctl's, as `arguments_of` returns them.
     """
     lost = missing(report, arguments, _places(data))
     if report.version >= _WITH_SUPPORT and 'smart_support' not in data and not _INFO.isdisjoint(arguments):
@@ -218,7 +218,7 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Cod
 
 
 def _shape_of(data: Json) -> Json:
-    """Return the shape of a report, with that of a FARM log only if there is one."""
+    """Return the shape of a report; it includes the shape of a FARM log only if the report has such a log."""
     if content.FARM_LOG not in data:
         return _SHAPE
     from .farm import count_of
@@ -264,7 +264,7 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
 
 
 def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -> None:
-    """Add the places of a table. A column that one attribute row has counts as missing in rows without it."""
+    """Add the places in a table. If one attribute row has a column, it counts as missing in rows that lack it."""
     columns = _COLUMNS.intersection(key for item in items if shape is _ROW and isinstance(item, dict) for key in item)
     for number, item in enumerate(items):
         if isinstance(item, dict):
@@ -275,7 +275,7 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
 
 
 def _places(data: Json) -> set[str]:
-    """Return the keys of a report, and a mark for each log that, according to it, the drive does not keep."""
+    """Return the keys of a report, and a mark for each log that the drive does not keep according to the report."""
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
     marks = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
@@ -287,7 +287,7 @@ def _places(data: Json) -> set[str]:
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield self-tests that are counted but not listed, and statistics pages that must not be empty but are."""
+    """Yield text for self-tests that are counted but not listed, and for empty statistics pages that must have data."""
     for name in ('extended', 'standard'):
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):

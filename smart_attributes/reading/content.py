@@ -1,7 +1,7 @@
 """Decode smartctl's output, read single values of its JSON, and decide whether a report is enough to judge a drive.
 
-A value of another type than smartctl documents counts as absent, because a report may come from a ticket, an
-anonymiser or a program that imitates smartctl.
+A value counts as absent if its type is not the one that smartctl documents, because a report may come from a ticket,
+an anonymiser or a program that imitates smartctl.
 """
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..typed import TYPE_CHECKING, Json
 if TYPE_CHECKING:
     from typing import Any
 
-SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way
+SAFE = range(1 - 2 ** 53, 2 ** 53)  # a JSON number outside this range may have been rounded
 BYTES = range(256)
-OFFSETS = range(8, 512, 8)  # of a device statistic in its page. Source: ACS-4, 9.5
+OFFSETS = range(8, 512, 8)  # offsets of device statistics in their page. Source: ACS-4, 9.5
 
 # Patterns for the identifiers of a single drive, in JSON and text -> their replacement.
 _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
@@ -30,14 +30,14 @@ _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1
 def as_text(data: bytes) -> str:
     """Return the text of a recorded file in any common encoding.
 
-    PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
+    PowerShell redirects as UTF-16. A thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
     Raises DriveError for a file that is too large to be a report.
     """
     if len(data) > LARGEST_FILE:
         raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
-    if max(data[:64:2].count(0), data[1:64:2].count(0)) * 4 > len(data[:64]):  # a single one is damage
+    if max(data[:64:2].count(0), data[1:64:2].count(0)) * 4 > len(data[:64]):  # a single 0 byte is damage
         return data.decode('utf-16-le' if data[1:2] == b'\0' else 'utf-16-be', 'replace')
     try:
         return data.decode('utf-8').removeprefix('\ufeff')  # the utf-8-sig codec would be another import
@@ -53,29 +53,29 @@ def nameless(text: str) -> str:
 
 
 def looks_like_json(text: str) -> bool:
-    """Return whether a JSON object starts somewhere on a line of its own."""
+    """Return whether a JSON object starts at the beginning of a line."""
     return json_start(text) >= 0
 
 
 def json_start(text: str) -> int:
-    """Return the index at which the JSON starts, or -1 without JSON.
+    """Return the index at which the JSON starts, or -1 if the text contains no JSON.
 
     smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, and a login shell may print text as well.
     """
     if text[:1] == '{':
         return 0
     if '{' not in text:
-        return -1  # usually nothing follows a report, so do not compile a pattern
+        return -1  # after a report there is usually no text, so avoid compiling a pattern
     match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
     return match.end() - 1 if match else -1
 
 
 def loaded(text: str, start: int) -> Any:
-    """Return the one JSON document that starts at *start*. Raises DriveError if it is damaged or not the only one."""
+    """Return the JSON document that starts at *start*. Raises DriveError if it is damaged or another one follows."""
     try:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
-        # json also raises ValueError for a number of more than 4300 digits (Python 3.11).
+        # json also raises ValueError for a number with more than 4300 digits (Python 3.11).
         raise DriveError('is damaged JSON: cut off or modified; record it again with smartctl --json -x',
                          'report-damaged') from None
     if looks_like_json(text[end:]):
@@ -94,24 +94,24 @@ def object_of(data: Json, *path: str) -> Json:
 
 
 def list_of(data: Json, key: str) -> list[Any]:
-    """Return a list, or an empty one if absent."""
+    """Return the list, or an empty one if absent."""
     value = data.get(key)
     return value if isinstance(value, list) else []
 
 
 def objects_of(data: Json, key: str) -> list[Json]:
-    """Return the objects of a list."""
+    """Return the items of the list that are objects."""
     return [entry for entry in list_of(data, key) if isinstance(entry, dict)]
 
 
 def words_of(data: Json, key: str) -> list[str] | None:
-    """Return a list of strings, or None if it has other items or is absent."""
+    """Return the list of strings, or None if it has other items or is absent."""
     value = data.get(key)
     return value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
 
 
 def text_of(data: Json, key: str) -> str:
-    """Return a string without blanks at its ends, or '' if absent."""
+    """Return the string without blanks at its ends, or '' if absent."""
     value = data.get(key)
     return value.strip() if isinstance(value, str) else ''
 
@@ -119,7 +119,7 @@ def text_of(data: Json, key: str) -> str:
 def integer_of(data: Json, key: str) -> int | None:
     """Return the exact integer, or None if absent.
 
-    If a number might not survive as a JSON number, smartctl adds it as a string, under a key that ends with "_s".
+    If a JSON number might be rounded, smartctl also writes it as a string, under a key that ends with "_s".
     """
     value: Any = data.get(key)
     if type(value) is int and value in SAFE:
@@ -127,7 +127,7 @@ def integer_of(data: Json, key: str) -> int | None:
     exact = data.get(key + '_s')
     if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
         return int(exact)
-    # NaN compares with nothing.
+    # NaN fails every comparison.
     if type(value) in (int, float) and -HIGHEST_COUNTER < value < HIGHEST_COUNTER and value % 1 == 0:
         return int(value)
     return None
@@ -140,7 +140,7 @@ def integer_at(data: Json, path: str) -> int | None:
 
 
 def byte_of(data: Json, key: str) -> int | None:
-    """Return an integer from 0 to 255, or None if absent."""
+    """Return the integer from 0 to 255, or None if absent."""
     value = data.get(key)
     if type(value) is not int:
         value = integer_of(data, key)
@@ -154,13 +154,13 @@ def offset_of(data: Json, key: str) -> int | None:
 
 
 def word_of(data: Json, key: str) -> int | None:
-    """Return an integer of at most 64 bits, such as the raw bytes of an attribute, or None if absent."""
+    """Return the integer of at most 64 bits, such as the raw bytes of an attribute, or None if absent."""
     value = integer_of(data, key)
     return value if value is not None and 0 <= value < 2 ** 64 else None
 
 
 def fraction_of(data: Json, key: str) -> float | None:
-    """Return a number that smartctl writes as a string: "71532.573", in some locales "71532,573"."""
+    """Return the number that smartctl writes as a string: "71532.573", or "71532,573" in some locales."""
     value: Any = data.get(key)
     if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
         return float(value.strip().replace(',', '.'))
@@ -173,20 +173,20 @@ FARM_LOG = 'seagate_farm_log'
 ERROR_COUNTERS = (
     'errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites',
     'total_errors_corrected', 'correction_algorithm_invocations', 'gigabytes_processed', 'total_uncorrected_errors')
-"""The columns of the SCSI error counter log, in the order in which smartctl prints them. gigabytes: 10^9 bytes."""
+"""The columns of the SCSI error counter log, in the order in which smartctl prints them. A gigabyte is 10^9 bytes."""
 
 NVME_KEYS = (
     'critical_warning', 'temperature', 'available_spare', 'available_spare_threshold', 'percentage_used',
     'data_units_read', 'data_units_written', 'host_reads', 'host_writes', 'controller_busy_time', 'power_cycles',
     'power_on_hours', 'unsafe_shutdowns', 'media_errors', 'num_err_log_entries', 'warning_temp_time',
     'critical_comp_time', 'warning_temp_threshold', 'critical_temp_threshold')
-"""The keys of Report.nvme: the health log as smartctl's JSON names it, then the thresholds of the composite temperature
-(Identify Controller). Temperatures are degrees Celsius, a data unit is 512,000 bytes."""
+"""The keys of Report.nvme: those of the health log in smartctl's JSON, then the thresholds of the composite temperature
+(Identify Controller). Temperatures are in degrees Celsius; a data unit is 512,000 bytes."""
 
 
 _CYCLES = 'scsi_start_stop_cycle_counter.'
-# By the key of Report.scsi, the places in the JSON, of which some differ between versions. smartctl_messages.json has
-# the labels in the text. Temperatures are in degrees Celsius, defects in blocks, percentage_used may exceed 100.
+# Key of Report.scsi -> its places in the JSON, which depend on the version of smartctl. smartctl_messages.json has the
+# labels in the text. Temperatures are in degrees Celsius, defects in blocks; percentage_used may exceed 100.
 # Source: SPC-5 and SBC-4.
 SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
     'temperature': ('temperature.current', 'scsi_environmental_reports.temperature_1.current'),
@@ -199,20 +199,20 @@ SCSI_NUMBERS: Mapping[str, tuple[str, ...]] = {
     'load_unload_cycles_rated': (_CYCLES + 'specified_load_unload_count_over_device_lifetime',),
     'power_on_hours': ('power_on_time.hours',), 'background_status': ('scsi_background_scan.status.value',)}
 
-# The states of a failed self-test, upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
+# The states of a failed self-test, in the upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
 _FAILED_SELF_TESTS = {
     3: 'Fatal or unknown error', 4: 'Completed: unknown failure', 5: 'Completed: electrical failure',
     6: 'Completed: servo/seek failure', 7: 'Completed: read failure', 8: 'Completed: handling damage??'}
 # The bits of the ATA error register after a read or write. Source: ACS-4, 6.3; names and order as smartctl prints them.
 _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
-# Start_Stop_Count and Spin_Retry_Count: both in the tables of 98 % of 18,433 hard disks, of no solid state drive of
-# 14,403 (linuxhw/EnterpriseDrive).
+# Start_Stop_Count and Spin_Retry_Count: 98 % of 18,433 hard disks report both; none of 14,403 solid state drives does
+# (linuxhw/EnterpriseDrive).
 _SPINDLE = frozenset((4, 10))
-# Complaints of smartctl in a report that can still be judged.
+# Warnings and errors of smartctl in a report that can still be judged.
 _COMPLAINT = (r'Warning[:!]|==> WARNING:|\[GLTSD |Read .* failed|SMART Status (?:not supported|command failed)'
               r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
 # Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
-_FEW = 4  # a truncated report holds some of its fourteen counts
+_FEW = 4  # a truncated report has only some of the fourteen counts
 _NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
 _FAILED = 8                # bit of smartctl's exit status
@@ -241,7 +241,7 @@ def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, 
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
-    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be one.
+    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be a drive.
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
@@ -255,10 +255,10 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
 
 
 def emptiness(report: Report, is_asked: bool) -> DriveError | None:
-    """Return an error if the data read are meaningless, otherwise None.
+    """Return an error if the SMART data is meaningless, otherwise None.
 
-    is_asked: whether attributes were requested. A recording of only the health status holds nothing else.
-    A bridge or a failing drive may answer with blocks of zeros, with a correct checksum, and also report "passed".
+    is_asked: whether attributes were requested; a recording may contain only the health status.
+    A bridge or a failing drive may return blocks of zeros with a correct checksum, and also report "passed".
     """
     if report.smart_status is False or any(test.passed is False for test in report.self_tests):
         return None
@@ -285,7 +285,7 @@ def has_smart_data(report: Report) -> bool:
 
 
 def is_complaint(line: str) -> bool:
-    """Return whether a line of a report is a complaint of smartctl: a checksum, a refused log."""
+    """Return whether a line of a report is a warning or an error of smartctl: a wrong checksum, a refused log."""
     return re.match(_COMPLAINT, line[:LONGEST_SEARCHED_LINE]) is not None
 
 
@@ -295,7 +295,7 @@ def has_spindle(attributes: Iterable[AttributeRow]) -> bool:
 
 
 def with_exit_status(passed: bool | None, words: str, status: int | None) -> tuple[bool | None, str]:
-    """Return the SMART health status and its text, from smartctl's exit status if missing in the report.
+    """Return the SMART health status and its text; if the report lacks them, use smartctl's exit status.
 
     Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
     """
@@ -305,9 +305,9 @@ def with_exit_status(passed: bool | None, words: str, status: int | None) -> tup
 
 
 def with_pending(statistics: dict[tuple[int, int], Statistic], count: int | None) -> dict[tuple[int, int], Statistic]:
-    """Return the statistics with the length of the Pending Defects log, unless they already include it.
+    """Return the statistics; if they lack a Pending Error Count, add the number of entries in the Pending Defects log.
 
-    ACS-4, 9.5.4: the Pending Error Count is the number of entries in that log.
+    Source: ACS-4, 9.5.4, which defines the count as this number.
     """
     if count is not None and count >= 0:
         statistics.setdefault(_PENDING_ERRORS, Statistic(count, 'Pending Error Count'))
@@ -323,7 +323,7 @@ def wwn_of(printed: str) -> str:
 def error_entry(number: int, hours: int, words: str, register: int | None) -> ErrorEntry:
     """Return an entry of the ATA error log.
 
-    words: "Error: UNC 8 sectors at LBA = 0x0071bde0", '' if smartctl does not know the command that failed.
+    words: "Error: UNC 8 sectors at LBA = 0x0071bde0", or '' if smartctl does not know the failed command.
     register: the error register, used if words is empty.
     """
     names = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
@@ -333,14 +333,14 @@ def error_entry(number: int, hours: int, words: str, register: int | None) -> Er
 
 
 def newest_first(entries: Iterable[ErrorEntry]) -> tuple[ErrorEntry, ...]:
-    """Return the entries of both error logs once, newest first."""
+    """Return the entries of both error logs, each once, newest first."""
     return tuple(sorted({entry.number: entry for entry in entries}.values(), key=lambda entry: -entry.number))
 
 
 def self_test_passed(status: str) -> bool | None:
     """Return the result in the printed status of a self-test: True passed, False failed, None unknown.
 
-    smartctl prints the same text for ATA, SCSI and NVMe. It is used for JSON as well, because "passed" in the JSON is
+    smartctl prints the same text for ATA, SCSI and NVMe. In JSON, too, the text is used, because the key "passed" is
     true for a test that is still running.
     """
     words = status.lower()
@@ -350,17 +350,17 @@ def self_test_passed(status: str) -> bool | None:
 
 
 def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
-    """Return an entry for the last self-test if it failed, for drives whose log was not read or is empty.
+    """Return an entry for the last self-test if it failed, for drives whose self-test log was not read or is empty.
 
-    status: the byte "Self-test execution status" of the SMART data. 0 means that the last test passed or that none
-    was run, so only failures have an entry.
+    status: the byte "Self-test execution status" of the SMART data. 0 means that the last test passed or that no test
+    was run, so it gives no entry.
     """
     words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
     return (SelfTest('Last self-test', words, False, None),) if words else ()
 
 
 def offline_failure(status: int | None) -> tuple[str, ...]:
-    """Return a message if the offline data collection ended with a fatal error; bit 7 starts it by itself.
+    """Return a message if the offline data collection ended with a fatal error; bit 7 (automatic start) is ignored.
 
     status: the byte "Offline data collection status" of the SMART data. Source: ATA8-ACS, SMART READ DATA.
     """
@@ -377,7 +377,7 @@ EXIT_STATUS_BITS = (
     'the error log contains errors',
     'the self-test log contains failed tests',
 )
-"""smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
+"""The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
 
 
 def exit_status_notes(status: int | None) -> tuple[Coded, ...]:

@@ -1,6 +1,6 @@
-"""The types of smartctl's -d option and the controllers behind them, in one table.
+"""The types of smartctl's -d option and the controllers that they are for, in one table.
 
-The early start imports this before the first process, so it must be cheap: plain classes, and no re.
+It is imported before the first process is started, so it must be cheap: plain classes, and no re.
 """
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Controller:
             drivers: tuple[str, ...] = (), bay: str = '', silent_is_empty: bool = False, has_bus: bool = False,
             own_nodes: tuple[str, ...] = (), since: str = '') -> None:
         self.name = name                  # name in messages: "MegaRAID"
-        self.slots = slots                # lowest and highest number of each N of the form
+        self.slots = slots                # lowest and highest value of each number in the form
         self.example = example            # an address: "megaraid,6@/dev/bus/0"
         self.paths = paths                # for doc/how-to/raid.md: which paths lead to the controller
         self.products = products or name  # for doc/how-to/raid.md: brands, models and drivers
-        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): not searched if moved
-        self.bay = bay                    # the bay, made of the numbers: "slot {1} of enclosure {0}"; '': unknown
+        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): no search after a move
+        self.bay = bay                    # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
         self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
-        self.has_bus = has_bus            # can also be addressed by its host: /dev/bus/H
+        self.has_bus = has_bus            # can also be addressed by its SCSI host: /dev/bus/H
         self.own_nodes = own_nodes        # regular expressions of paths below /dev that only its driver creates
-        self.since = since                # "7.5": a version of smartctl that has the type, if 7.3 lacks it
+        self.since = since                # "7.5": a version of smartctl that supports the type, if 7.3 does not
 
 
 class DeviceType:
@@ -37,17 +37,17 @@ class DeviceType:
     def __init__(self, form: str, arguments: str = '', *, is_scsi: bool = False, nodes: str = '',
                  is_vendors: bool = False, controller: Controller | None = None) -> None:
         self.form = form                  # form in messages: "areca,N[/E]"
-        self.arguments = arguments        # regular expression of arguments after the name, without a controller
-        self.is_scsi = is_scsi            # "sat+" or "scsi+" may precede it
-        self.nodes = nodes                # regular expression of its only valid paths below /dev; '': any drive
-        self.is_vendors = is_vendors      # sends vendor commands, even to a different disk at that path
+        self.arguments = arguments        # regular expression of the arguments after the name, if no controller
+        self.is_scsi = is_scsi            # "sat+" or "scsi+" may precede the type
+        self.nodes = nodes                # regular expression of the only valid paths below /dev; '': any drive
+        self.is_vendors = is_vendors      # sends vendor commands, even if a different disk is at the path
         self.controller = controller      # set if the type selects one of several drives behind a path
         self.name = form.partition('[')[0].partition(',')[0]       # the type without its arguments: "areca"
         self.separator = '/' if '/' in form else ','                # between numbers
         self.slots: Slots = controller.slots if controller else ()  # limits of the numbers that select a drive
 
     def has_slot(self, numbers: str) -> bool:
-        """Return whether numbers such as "6" or "1/2" match the form, each within its limits."""
+        """Return whether numbers such as "6" or "1/2" match the form and are within their limits."""
         words = numbers.split(self.separator)
         fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
         return fewest <= len(words) <= len(self.slots) and all(
@@ -55,7 +55,7 @@ class DeviceType:
             for word, (low, high) in zip(words, self.slots))
 
 
-# The links that udev creates for a disk by its bus: by its name or, if ata_id overrides that, by its socket.
+# The udev links that show the bus of a disk: the by-id link or, if ata_id overrides it, the by-path link.
 # Source: systemd, rules.d/60-persistent-storage.rules and udev-builtin-path_id.c.
 _USB = '(disk/by-id/usb-[A-Za-z0-9_.:+=@-]+|disk/by-path/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*-usb-[A-Za-z0-9_.:+=@-]+)'
 _3WARE = 'tw[ael][0-9]+'
@@ -63,8 +63,8 @@ _NSID = r'(,0x[0-9a-f]{1,8})?'
 _SAT_OR_NVME = r'(/sat)?'
 
 # Source: smartctl(8) and get_smart_device(), get_custom_smart_device(), get_sat_device(), get_snt_device() of
-# smartmontools 7.3 and 7.5. If smartctl has no upper limit (megaraid, aacraid), 16 bits
-# are the limit. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
+# smartmontools 7.3 and 7.5. If smartctl has no upper limit (megaraid, aacraid), the limit is
+# 16 bits. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
 TYPES = (
     DeviceType('ata'),
     DeviceType('scsi', is_scsi=True),
@@ -128,12 +128,12 @@ REFUSED = {
     'test': 'only shows how smartctl would open the drive',
 }
 
-# Expressions are compiled on first use (re caches them), so that the import does not pay for unused ones.
+# Expressions are compiled on first use (re caches them), so that importing this module stays cheap.
 TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'
 
 
 def controller(device_type: str) -> Controller | None:
-    """Return the controllers for a type such as "sat+megaraid,6", or None if it does not select a drive behind one."""
+    """Return the controllers for a type such as "sat+megaraid,6", or None if no controller is needed for the type."""
     return CONTROLLERS.get(device_type.rpartition('+')[2].partition(',')[0])
 
 

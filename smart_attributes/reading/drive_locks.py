@@ -1,12 +1,12 @@
-"""Lock each drive while smartctl reads it, so that a hanging drive costs one process, not one per check.
+"""Lock each drive while smartctl reads it, so that a hanging drive blocks one process, not one per check.
 
-smartctl gets as its standard input a file that is locked with flock. The lock belongs to every process that has the
-file open, so it is held as long as smartctl, or the sudo that runs it, even if the check ended long ago. Nothing has
-to search /proc or to clean up.
+The standard input of smartctl is a file that is locked with flock. The lock belongs to every process that has the file
+open, so it lasts until smartctl and the sudo that runs it have ended, even if the check ended long ago. So /proc
+need not be searched, and nothing must be cleaned up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
-this user. Other users see root's locks; root does not look at theirs. Imported before the first process starts, so it
-must be cheap.
+this user. Other users see root's locks; root ignores theirs. This module is imported before the first process starts,
+so it must be cheap.
 """
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ LOCKS = '/proc/locks'
 FRESH = 0.04      # seconds for which the content of LOCKS is cached
 NODES = '/sys/dev'
 BUS = '/dev/bus/'  # followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
-# Their numbers select an access method of a bridge, or a namespace; both belong to the same drive.
+# The numbers of these types do not select a drive, only an access method of a bridge, or a namespace.
 _NO_SLOTS = ('sat', 'nvme', 'sntjmicron')
-# Only Linux has this one. FreeBSD's monotonic clock begins at boot, too: clock_gettime(2).
+# CLOCK_BOOTTIME exists only on Linux. FreeBSD's monotonic clock begins at boot, too: clock_gettime(2).
 _CLOCK = getattr(time, 'CLOCK_BOOTTIME', time.CLOCK_MONOTONIC)
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -50,7 +50,7 @@ class Earlier:
 
     @property
     def since(self) -> str:
-        """The start time of the process, with the date if it was not today, and its number."""
+        """The start time of the process, with the date if it is older than half a day, and the process ID."""
         process = f' (process {self.pid})' if self.pid else ''
         age = _now() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
@@ -60,9 +60,9 @@ class Earlier:
         return f'smartctl has been waiting{self.since}'
 
     def is_stuck(self, limit: float) -> bool:
-        """Return whether this one process has had the drive for longer than *limit*, in seconds.
+        """Return whether this process has been using the drive for at least *limit* seconds.
 
-        A process whose start is not known is never stuck: it may be one of many short ones.
+        A process whose start is unknown never counts as stuck, because many short processes may have used the drive.
         """
         return bool(self.start) and _now() - self.start >= limit
 
@@ -82,9 +82,9 @@ class Waiting:
             self.why_not = str(error)
 
     def begin(self, command: Command) -> int | Earlier:
-        """Return a locked file for reading a drive, or the process that is still reading it; -1 without a file.
+        """Return a locked file for reading a drive, or the process that is still reading it; -1 if locking fails.
 
-        Raises OSError if this process has no descriptors left.
+        Raises OSError if this process has no file descriptors left.
         """
         file = drive_name(command)
         descriptor = self._root_has(file) or self.open(file)
@@ -105,7 +105,7 @@ class Waiting:
     def _root_has(self, file: str) -> Earlier | None:
         """Return the process of root that is using a drive, for another user; None if root is not using it.
 
-        Only root may open root's files, because opening a file allows locking it. The kernel lists which are locked.
+        Only root may open root's files, because whoever opens a file can lock it. The kernel lists the locked files.
         Source: Linux, fs/locks.c, locks_show().
         """
         try:
@@ -129,20 +129,20 @@ class Waiting:
         return self._locks[0]
 
     def open(self, file: str) -> int:
-        """Return the opened lock file of a drive, -1 if it cannot be opened. Raises OSError without descriptors."""
+        """Return the opened lock file of a drive, or -1 if this fails. Raises OSError if no descriptor is left."""
         if self.why_not:
             return -1
         try:
             return os.open(os.path.join(self.path, file), _FLAGS, 0o600)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
-                raise  # the process would lack descriptors as well
+                raise  # starting the process would fail for the same reason
             self.why_not = f'{self.path}/{file}: {error.strerror}; let only the monitoring user write there'
             return -1
 
 
 def _now() -> float:
-    """Return the seconds since boot, as in the kernel's process start times; clock changes do not affect them."""
+    """Return the seconds since boot, like the kernel's process start times; clock changes do not affect them."""
     return time.clock_gettime(_CLOCK)
 
 
@@ -155,7 +155,7 @@ def _blank(descriptor: int) -> None:
 
 
 def sign(descriptor: int, pid: int) -> None:
-    """Record in the file which process holds it now, and close this process's descriptor."""
+    """Record in the file which process has locked it now, and close this process's descriptor."""
     try:
         os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
     except OSError:  # a full disk; the lock alone still shows that a process reads the drive
@@ -165,7 +165,7 @@ def sign(descriptor: int, pid: int) -> None:
 
 
 def earlier_in(descriptor: int) -> Earlier:
-    """Return the process that a file names. Its start time is from the kernel if it still runs, else from the file.
+    """Return the process recorded in a file. If it still runs, its start time is the kernel's, else that in the file.
 
     A record that is damaged or dated in the future counts as absent.
     """
@@ -190,8 +190,8 @@ def _started(pid: int) -> float:
 def drive_name(command: Command) -> str:
     """Return the file name for the drive that a command reads, or "scan".
 
-    It is the drive's place in sysfs ("0:0:0:0", "nvme0") and, behind a controller, its number and the controller's
-    host ("megaraid,6@host0"); if sysfs does not know the path, it is the path.
+    It is the drive's name in sysfs ("0:0:0:0", "nvme0"); behind a controller, the type and the drive's number with the
+    controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, it is the path.
     """
     kind, path = type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):
@@ -210,12 +210,12 @@ def drive_name(command: Command) -> str:
 
 
 def type_and_path(arguments: Command) -> tuple[str, str]:
-    """Return the type of a drive, "" without one, and its path, from the arguments of smartctl."""
+    """Return the type of a drive ('' if none is given) and its path, from the arguments of smartctl."""
     return arguments[-2] if arguments[-3:-2] == ('-d',) else '', arguments[-1]
 
 
 def _place(path: str) -> str:
-    """Return the name in sysfs of the drive of a device node, which may be a disk, a partition or a /dev/sgN.
+    """Return the sysfs name of the drive that a device node belongs to: a disk, a partition or a /dev/sgN.
 
     Source: Linux, Documentation/ABI/stable/sysfs-dev; drivers/scsi/sg.c; drivers/nvme/host/core.c.
     """

@@ -1,4 +1,4 @@
-"""The names of a drive: everything that an output prints of it finds the drive in the next command. Pure functions."""
+"""The names of a drive: any identifier that an output prints can be used to select it in the next command. Pure."""
 from __future__ import annotations
 
 import re
@@ -11,9 +11,9 @@ from ..wording import listed
 from ..words import clean
 from .addresses import FOLDER, quoted, slug
 
-_WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # as outputs, udev, controllers and other tools begin it
-_SHOWN = 10       # names in a message
-_COMPARED = 2000  # names that a mistyped one is compared with
+_WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # how outputs, udev, controllers and other tools begin it
+_SHOWN = 10       # maximum number of names in a message
+_COMPARED = 2000  # names that a mistyped name is compared with
 
 
 class Named(NamedTuple):
@@ -44,7 +44,7 @@ class Wanted:
         self._spellings: dict[str, str] = {}
 
     def see(self, drives: Sequence[Named], item: Any) -> bool:
-        """Take a drive, with its names at each of its addresses, and its value; return whether a word fits."""
+        """Add a drive (its names at each address) and the item to return for the drive. Return whether a word fits."""
         is_wanted = False
         for word in self._words:
             ranks = [rank for rank in (_rank(word, drive) for drive in drives) if rank is not None]
@@ -58,7 +58,7 @@ class Wanted:
         return is_wanted
 
     def items(self) -> list[Any]:
-        """Return the items of the drives that the words name. Raises UsageError if a word names no drive, or several.
+        """Return the items of the drives that the words name. Raises UsageError unless each word names one drive.
         """
         return list(dict.fromkeys(self._item(word) for word in self._words))
 
@@ -81,7 +81,7 @@ class Wanted:
 
 
 def _rank(word: str, drive: Named) -> int | None:
-    """Return 0 if a word is exactly a name of a drive, 1 if it is one but for case and punctuation, None if not."""
+    """Return 0 if a word is a name of a drive, 1 if it differs from one only in case or punctuation, otherwise None."""
     names = drive.address, drive.name, *drive.others
     if word in names:
         return 0

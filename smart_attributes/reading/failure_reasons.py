@@ -1,4 +1,4 @@
-"""Translate smartctl's messages into a reason and a next step if a drive cannot be judged. Pure.
+"""If a drive cannot be judged, translate smartctl's messages into a reason and a next step. Pure.
 
 Each sentence continues after the drive's name: "sdb: cannot be opened: Permission denied; run as root or through sudo".
 """
@@ -15,14 +15,14 @@ from ..typed import NamedTuple
 from ..words import clean
 from .device_types import CONTROLLERS
 
-# smartctl complains near the top, in lines shorter than 200 characters. A drive can report any text, and the running
-# time of the expressions below grows with the cube of the line length.
-_REASON = 160             # characters of smartctl's own reason that are quoted
-# A failed call prints few lines. A longer text without smartctl's first line may contain its words by chance.
+# smartctl prints its errors near the top, in lines shorter than 200 characters. A drive can report any text, and the
+# running time of the expressions below grows with the cube of the line length.
+_REASON = 160             # maximum number of characters quoted from smartctl's own reason
+# A failed call prints few lines. A longer text without smartctl's first line may contain these words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
 DATA = json.loads(files.content(f'{files.PROGRAM}/smartctl_messages.json', LARGEST_SMALL_FILE))
-_WORDS: Mapping[str, str] = DATA['words']   # sentences of errors, some of which stand in others
+_WORDS: Mapping[str, str] = DATA['words']   # sentences of errors, some of which are parts of others
 _A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
 _RECORD = _WORDS['record']
 _SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
@@ -31,31 +31,31 @@ _SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.s
 
 
 def _causes() -> Iterator[tuple[str, str, str]]:
-    # words: with other sentences, <sudoers> at the end or <record> before it
+    # words: may have placeholders for other sentences: <sudoers> at the end, or <record> at the start
     for pattern, code, words in (cause for part in DATA['messages'] for cause in part['causes']):
         _, is_record, rest = words.partition('<record>')
         yield pattern.replace('<open>', _OPEN).replace('<slot>', _SLOT), code, _RECORD.format(
             rest) if is_record else re.sub('<([a-z]+)>', lambda name: _WORDS[name[1]], words)
 
 
-# The class of the error with a code, if not DriveError.
+# Code of an error -> its class, if it is not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
     'sudo-rule-missing': SudoRefused, 'asleep': DriveAsleep, 'no-such-device': DriveAbsent, 'empty-slot': DriveAbsent,
     'type-undetected': DriveUndetected, 'no-medium': DriveIsNoDrive, 'raid-volume': DriveIsNoDrive,
     'not-a-drive': DriveIsNoDrive, 'not-a-report': NotAReport}
 
-# Patterns for messages of smartctl or sudo, each with the code and the sentence of its error. They are compiled only
-# when needed, because there are sixty. {} in a sentence is the first group that matched, cleaned. The first match
-# decides, so specific patterns come before general ones.
+# Patterns for messages of smartctl or sudo, each with the code and the sentence of its error. There are sixty, so they
+# are compiled only when needed. In a sentence, {} is replaced by the first group that matched, cleaned. The first
+# pattern that matches is used, so specific patterns come before general ones.
 _CAUSES = tuple(_causes())
 
 
 def diagnose(messages: Sequence[str], exit_status: int | None = None, output_text: str = '') -> DriveError | None:
     """Return why a drive cannot be judged, or None if the messages give no known reason.
 
-    messages: those in smartctl's JSON, of any severity.
-    exit_status: as reported by the operating system, negative for a signal.
-    output_text: standard output and error, except JSON.
+    messages: all messages in smartctl's JSON, of any severity.
+    exit_status: as reported by the operating system; negative: the number of a signal.
+    output_text: standard output and standard error, except JSON.
     Call this only if a report lacks SMART data, because text in a complete report may also match.
     """
     text = examined('\n'.join([*messages, output_text]))
@@ -71,7 +71,7 @@ def diagnose(messages: Sequence[str], exit_status: int | None = None, output_tex
 
 
 def _error(code: str, sentence: str, quote: str = '') -> DriveError:
-    """Return the error with a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the advice on types."""
+    """Return the error for a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the advice on types."""
     parts = tuple(part.replace('{}', quote) for part in sentence.split(_A_TYPE))
     error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
     error.around_type = parts if len(parts) > 1 else ()
@@ -79,13 +79,13 @@ def _error(code: str, sentence: str, quote: str = '') -> DriveError:
 
 
 def examined(text: str) -> str:
-    """Return the part of an output to search: its first lines, each truncated to limit the search time."""
+    """Return the part of an output to search: its first lines, each truncated, to limit the search time."""
     lines = text.split('\n', MOST_SEARCHED_LINES)[:MOST_SEARCHED_LINES]
     return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[:constants.LONGEST_EXAMINED]
 
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
-    """Return why *text* is not a report: a reason of smartctl or sudo, nothing printed, or another program's output."""
+    """Return why *text* is not a report: smartctl or sudo failed or printed nothing, or another program printed it."""
     is_long = exit_status is None and text.count('\n') > MOST_FAILED_LINES
     is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
     cause, is_empty = None if is_foreign else diagnose((), exit_status, text), not text.strip()
@@ -100,19 +100,19 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return an error; if it advises a type and a type was given already, it advises another one."""
+    """Return the error; if it recommends a type although a type was given, it now recommends another type."""
     if device_type and error.around_type:
         error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
     return error
 
 
 class Remains(NamedTuple):
-    """The content of a report without SMART data. JSON omits messages that smartctl prints only as text."""
+    """The content of a report without SMART data. JSON lacks the messages that smartctl prints only as text."""
     exit_status: int = 0
     is_identified: bool = False         # it names a model
-    device_type: str = ''               # smartctl's -d argument; '' without a device
+    device_type: str = ''               # smartctl's -d argument; '' if the report has no device
     is_asked: bool = True               # whether SMART data was requested, if the command line is known
-    complaint: str = ''                 # message of smartctl without a known cause
+    complaint: str = ''                 # a message of smartctl whose cause is unknown
     is_unsupported: bool = False        # the drive reports that it has no SMART
 
 
@@ -132,7 +132,7 @@ def without_data(remains: Remains) -> DriveError:
 
 
 def _failed(remains: Remains) -> DriveError:
-    """Return the error for a device that smartctl opened but that did not answer or refused a command."""
+    """Return the error for a device that smartctl opened, but that did not answer or refused a command."""
     if not remains.exit_status & 2:
         return _error('smart-data-unreadable', _WORDS['refused'])
     if remains.is_identified:
@@ -146,38 +146,38 @@ def _failed(remains: Remains) -> DriveError:
 def smart_disabled() -> DriveError:
     """Return the error for a drive whose SMART is disabled.
 
-    Its counters are real, but its "OK" is not: a SCSI drive with exceptions disabled reports none (SPC-5, DEXCPT), an
-    ATA drive stops updating attributes.
+    Its counters are real, but its "OK" is meaningless: a SCSI drive with exceptions disabled reports no exception
+    (SPC-5, DEXCPT), and an ATA drive stops updating its attributes.
     """
     return DriveError(_WORDS['disabled'], 'smart-disabled')
 
 
 def without_attributes() -> DriveError:
-    """Return the error for a drive that says "passed" but reports no attributes."""
+    """Return the error for a drive that reports "passed" but no attributes."""
     return _error('smart-data-empty', _WORDS['hidden'])
 
 
 # --- devices that answer but are not drives: RAID volumes, virtual disks, optical drives ---------------------
 
-# Models of virtual disks without SMART, by hypervisor, in full as smartctl prints them; with SCSI, the vendor comes
-# first. A virtual disk that reports health data is judged like any drive.
+# Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for SCSI, the vendor comes
+# first). A virtual disk that reports health data is judged like any drive.
 VIRTUAL_DISKS: Mapping[str, list[str]] = {name: each['models'] for name, each in DATA['virtual_disks'].items()}
 _BY_MODEL = {model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models}
 
-# Types of block devices that never have SMART. FreeBSD's names: cd(4), sa(4) and ses(4), which its scan lists.
+# Block devices that never have SMART, with their type. FreeBSD's scan lists cd(4), sa(4) and ses(4).
 _PATHS: list[list[str]] = DATA['paths']
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
 _DISK_TYPES = ('', 'disk', 'simplified disk', 'host managed zoned block device', 'object based storage')
 _VOLUME = r'(?i)\b(?:logical volume|virtual[ _-]?di[sc]k|raid\w*|volume|vdisk|lun)\b'
 _OPTICAL = r'(?i)\b(?:DVD|BD|CD)(?:[-_ +]?(?:ROM|RW?|RAM|RE|WRITER))?\b'
-# A logical unit name of NAA format 6 has 32 digits and belongs to a controller's volume; a drive has one of 16 digits.
+# A logical unit name of NAA format 6 has 32 digits and belongs to a controller's volume; a drive's name has 16 digits.
 # Source: SPC-5, 7.7.6.6 "NAA designator format".
 _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def of_path(path: str) -> str:
-    """Return the type of a device without SMART by its path: "an optical drive"; '' if it may be a drive."""
+    """Return the type of a device without SMART, from its path: "an optical drive"; '' if it may be a drive."""
     return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')
 
 

@@ -14,21 +14,21 @@ from ..words import clean
 from .content import FARM_LOG, as_text, integer_of, json_start, loaded, object_of, objects_of, text_of
 from .identity import serial_key
 
-# Not compiled here: a check that reads JSON needs neither.
+# Not compiled here, because a check that reads JSON needs neither pattern.
 _SECTION = r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*'
 _LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
 
 
 def of_json(data: Json) -> Farm | None:
-    """Return the FARM log in a document, or None if it has none or does not say that the drive supports it.
+    """Return the FARM log in a document, or None if it is missing or the drive is not reported to support it.
 
-    Values of another type, of an impossible size or of an impossible head count as absent. Neither the date of
-    assembly is read, whose bytes smartctl 7.4 swaps, nor the write power-on time, whose unit 7.5 changed.
+    Values with a wrong type or an impossible size, and values of impossible heads, count as absent. Two values are not
+    read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write power-on time, whose unit 7.5 changed.
     """
     from .failure_reasons import DATA
     log = object_of(data, FARM_LOG)
-    # By protocol: the object with serial number and hours; the counts, in the order of Head, with {} for the number of
-    # the head; how many heads smartctl has places for, beyond which it prints other memory.
+    # By protocol: the object with serial number and hours; the counts, in the order of Head, with {} for the head's
+    # number; the number of heads that smartctl supports (for more heads, it would print unrelated memory).
     keys = next((keys for keys in DATA['farm'] if isinstance(log.get(keys['drive']), dict)), None)
     if keys is None or log.get('supported') is not True:
         return None
@@ -40,18 +40,18 @@ def of_json(data: Json) -> Farm | None:
 
 
 def cut(text: str) -> tuple[str, Farm | None]:
-    """Return smartctl's text without the FARM log, whose labels repeat those of other logs, and the log."""
+    """Return smartctl's text without the FARM log, whose labels also occur in other logs, and the FARM log."""
     section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
     return (text[:section.start()] + text[section.end():], _of_text(section[0])) if section else (text, None)
 
 
 def _of_text(section: str) -> Farm | None:
-    """Return the log from its lines, whose labels differ little from the keys in the JSON of a SAS drive."""
+    """Return the log from its lines, whose labels are similar to the keys in the JSON of a SAS drive."""
     values: dict[str, object] = {}
     head = ''
     for label, value in re.findall(_LINE, section, re.MULTILINE):
         name = re.sub(' +', '_', label.lower().replace('cumulative', 'cum').replace(' by head', ''))
-        head = head if value else name.rpartition('_')[2]   # "Cum Lifetime Unrecoverable by head 3:", above its counts
+        head = head if value else name.rpartition('_')[2]   # "Cum Lifetime Unrecoverable by head 3:", before its counts
         name = f'{name}_{head}' if name.endswith(('read_unique', 'read_repeating')) else name
         values.setdefault(name, int(value) if re.fullmatch('[0-9]{1,39}', value) else value)
     drive = {**values, 'power_on_hour': values.get('power_on_hours', values.get('power_on_hour'))}
@@ -59,7 +59,7 @@ def _of_text(section: str) -> Farm | None:
 
 
 def answered(stdout: bytes) -> Farm:
-    """Return the log that smartctl printed, an empty one if the disk keeps none, or the reason that it is unread.
+    """Return the log that smartctl printed; an empty log if the disk keeps none; or a log with the reason in *unread*.
 
     Raises DriveError if smartctl printed no JSON.
     """
@@ -72,7 +72,7 @@ def answered(stdout: bytes) -> Farm:
 
 
 def _complaint(smartctl: Json) -> str:
-    """Return why smartctl could not read the log; '' if the disk keeps none, which the exit status 0 shows."""
+    """Return why smartctl could not read the log; '' if the disk keeps no such log, which exit status 0 shows."""
     errors = [text_of(each, 'string') for each in objects_of(smartctl, 'messages')
               if text_of(each, 'severity') == 'error']
     if errors:
@@ -82,7 +82,7 @@ def _complaint(smartctl: Json) -> str:
 
 
 def count_of(data: Json, key: str) -> int | None:
-    """Return a number of the log, or None if it is absent or the log cannot contain it."""
+    """Return a number of the log, or None if it is absent or impossible."""
     number = integer_of(data, key)
     return number if number is not None and 0 <= number < HIGHEST_IN_FARM else None
 
@@ -93,9 +93,9 @@ def _count_at(log: Json, path: str) -> int:
 
 
 def beside(farm: Farm | None, serial: str) -> Farm | None:
-    """Return the log with the mark that it names another drive, if its serial number contradicts *serial*.
+    """Return the log; if its serial number contradicts *serial*, mark it as the log of another drive.
 
-    A SAS drive reports its serial number followed by that of its board; a masked one contradicts nothing.
+    A SAS drive reports its serial number followed by that of its board. A masked serial number contradicts nothing.
     """
     if farm is None:
         return None

@@ -1,9 +1,9 @@
-"""Start the smartctl calls that a command line certainly needs, before it is parsed completely.
+"""Start the smartctl calls that a command line certainly needs, before it is fully parsed.
 
-A check waits for its drives, and Python needs 30 ms to import the parser of the command line. For common command lines
-the drives can work during that time. This guess may be wrong but never harmful: a result is used only if the parser
-arrives at the same command, and no drive is read that options or the local configuration could forbid. A drive that is
-wrongly considered protected starts 30 ms later. This module must not import anything slow; see `processes`.
+Python needs 30 ms to import the parser of the command line. For common command lines, the drives can prepare their
+answers during that time. A wrong guess is harmless: a result is used only if the parser arrives at the same command,
+and a drive is not read if options or the local configuration could forbid it. A drive that is wrongly considered
+protected is only read 30 ms later. This module must not import anything slow; see `processes`.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .processes import Runner
     from .smartctl_calls import Command
 
-# Every spelling of the options of a check and of triage; a test compares them with the table of commands.
+# Every spelling of each option of a check and of triage; a test compares them with the table of commands.
 # Options that select what is read:
 DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
 STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
@@ -31,12 +31,12 @@ HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-t
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
                   '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--expect-known', '--hide-serial',
                   '--json')
-# Options that may forbid reading a drive, change the meaning, or start no smartctl at all:
+# Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
             '-V', '--version', '-h', '--help', '--help-all')
 
 FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, JOBS, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
-# A limits file without these words does not protect any drive from being read; an escape may hide letters.
+# A limits file without these words cannot forbid reading a drive; an escape sequence may hide letters of a word.
 _PROTECTING = (b'"read"', b'"skip"', b'\\u')
 
 
@@ -71,9 +71,9 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or the commands for drives that no local configuration may protect, at most --jobs.
+    """Return the scan, or the commands for at most --jobs drives that the local configuration certainly allows to read.
 
-    Return None if in doubt. Any exception means doubt as well.
+    Return [] if in doubt. Any exception counts as doubt, too.
     """
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
@@ -99,7 +99,7 @@ def _is_plain_path(path: str) -> bool:
 
 
 def _is_plain_type(device_type: str) -> bool:
-    """Return whether this is a common type, or one drive behind a controller read without vendor commands."""
+    """Return whether this is a common type, or a type for one drive behind a controller without vendor commands."""
     if device_type in ('', 'sat', 'scsi', 'nvme'):
         return True
     from .device_types import BY_NAME  # most checks need no type
@@ -111,7 +111,7 @@ def _is_plain_type(device_type: str) -> bool:
 
 
 def _limits_in(config: str) -> list[str]:
-    """Return the files with limits in a configuration folder. Raises OSError if it cannot be read."""
+    """Return the limits files in a configuration folder. Raises OSError if it cannot be read."""
     folder = os.path.join(config, 'thresholds.d')
     try:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.json')]
@@ -120,7 +120,7 @@ def _limits_in(config: str) -> list[str]:
 
 
 def _protected(path: str) -> list[str]:
-    """Return the names and addresses that a limits file protects from being read. Raises if its format is invalid."""
+    """Return the names and addresses that a limits file forbids reading. Raises if the format of the file is wrong."""
     try:
         content = files.content(path, LARGEST_FILE)
     except OSError:
@@ -137,5 +137,5 @@ def _is_meant(device: str, device_type: str, path: str) -> bool:
     """Return whether *device*, a name or an address, may refer to the drive at this address."""
     if '/' in device:
         return device == (f'{device_type}@{path}' if device_type else path)
-    # Drives are named later; each name contains the last part of the path.
+    # Drives get their names later; each name contains the last part of the path.
     return os.path.basename(path) in device

@@ -18,9 +18,9 @@ class Distinct(NamedTuple):
 def distinct(reads: Sequence[Read]) -> list[Distinct]:
     """Return each drive once, in the order of the reads.
 
-    If in doubt, two addresses are two drives: a drive shown twice is a nuisance, but a failing one merged into another
-    is lost. Of several addresses, one with a report is kept, preferably one behind RAID, because it stays the same
-    when the volume gets another letter.
+    If in doubt, two addresses are two drives: a drive shown twice is a nuisance, but a failing drive merged into
+    another is overlooked. Of several addresses, one with a report is kept, preferably one behind RAID, because such an
+    address stays the same when the volume gets another letter.
     """
     groups: list[list[Read]] = []
     bearers: dict[str, list[int]] = {}  # identifier of a drive -> groups that have it, in order
@@ -36,14 +36,14 @@ def distinct(reads: Sequence[Read]) -> list[Distinct]:
                 bearers.setdefault(name, []).append(len(groups))
             groups.append(same)
         same.append(read)
-    best = [min(group, key=lambda read: (  # the first if equal
+    best = [min(group, key=lambda read: (  # the first of equals
         not isinstance(read.outcome, Report), not is_raid(read.device), read.device.optional)) for group in groups]
     return [Distinct(read, tuple(other for other in group if other is not read)) for read, group in zip(best, groups)]
 
 
 def _names(read: Read) -> list[str]:
-    """Return the identifiers of a drive. Drives that share none are different; see is_same_drive()."""
-    # Two recordings of one drive stay two reports, so that they can be compared.
+    """Return the identifiers of a drive. Drives without a common identifier are different; see is_same_drive()."""
+    # Two recordings of one drive stay separate reports, so that they can be compared.
     if read.identity is None or read.device.is_recorded:
         return []
     serial, wwn = serial_key(read.identity.serial), _wwn(read.identity)
@@ -60,12 +60,12 @@ def note(drive: Distinct) -> str:
 def is_same_drive(one: Identity, other: Identity) -> bool:
     """Return whether two identities certainly belong to the same drive."""
     if not _models_agree(one.model, other.model):
-        return False  # one WWN with two models is a manufacturer's mistake
+        return False  # two models with one WWN are a manufacturer's mistake
     serials = serial_key(one.serial), serial_key(other.serial)
     if all(serials) and serials[0] != serials[1]:
         return False
     wwns = _wwn(one), _wwn(other)
-    # An NVMe drive has a WWN for each namespace, and one health log for all of them.
+    # An NVMe drive has a WWN for each namespace, but only one health log.
     if all(wwns) and (wwns[0] == wwns[1] or 'NVMe' not in (one.protocol, other.protocol)):
         return wwns[0] == wwns[1]
     return bool(serials[0] and serials[0] == serials[1] and one.model and other.model)
@@ -88,10 +88,10 @@ def _wwn(identity: Identity) -> str:
     return '' if len(set(wwn[1:])) < 2 or re.match(_NO_WWN, wwn) else wwn
 
 
-# Empty, one character throughout, masked by people or by RAID volumes, or a word instead of a number.
+# Empty, only one repeated character, masked by people or by RAID volumes, or a word instead of a number.
 _PLACEHOLDER = (r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
                 r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
 # Default serial numbers of cheap bridges: consecutive digits or letters.
 _COUNTING = '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-# Organisation 0, or a drive number that was never set: all zero, or 1234567890 (in hexadecimal, or as written).
+# Organisation 0, or a drive number that was never set: 0, or 1234567890 (in hexadecimal, or as written).
 _NO_WWN = r'[0-9A-F]000000|[0-9A-F]{7}(000000000|0499602D2|123456789)'

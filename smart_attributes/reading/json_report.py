@@ -16,13 +16,13 @@ _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_supp
 _PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
 _STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
 _FAILED_COMMAND = 4  # bit of smartctl's exit status
-_EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newest errors and the same count
+_EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs contain the newest errors and the same count
 
 
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: that of the process, if known; a report also contains it. error_text: the standard error, including
+    exit_status: of the process, if known; used if the report has none. error_text: the standard error, including
     messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
@@ -48,7 +48,7 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     problem = _problem(data, report, other_text, arguments)
     if problem:
         raise problem.of(report.identity)
-    # A document without smartctl's arguments was modified, so it is compared with one of everything.
+    # A document without smartctl's arguments was modified, so it is compared with a report of `smartctl -a`.
     report = report._replace(gaps=completeness.of_json(data, report, arguments or completeness.LIKELY))
     # smartctl sets this bit, too, if the disk does not have the page.
     is_without = 'background' in arguments and report.scsi and 'background_status' not in report.scsi
@@ -111,14 +111,14 @@ def _identity(data: Json) -> Identity:
 
 
 def _protocol(data: Json) -> str:
-    """Return the protocol of the drive; that of the logs in the document if "device" contradicts all of them."""
+    """Return the protocol of the drive. If "device" contradicts all logs in the document, return that of the logs."""
     named = text_of(object_of(data, 'device'), 'protocol')
     found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
     return named if named in found or not found else found[0]
 
 
 def _wwn(data: Json) -> str:
-    """Return the world wide name as hexadecimal digits, '' without one.
+    """Return the world wide name as hexadecimal digits, or '' if absent.
 
     ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit. NVMe: the EUI-64 of the first namespace.
     """
@@ -142,7 +142,7 @@ def _rotation(data: Json, protocol: str) -> int | None:
 
 
 def _messages(smartctl: Json) -> list[tuple[str, str]]:
-    """Return the severity and text of each message."""
+    """Return the severity and the text of each message."""
     return [(text_of(entry, 'severity'), text_of(entry, 'string'))
             for entry in objects_of(smartctl, 'messages') if text_of(entry, 'string')]
 
@@ -153,7 +153,7 @@ def _output(smartctl: Json) -> list[str]:
 
 
 def _complaints(smartctl: Json) -> tuple[str, ...]:
-    """Return messages above severity "information", and checksum errors, which are only in the text (--json=co)."""
+    """Return messages above severity "information", and checksum errors, which only the text contains (--json=co)."""
     messages = _messages(smartctl)
     return (*(text for severity, text in messages if severity != 'information'),
             *(line for line in map(str.strip, _output(smartctl))
@@ -170,7 +170,7 @@ def _smart_status(status: Json) -> tuple[bool | None, str]:
 
 
 def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
-    """Return the attribute table in its order, without rows that have no valid number."""
+    """Return the attribute table in its order, without rows that have no valid attribute ID."""
     return tuple(_attribute(number, row) for row in table for number in [byte_of(row, 'id')] if number)
 
 
@@ -191,7 +191,7 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
         number = byte_of(page, 'number')
         for entry in objects_of(page, 'table'):
             offset, value, flags = offset_of(entry, 'offset'), integer_of(entry, 'value'), object_of(entry, 'flags')
-            # An invalid entry has no value; older versions print one anyway.
+            # An invalid entry has no value, although older versions print one.
             if number is not None and offset is not None and value is not None and flags.get('valid') is not False:
                 letters = ''.join(letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True)
                 valid[number, offset] = Statistic(value, text_of(entry, 'name'), letters)
@@ -215,7 +215,7 @@ def _errors(log: Json) -> tuple[ErrorEntry, ...]:
 
 
 def _derived(data: Json) -> dict[str, int]:
-    """Return the percentages that smartctl 7.5 and later derives for ATA; for other protocols it repeats their logs."""
+    """Return the percentages that smartctl 7.5 and later derive for ATA; for other protocols, they repeat the logs."""
     return {metric: number for metric in ('endurance_used', 'spare_available')
             for number in [integer_at(data, f'{metric}.current_percent')] if number is not None}
 
@@ -223,7 +223,7 @@ def _derived(data: Json) -> dict[str, int]:
 def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     """Return the self-test log of any protocol, newest first."""
     log = object_of(data, 'ata_smart_self_test_log')
-    # The extended log holds more, and repeats what the standard log holds.
+    # The extended log contains all entries of the standard log, and more.
     rows = objects_of(object_of(log, 'extended'), 'table') or objects_of(object_of(log, 'standard'), 'table')
     if rows:
         return tuple(_self_test(row, 'type', 'status', integer_of(row, 'lifetime_hours')) for row in rows)
@@ -247,7 +247,7 @@ def _nvme(data: Json) -> dict[str, int]:
     log = object_of(data, 'nvme_smart_health_information_log')
     values = {key: integer_of(log, key) for key in content.NVME_KEYS}
     if values['critical_warning'] is None:
-        # Without the log (-H alone) the health status still has the bits.
+        # Without the log (only -H was given), the health status still has the bits.
         values['critical_warning'] = byte_of(object_of(data, 'smart_status', 'nvme'), 'value')
     for limit in ('warning', 'critical'):
         values[f'{limit}_temp_threshold'] = integer_at(data, f'nvme_composite_temperature_threshold.{limit}')
@@ -255,7 +255,7 @@ def _nvme(data: Json) -> dict[str, int]:
 
 
 def _background(scan: Json, data: Json) -> dict[str, float]:
-    """Return how many blocks the background scan found, {} without such a log."""
+    """Return how many blocks the background scan found, or {} if the log is missing."""
     if not any(key.startswith('result_') for key in scan):
         return dict.fromkeys(('background_pending', 'background_recovered'), 0) if scan else {}
     from . import background_scan  # most disks have no results
@@ -264,14 +264,14 @@ def _background(scan: Json, data: Json) -> dict[str, float]:
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
-    """Return the SCSI log pages, and the pending defects from other_text, the text beside the JSON."""
+    """Return the SCSI log pages; the number of pending defects may be in other_text, the text around the JSON."""
     values: dict[str, float | None] = {}
     for key, paths in content.SCSI_NUMBERS.items():
         numbers = [number for path in paths for number in [integer_at(data, path)] if number is not None]
-        # A temperature page of zeros is empty: another page may have the temperature.
+        # A temperature page with only zeros is empty, but another page may have the temperature.
         values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
     values.update(_background(object_of(data, 'scsi_background_scan'), data))
-    # smartctl 7.0 to 7.2 prints this number beside its JSON.
+    # smartctl 7.0 to 7.2 prints this number outside the JSON.
     defects = re.search(r'Pending defect count: ?(\d{1,10})', other_text) if values['pending_defects'] is None else None
     if defects:
         values['pending_defects'] = int(defects[1])

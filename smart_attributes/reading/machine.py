@@ -1,7 +1,7 @@
 """List the drives of this machine and read them through smartctl.
 
-Imported before the first process starts, so modules that are needed only
-after an answer are imported where they are used.
+This module is imported before the first process starts, so modules that are
+needed only after an answer are imported inside functions.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _APART = 'start the checks of one drive at different times, or increase -t'
 
 
 class DeviceList(NamedTuple):
-    """The devices found, and notes on those left out."""
+    """The devices found, and notes on the devices left out."""
     devices: tuple[Device, ...]
     is_scan: bool = False
     is_whole: bool = True         # no possible drive was left out
@@ -42,16 +42,16 @@ class Plan(NamedTuple):
     """The command that reads a device."""
     device: Device
     command: Command
-    former: Sequence[Command] | None = None  # other commands that sudo may allow; None: sudo has not refused one yet
+    former: Sequence[Command] | None = None  # other commands that sudo may allow; None: sudo has refused none yet
 
 
 def named(texts: Sequence[str]) -> DeviceList:
-    """Return the devices of addresses. Raises UsageError for an invalid one."""
+    """Return the devices of the addresses. Raises UsageError for an invalid address."""
     return DeviceList(tuple(device for text in texts for device in addresses.parse(text)))
 
 
 def find(named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float) -> DeviceList:
-    """Return the *named* devices; with *is_scan*, or if none is named, also those of smartctl's scan.
+    """Return the *named* devices; with *is_scan*, or if none is named, also the devices that a scan finds.
 
     Raises SmartError if the scan fails.
     """
@@ -76,7 +76,7 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     reason = (diagnose((), answer.status, _text_of(answer)) or answer.reason
               or f'failed with exit status {answer.status}')
     code = getattr(reason, 'code', 'scan-failed')
-    # A smartctl that is too old reads no drive that is named either.
+    # If smartctl is too old, it cannot read named drives, either.
     step = '' if code == 'smartctl-too-old' else '; name the drives with -d, or run it by hand'
     error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
@@ -95,7 +95,7 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
              beside: Callable[[Answer], object] = bool) -> Iterator[Read]:
     """Yield each device with its report, in the order in which the drives answer.
 
-    beside: called with the answers to commands that the caller adds to the runner meanwhile.
+    beside: called with each answer to a command that the caller has added to the runner in the meantime.
     """
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
@@ -131,7 +131,7 @@ def _read(plan: Plan, answer: Answer) -> Read:
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
-    """Return a plan to retry if sudo allows only calls of earlier versions, or None."""
+    """Return a plan with the call of an earlier version if sudo refused this one; None if there is nothing to retry."""
     if not smartctl_calls.is_refused(answer):
         return None
     former = smartctl_calls.former(plan.command) if plan.former is None else plan.former
@@ -139,7 +139,7 @@ def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
 
 
 def _without_tunnel(plan: Plan) -> Plan | None:
-    """Return a plan to read a RAID drive without sat+, such as a SAS drive that did not answer; or None."""
+    """Return a plan to read a drive behind RAID without sat+, because it may be a SAS drive; None if it had no sat+."""
     device, kind = plan.device, base(plan.device)
     if kind == device.type or not is_raid(device):
         return None
@@ -148,7 +148,7 @@ def _without_tunnel(plan: Plan) -> Plan | None:
 
 
 def _outcome(answer: Answer) -> Outcome:
-    """Return the report in an answer, or the reason that it has no report."""
+    """Return the report in an answer, or the reason why it contains no report."""
     if answer.outcome != 'done':
         return _unread(answer)
     by_hand = " ".join(answer.command)
@@ -159,7 +159,7 @@ def _outcome(answer: Answer) -> Outcome:
 
 
 def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:
-    """Return the report that *parse* makes of its arguments, or why it makes none; only this drive is affected.
+    """Return the report that *parse* returns for its arguments, or why it failed, which affects only this drive.
 
     look: the next step if parsing takes too long.
     """

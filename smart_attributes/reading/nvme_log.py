@@ -13,7 +13,7 @@ from ..words import clean
 from . import content, smartctl_calls, system
 
 PAGE, LINE = 0x200, 16     # bytes
-PATIENCE = 5.0             # seconds for one page: a verdict does not wait longer for it
+PATIENCE = 5.0             # seconds for one page; a verdict does not wait any longer
 READ, HANGS, UNREAD = range(3)  # values of LogPage.status
 _KEY = re.compile('smartctl_([0-9]{4,6})_u')
 _HEADER = r'NVMe Log {} \((?:NSID 0x[0-9a-f]{{1,8}}, )?0x0200 bytes\)'
@@ -25,7 +25,7 @@ _LETTERS = bytes(byte if 0x20 <= byte < 0x7f else ord('.') for byte in range(256
 def controller(device: Device) -> str:
     """Return the path of the controller of an NVMe drive, "/dev/nvme0"; '' if it has none or several.
 
-    Vendor logs belong to the controller. The namespace nvme0n1 may be that of another controller than nvme0.
+    Vendor logs belong to the controller. The namespace nvme0n1 may belong to a controller other than nvme0.
     """
     path = os.path.realpath(device.path) if device.path.startswith('/dev/disk/') else device.path
     match = re.fullmatch('/dev/(nvme[0-9]+)(n[0-9]+)?(p[0-9]+)?', path)
@@ -46,7 +46,7 @@ def _controller_of(name: str, namespace: str) -> str:
 
 
 def page_of(answer: Answer, number: str) -> LogPage | None:
-    """Return the page in the answer of smartctl, or why it has none; None if the drive was not asked."""
+    """Return the page in the answer of smartctl, or why the page is missing; None if the drive was not asked."""
     if answer.outcome in ('timeout', 'cut short'):
         return LogPage(number, status=HANGS)
     if answer.outcome != 'done':
@@ -58,7 +58,7 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
 
 
 def parse(stdout: bytes, number: str) -> bytes | Coded:
-    """Return the PAGE bytes of a log page in smartctl's JSON, or why the JSON does not hold exactly this page.
+    """Return the PAGE bytes of a log page in smartctl's JSON, or why the JSON is not exactly this page.
 
     number: "0xC0".
     """
@@ -81,7 +81,7 @@ def parse(stdout: bytes, number: str) -> bytes | Coded:
 
 
 def _line(offset: int, data: bytes) -> str:
-    """Return a line of a dump, with the bytes as hexadecimal numbers and as characters, without blanks at its end.
+    """Return a line of a dump, with the bytes in hexadecimal and as characters, without blanks at its end.
 
     Source: smartmontools, utility.cpp, dStrHex().
     """
@@ -90,7 +90,7 @@ def _line(offset: int, data: bytes) -> str:
 
 
 def _loaded(stdout: bytes) -> dict[str, Any]:
-    """Return the JSON document that is all of the output. Raises ValueError."""
+    """Return the JSON document. Raises ValueError if the output is anything else or contains more."""
     try:
         text = content.as_text(stdout)
         data, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text, max(content.json_start(text), 0))
@@ -102,14 +102,14 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. Raises ValueError if a key occurs twice: one of two lines would be lost."""
+    """Return an object. Raises ValueError if a key occurs twice, because one of the two lines would be lost."""
     if len(pairs) != len({key for key, _ in pairs}):
         raise ValueError
     return dict(pairs)
 
 
 def _lines(data: dict[str, Any]) -> list[str]:
-    """Return the lines of smartctl's text that its JSON has no other keys for, without blank ones."""
+    """Return the lines of text for which smartctl's JSON has no keys of their own, without blank lines."""
     numbered = {int(match[1]): value for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
                 if match}
     lines = [numbered[number] for number in sorted(numbered)]

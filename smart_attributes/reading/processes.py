@@ -10,11 +10,11 @@ import os
 import select
 import time
 
-# ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
+# ruff: noqa: SIM105 - contextlib is an expensive import
 #
-# Drives answer while Python is still importing the rest. Imports that would delay the first process stay out of here:
-# typing, re, enum (with it signal), model and errors take 30 ms together, these modules less than 1 ms. Type checkers
-# read this name as typing.TYPE_CHECKING.
+# Drives answer while Python is still importing the rest. This module avoids imports that would delay the first process:
+# typing, re, enum (which signal needs), model and errors take 30 ms together; the imports used here take less than
+# 1 ms. Type checkers treat the name TYPE_CHECKING as typing.TYPE_CHECKING.
 from ..constants import LARGEST_FILE
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ..model import Answer
     from .smartctl_calls import Command
 
-_CHUNK = 1 << 16         # bytes that Linux keeps in a pipe
+_CHUNK = 1 << 16         # bytes that a pipe of Linux can hold
 GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and again before giving up
-SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two looks at all processes
+SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all processes
 POLLED = 0.001           # seconds; the shortest timeout of poll()
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
 
-# `signal` imports enum, 5 ms. POSIX fixes 9 and 15; 13 is SIGPIPE wherever smartctl runs.
+# `signal` would import enum (5 ms). POSIX defines 9 and 15; 13 is SIGPIPE on every system that smartctl runs on.
 SIGKILL, SIGPIPE, SIGTERM = 9, 13, 15
 
 _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
@@ -49,16 +49,16 @@ class _Process:
         self.streams = streams                  # open descriptor -> 0 stdout, 1 stderr
         self.chunks: tuple[list[bytes], list[bytes]] = ([], [])
         self.sizes = [0, 0]
-        self.status: int | None = None          # exit status, or minus the signal
+        self.status: int | None = None          # exit status, or the negative signal number
         self.waited = 0.0                       # seconds spent waiting for another check of the drive
-        self.since = self.started               # start of its ending: last pipe closed, SIGTERM sent, or exited
+        self.since = self.started               # when it began to end: last pipe closed, SIGTERM sent, or exited
 
     def reap(self) -> bool:
-        """Collect the exit status if there is one; return whether the process has ended."""
+        """Collect the exit status if the process has ended; return whether it has."""
         if self.status is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # other code already called wait(): the status is lost
+            except ChildProcessError:  # other code has already called wait(), so the status is lost
                 pid, status = self.pid, 0
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
@@ -66,18 +66,18 @@ class _Process:
         return self.status is not None
 
     def signal(self, number: int) -> bool:
-        """Send a signal to its process group; return False without permission."""
+        """Send a signal to the process group; return False if this is not permitted."""
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
             pass
-        except PermissionError:  # all of the group belongs to root
+        except PermissionError:  # all processes of the group belong to root
             return False
         return True
 
 
 def _spawn(command: Command, lock: int) -> _Process:
-    """Start *command* with only its pipes and, as standard input, the lock file if it has one. Raises OSError.
+    """Start *command* with pipes for its output and, if there is one, the lock file as its input. Raises OSError.
 
     It uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs for 24 drives.
     """
@@ -101,13 +101,13 @@ def _spawn(command: Command, lock: int) -> _Process:
 
 
 def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
-    """Return the number of the started process, apart from this one, so that one signal ends it and its children.
+    """Start a process in its own session, so that one signal ends it and its children. Return the process ID.
 
-    In a separate session, without our terminal, sudo and smartctl behave as under a daemon. FreeBSD can only give it a
-    process group of its own. Source: FreeBSD, include/spawn.h, which lacks POSIX_SPAWN_SETSID.
+    In a session without our terminal, sudo and smartctl behave as under a daemon. On FreeBSD, the process only gets its
+    own process group, because include/spawn.h lacks POSIX_SPAWN_SETSID.
     """
     def start(**apart: Any) -> int:
-        # Children would inherit that Python ignores SIGPIPE, but an abandoned smartctl must end with its pipe.
+        # Children would inherit that Python ignores SIGPIPE, but an abandoned smartctl must end when its pipe closes.
         return os.posix_spawn(command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart)
     try:
         return start(setsid=True)
@@ -116,31 +116,31 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
 
 
 class Runner:
-    """The runner of parallel commands, each with its own time limit and all with one deadline.
+    """Runs commands in parallel. Each command has its own time limit, and all share one deadline.
 
-    Usage: start() the commands that are certain, import the rest, run() all commands, print, close(). Call run() again
-    for retries.
+    Usage: start() the commands that are certainly needed, import the rest, run() all commands, print, close(). Call
+    run() again for retries.
     """
 
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
         self.later: list[Callable[[], object]] = []  # work to do after the output
-        # The last process of another check that used the drive, and since when any did.
+        # The last process of another check that used the drive, and when the first one was noticed.
         self._met: dict[Command, tuple[Earlier, float]] = {}
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
         self._active: list[_Process] = []
         self._dying: list[_Process] = []
         self._added: list[Command] = []
-        self._patience: dict[Command, float] = {}  # seconds, of commands that have less time than the others
+        self._patience: dict[Command, float] = {}  # seconds, for commands that have less time than the others
 
     def add(self, command: Command, patience: float) -> None:
-        """Let the present run() run another command, at most for *patience* seconds."""
+        """Let the current run() run another command for at most *patience* seconds."""
         self._added.append(command)
         self._patience[command] = patience
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* others run. The next run() uses it, or ends it if it is not requested."""
+        """Start *command* unless *jobs* others are running. The next run() uses it, or ends it if not requested."""
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
@@ -149,9 +149,9 @@ class Runner:
             pass  # run() tries again and reports the reason
 
     def run(self, commands: Iterable[Command], jobs: int, drive_timeout: float, deadline: float) -> Iterator[Answer]:
-        """Run *commands*, at most *jobs* at once, and yield one Answer per distinct command as they end.
+        """Run *commands*, at most *jobs* at once, and yield one Answer per distinct command when it ends.
 
-        drive_timeout: seconds for one command; deadline: of time.monotonic(), for all of them.
+        drive_timeout: seconds for one command. deadline: value of time.monotonic(), for all commands.
         """
         waiting = list(dict.fromkeys(commands))
         for process in list(self._active):
@@ -164,13 +164,13 @@ class Runner:
             self._added.clear()
             answers = self._fill(waiting, jobs, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
-            # Collect all before yielding any, so that the time that the caller spends on one answer does not count
-            # against the other drives.
+            # Collect all answers before yielding the first, so that the time that the caller spends on one answer does
+            # not count against the other drives.
             answers += self._settle(drive_timeout, deadline)
             yield from answers
 
     def close(self) -> None:
-        """End the running processes in at most two GRACE; leave those that cannot be killed to the kernel."""
+        """End the running processes within 2 * GRACE seconds; leave those that cannot be killed to the kernel."""
         for process in list(self._active):
             self._end(process)
         while self._dying:
@@ -178,21 +178,21 @@ class Runner:
             time.sleep(0.002 if self._dying else 0)
 
     def _is_full(self, jobs: int) -> bool:
-        """Return whether the maximum of processes run, including those that were sent SIGTERM."""
+        """Return whether the maximum number of processes is running, including processes that were sent SIGTERM."""
         return len(self._active) + len(self._dying) >= jobs
 
     def keep(self, state_dir: str) -> None:
-        """From now on, look in the state directory for processes of earlier checks that still wait."""
+        """From now on, use the state directory to find processes of earlier checks that are still waiting."""
         if self._waiting is None or self._waiting.state_dir != state_dir:
             self._waiting = Waiting(state_dir)
 
     @property
     def forgetful(self) -> str:
-        """Return why processes of earlier checks are not known, or '' if they are."""
+        """Return why processes of earlier checks cannot be detected, or '' if they can."""
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:
-        """Start a command; False if another check or another address is reading that drive. Raises OSError."""
+        """Start a command; return False if another check, or another address, is using the drive. Raises OSError."""
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
             if not any(lock.pid == process.pid for process in (*self._active, *self._dying)):
@@ -208,7 +208,7 @@ class Runner:
         return True
 
     def _fill(self, waiting: list[Command], jobs: int, drive_timeout: float, deadline: float) -> list[Answer]:
-        """Start as many commands as allowed; return answers for those that cannot be started."""
+        """Start as many commands as allowed; return answers for the commands that cannot be started."""
         refused: list[Answer] = []
         for command in list(waiting):
             is_late = time.monotonic() >= deadline
@@ -221,7 +221,7 @@ class Runner:
                 answer = self._not_begun(command, is_late, drive_timeout)
             except OSError as error:
                 if self._active and error.errno in _LATER:
-                    break  # out of descriptors or processes: wait for others to end
+                    break  # no descriptors or processes are left: wait for others to end
                 answer = _not_started(command, error.strerror or str(error))
             if answer:
                 refused.append(answer)
@@ -243,7 +243,7 @@ class Runner:
         """Return how long to wait for output, in seconds."""
         now = time.monotonic()
         # A closed pipe shows that a process is ending; its exit status follows within a tenth of a millisecond. If it
-        # takes longer, the interval between looks grows.
+        # takes longer, the interval between polls grows.
         over = [now - process.since for process in self._active if not process.streams]
         beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
         ends = [deadline, *(process.started + self._patience.get(process.command, drive_timeout)
@@ -251,9 +251,9 @@ class Runner:
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
-        """Wait at most *seconds* for output, then read all output of the processes that have printed by then.
+        """Wait at most *seconds* for output, then read the output of the processes that have printed by then.
 
-        Do not read from others: while the last of many drives answer, there is always one more.
+        Do not wait for further output, because while many drives answer, there is always more.
         """
         if seconds < POLLED:
             time.sleep(seconds)
@@ -261,7 +261,7 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Read the available output and discard what exceeds LARGEST_FILE; endless output must not block the check."""
+        """Read the available output and discard all beyond LARGEST_FILE; endless output must not block the check."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST_FILE // _CHUNK):
@@ -283,7 +283,7 @@ class Runner:
         process.since = time.monotonic()
 
     def _settle(self, drive_timeout: float, deadline: float) -> list[Answer]:
-        """Return the answers of all processes that have ended in any way."""
+        """Return the answers of all processes that have ended or exceeded a limit."""
         self._escalate()
         now = time.monotonic()
         answers = []
@@ -295,7 +295,7 @@ class Runner:
         return answers
 
     def _outcome(self, process: _Process, now: float, drive_timeout: float, deadline: float) -> tuple[str, str]:
-        """Return how *process* ended and why, or '' while it runs."""
+        """Return how *process* ended and why, or '' and '' while it is running."""
         if process.sizes[0] >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
@@ -314,13 +314,13 @@ class Runner:
         if not process.reap() and process.signal(SIGTERM):
             process.since = time.monotonic()
             self._dying.append(process)
-        self._active.remove(process)  # last: an alarm may come between two lines, and close() ends what it finds here
+        self._active.remove(process)  # last: after an alarm between two lines, close() still finds it here
 
     def _escalate(self) -> None:
-        """Kill processes that ignored SIGTERM; give up those that survive SIGKILL too, because the kernel blocks them.
+        """Kill processes that ignored SIGTERM; abandon those that survive SIGKILL, because the kernel blocks them.
 
-        sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end only sudo, and with
-        it the TIMEOUT of the rule, which ends a smartctl that ignores signals.
+        sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end only sudo, so the
+        TIMEOUT of its rule would no longer end a smartctl that ignores signals.
         """
         now = time.monotonic()
         for process in list(self._dying):

@@ -1,8 +1,8 @@
 """Sort the lines of smartctl's text, and use pySMART for the attribute table, the NVMe health log and SCSI counters.
 
-pySMART knows one layout, that of `-A` in English. Lines in another one (brief, hexadecimal, names with blanks, other
-groups of digits) are translated into it first. Its Device class is not used: it takes 2.6 ms for forty lines and
-starts smartctl if data is missing.
+pySMART supports only the layout of `-A` in English. Lines in another layout (brief, hexadecimal, names with blanks,
+other groups of digits) are first converted to this layout. pySMART's Device class is not used, because it takes 2.6 ms
+for forty lines and starts smartctl if data is missing.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 _CLASSIC = re.compile(r'\d{1,3}\s+\S+\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\d{1,3}\s+'
                       r'(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+(?:-|FAILING_NOW|In_the_past)\s+\S')
 _COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" if empty
-# Before 5.40, unknown names contain a blank; a name of 24 characters or more touches the flags.
+# Before 5.40, names of unknown attributes contain a blank. No blank follows a name of 24 characters or more.
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
 _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
 _UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P<kind>Pre-fail|Old_age)\s+'
@@ -34,15 +34,15 @@ _UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P
 _BRIEF = re.compile(_START + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+' + _NUMBERS
                     + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
 _FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
-_NO_VALUE = 999           # instead of "---" while pySMART, which needs digits, reads the row
+_NO_VALUE = 999           # replaces "---" for pySMART, which needs digits
 
-# The label that smartctl prints, pySMART's attribute, and the key of smartctl's JSON.
+# The label that smartctl prints, pySMART's attribute for it, and its key in smartctl's JSON.
 _NVME_LOG: Sequence[Sequence[str]] = DATA['text']['nvme_log']
 NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
 # pySMART converts the endurance used into the endurance left.
 _SCSI_LOG: Sequence[Sequence[str]] = DATA['text']['scsi_log']
-# The forms that pySMART takes; of counters "1,204", and a size in brackets only behind groups of digits.
+# The forms that pySMART accepts: counters such as "1,204"; a size in brackets only after grouped digits.
 _COUNTER = re.compile(r'\d{1,3}(?:,\d{3}){0,12}|\d{1,39}')
 _SIZED = re.compile(r'\d{1,3}(?:,\d{3}){0,12} \[\d{1,39}(?:\.\d{1,9})? ?[kMGTPE]?B\]|\d{1,39}')
 _PERCENT = re.compile(r'\d{1,39}%')
@@ -54,9 +54,9 @@ _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_
 
 @cache
 def _interface() -> Any:
-    """Import pySMART, which takes 80 ms, and return its module of classes that read lines.
+    """Import pySMART, which takes 80 ms, and return the module with the classes that read lines.
 
-    Raises DriveError when it, or what it needs itself (chardet, humanfriendly), is not installed.
+    Raises DriveError if it, or a package that it needs (chardet, humanfriendly), is not installed.
     """
     language = os.environ.get('LANG')
     try:
@@ -66,7 +66,7 @@ def _interface() -> Any:
         raise DriveError(f'is text, and the Python package {package} that is needed to read it is not installed; '
                          f'install it, or record with smartctl --json -x', 'python-package-missing') from None
     finally:
-        # pySMART sets LANG for the smartctl that it would start; other programs must not see that.
+        # pySMART sets LANG for the smartctl that it would start; other programs must not inherit this LANG.
         if language is None:
             os.environ.pop('LANG', None)
         else:
@@ -75,7 +75,7 @@ def _interface() -> Any:
 
 
 def classic(line: str) -> str:
-    """Return a row of the attribute table in the layout that pySMART knows, '' if it is not a row."""
+    """Return a row of the attribute table in the layout that pySMART supports, or '' if the line is not a row."""
     if _CLASSIC.match(line):
         return line
     row = _UNUSUAL.match(line) or _BRIEF.match(line)
@@ -92,28 +92,28 @@ def classic(line: str) -> str:
 
 
 def _decimal(printed: str) -> int:
-    """Return a column as a number, _NO_VALUE for "---"."""
+    """Return a column as a number; _NO_VALUE for "---"."""
     return _NO_VALUE if printed.startswith('-') else int(printed, 16 if 'x' in printed else 10)
 
 
 def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
-    """Return the attribute table of classic rows, in its printed order. Raises DriveError if pySMART is missing."""
-    # pySMART keeps one row for each number, which broken firmware lists twice, and loses the order, by which an entry
-    # may recognise a controller. So it reads each row alone.
+    """Return the attribute table from classic rows, in the order printed. Raises DriveError if pySMART is missing."""
+    # Each row is passed to pySMART alone: it would keep only one row per ID, although broken firmware lists an ID
+    # twice, and would lose the order, by which a database entry may recognise a controller.
     numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ATTRIBUTES]]
     return tuple(_attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
                  for row, number in zip(rows, numbers) if 0 < number < 256)
 
 
 def _attribute(row: Any) -> AttributeRow:
-    """Return a row that pySMART has read. The raw value stays text: pySMART's raw_int drops signs and hex."""
+    """Return a row that pySMART has read. The raw value stays text, because pySMART's raw_int drops signs and hex."""
     value, worst, threshold = (None if number > 255 else number for number in (row.value_int, row.worst, row.thresh))
     return AttributeRow(row.num, row.name, value, worst, threshold, row.type == 'Pre-fail',
                         WHEN_FAILED[row.when_failed], row.raw)
 
 
 def nvme(fields: Mapping[str, str]) -> dict[str, int]:
-    """Return the NVMe health log, by NVME_KEYS. fields: label in lower case -> value, as printed."""
+    """Return the NVMe health log, by NVME_KEYS. fields: label in lower case -> value as printed."""
     warning = fields.get('critical warning', '')
     lines = [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
     lines += [f'{label}: {value}' for label, _, key in _NVME_LOG
@@ -127,7 +127,7 @@ def nvme(fields: Mapping[str, str]) -> dict[str, int]:
 
 
 def _value(printed: str, key: str) -> str:
-    """Return a value in the form that pySMART accepts, or '' if it has no number."""
+    """Return a value in the form that pySMART accepts, or '' if it contains no number."""
     if _PRINTED.get(key, _COUNTER).fullmatch(printed):
         return printed
     number = leading(printed) if key == 'temperature' else digits(printed)
@@ -135,8 +135,8 @@ def _value(printed: str, key: str) -> str:
 
 
 def scsi(fields: Mapping[str, str]) -> dict[str, float]:
-    """Return the SCSI counters that pySMART knows, by the keys of json_report. fields: as for nvme()."""
-    # pySMART removes the last character of a percentage, and allows no text after other numbers.
+    """Return the SCSI counters that pySMART supports, by the keys of json_report. fields: as for nvme()."""
+    # pySMART removes the last character of a percentage, and accepts no text after other numbers.
     lines = [f'{label}: {number[1]}{_UNITS.get(key, "")}' for label, _, key in _SCSI_LOG
              for number in [re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))] if number]
     if not lines:
@@ -148,14 +148,14 @@ def scsi(fields: Mapping[str, str]) -> dict[str, float]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-# Groups of digits separated by non-letters: up to four if UTF-8 was read as Latin-1.
+# Groups of digits, separated by up to four non-letters (four if UTF-8 was read as Latin-1).
 _GROUPS = re.compile(r'([0-9]+(?:[^0-9A-Za-z]{1,4}[0-9]{2,3})*)[^0-9]*')
 
 
 def digits(value: str) -> int | None:
-    """Return "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes" as a number, with any separator of groups.
+    """Return the number in "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes", with any separator of groups.
 
-    Return None for several numbers, or without a number.
+    Return None if the text has no number, or more than one.
     """
     match = _GROUPS.fullmatch(value.partition('[')[0].strip())
     digits = re.sub(r'[^0-9]', '', match[1]) if match else ''
@@ -163,7 +163,7 @@ def digits(value: str) -> int | None:
 
 
 def leading(value: str) -> int | None:
-    """Return the number at the start of a text such as "5400 rpm", or None without one."""
+    """Return the number at the start of a text such as "5400 rpm", or None if it has no number."""
     match = re.match(r'-?\d{1,19}(?!\d)', value)
     return int(match[0]) if match else None
 
@@ -174,7 +174,7 @@ def leading(value: str) -> int | None:
 _STATISTIC = re.compile(
     r'(?P<page>\d{1,3}|0x[0-9a-f]{2})\s+(?P<offset>0x[0-9a-f]{3})\s+\d\s+(?P<number>-?\d{1,20})(?P<normalized>~?)\s+'
     r'(?:(?P<flags>[N-][D-][C-])[+ ]?\s+)?(?P<name>\S.*)')
-# The rest of a column; ".*?" would try every way to divide long runs of blanks with the next column.
+# The rest of a column. With ".*?", every way to divide long runs of blanks between two columns would be tried.
 _WORDS = r'\S*(?: \S+)*?'
 _ATA_TEST = re.compile(
     rf'#\s*(?P<number>\d{{1,3}})\s+(?P<kind>\S{_WORDS})\s+'
@@ -193,39 +193,39 @@ _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 _SCANNED = re.compile(r'\d{1,4} +(?P<hours>\d{1,8}):(?P<minutes>\d\d) +(?P<block>[0-9a-f]{16}) +'
                       r'\[[0-9a-f],[0-9a-f]{1,2},[0-9a-f]{1,2}\] +(?P<words>\S.*)')
 # "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the registers below it:
-# "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879", extended "84 -- 51 00 57 00 00 01 14 50 4b
-# 01 00  Error: ..."
+# "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879"; in the extended log, "84 -- 51 00 57 00
+# 00 01 14 50 4b 01 00  Error: ..."
 _ERROR = re.compile(r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: '
                     r'(?P<hours>\d{1,10}) hours')
 _REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}'
                         r'(?: +(?P<words>(?:Device Fault; )?Error: .*))?$')
 
-# Rows without content: an empty entry, a statistic without a number, the headline of a page.
+# Rows without content: an empty log entry, a statistic without a number, the headline of a page.
 _NOTHING = re.compile(r'Error \d+ \[\d+\] log entry is empty|(?:0x[0-9a-f]{2}|\d{1,3}) +(?:0x[0-9a-f]{3} +\d +- |=)')
 
 POWER_ON = 'accumulated power on time, hours'
-# Printed by two log pages. As in smartctl's JSON, the later one is used.
+# Two log pages contain this value. As in smartctl's JSON, the later page is used.
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
 
 
 class Lines(NamedTuple):
     """The lines of a report by type."""
-    fields: dict[str, str]               # "Label: value"; labels in lower case, the first of each name
-    last: dict[str, str]                 # the same, the last of each name
-    rows: list[str]                      # of the attribute table, classic
+    fields: dict[str, str]               # "Label: value"; labels in lower case, the first value of each
+    last: dict[str, str]                 # the same, with the last value of each
+    rows: list[str]                      # rows of the attribute table, classic
     statistics: list[re.Match[str]]
     ata_tests: list[re.Match[str]]
     scsi_tests: list[re.Match[str]]
     nvme_tests: list[re.Match[str]]
     background: list[re.Match[str]]      # results of the background scan of a SCSI disk
-    pending: list[re.Match[str]]         # of the Pending Defects log
-    errors: list[re.Match[str]]          # of the ATA error log: the head of an entry, then its registers
+    pending: list[re.Match[str]]         # rows of the Pending Defects log
+    errors: list[re.Match[str]]          # ATA error log: the head of an entry, then its registers
     complaints: list[str]
-    warnings: list[str]                  # below an NVMe drive's FAILED
+    warnings: list[str]                  # lines below an NVMe drive's FAILED
 
 
 def lines_by_kind(text: str) -> Lines:
-    """Return the lines of a report by type, without lines longer than any of smartctl's.
+    """Return the lines of a report by type, without lines that are longer than any line of smartctl.
 
     Raises NotAReport if there are too many lines.
     """
@@ -277,6 +277,6 @@ def _add_row(line: str, lines: Lines) -> None:
 
 
 def is_row(line: str) -> bool:
-    """Return whether a line of the statistics, self-tests or errors is a known row, or has no content."""
+    """Return whether a line of the statistics, self-tests or errors is a valid row, or has no content."""
     patterns = (_SCSI_TEST, _ATA_TEST) if line[0] == '#' else (_STATISTIC, _ERROR, _NOTHING)
     return any(pattern.match(line) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Read recorded outputs of smartctl as reports, for example from a ticket or in a test."""
+"""Read recorded output of smartctl as reports, for example from a ticket or in a test."""
 from __future__ import annotations
 
 import errno
@@ -14,8 +14,8 @@ from ..wording import listed, plural
 from . import machine, text_report
 from .addresses import slug, unique
 
-SHOWN = 5    # names of other files that are listed
-# Words at the beginning of smartctl's text and of its JSON. Damage leaves some of them.
+SHOWN = 5    # maximum number of skipped files that a note names
+# Words at the beginning of smartctl's text and of its JSON. Even a damaged report still has some of them.
 _HEAD = 2048
 _SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice Model: ', b'\nSerial Number: ',
           b'\nRevision: ', b'\nModel Number: ', b'ID# ATTRIBUTE_NAME', b'"json_format_version"', b'"svn_revision"',
@@ -23,9 +23,9 @@ _SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice
 
 
 def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
-    """Append the content of recorded files to *reads*; return a note on the files of folders that are not reports.
+    """Append the content of recorded files to *reads*; return a note on files in folders that are not reports.
 
-    The devices get their names when all files are read; see named().
+    The devices get their names after all files are read; see named().
     """
     others: dict[str, list[Read]] = {}
     for path, is_listed in _report_files(paths):
@@ -41,7 +41,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
 
 def _group(path: str) -> str:
-    """Return the folder and the ending of a file. If most files of a group are reports, all were meant to be."""
+    """Return the folder and the ending of a file. If most files of such a group are reports, no file is skipped."""
     return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
 
 
@@ -50,7 +50,7 @@ def _report(path: str) -> Report:
 
 
 def _is_meant(path: str) -> bool:
-    """Return whether a file of a folder is named or begins like a report, so that it is never left out."""
+    """Return whether a file in a folder has the name or the beginning of a report, so it is never left out."""
     if 'smart' in os.path.basename(path).lower():
         return True
     try:
@@ -61,7 +61,7 @@ def _is_meant(path: str) -> bool:
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
-    """Return the recorded reports under short, unique names: the last parts of their paths that differ."""
+    """Return the recorded reports under short, unique names: as many last parts of the path as are needed."""
     names = unique(_forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads))
     return [read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)]
 
@@ -73,7 +73,7 @@ def _forms(path: str, number: int) -> Iterator[str]:
 
 
 def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield (file, whether the user named it) for files, and for the files in folders at any depth."""
+    """Yield (file, whether the user named it) for each named file, and for all files in named folders at any depth."""
     for path in paths:
         if not os.path.isdir(path):
             yield path, True

@@ -15,14 +15,14 @@ from .addresses import named, quoted
 class Scan(NamedTuple):
     """The devices that smartctl --scan lists."""
     devices: tuple[Device, ...]
-    refused: tuple[Coded, ...]  # a sentence for each device left out
+    refused: tuple[Coded, ...]  # a message for each device left out
     is_whole: bool = True     # no possible drive was left out
 
 
 def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
     """Return the drives in the JSON of smartctl --scan or --scan-open.
 
-    names: of the files in /dev. smartctl looks for no NVMe drive above nvme99 (7.3, os_linux.cpp), so these are added.
+    names: files in /dev. Drives above nvme99 are added, because smartctl does not scan for them (7.3, os_linux.cpp).
     Raises SmartError if the text is not the output of a scan.
     """
     devices: list[Device] = []
@@ -49,9 +49,9 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
 
 
 def _as_needed(kind: str, path: str) -> str:
-    """Return the type to read a device with, or '' if smartctl detects it.
+    """Return the type to use for a device, or '' if smartctl detects it.
 
-    A scan that does not open devices lists each SATA drive as "scsi". With this type, smartctl would not use ATA.
+    A scan that does not open devices lists SATA drives as "scsi"; with this type, smartctl would not send ATA commands.
     """
     if kind == 'scsi' or (kind in ('sat', 'ata') and re.match(r'/dev/[sh]d', path)):
         return ''
@@ -59,11 +59,11 @@ def _as_needed(kind: str, path: str) -> str:
 
 
 def _entries(text: str) -> list[tuple[str, str, str]]:
-    """Return path, type and failure of each device."""
+    """Return the path, the type and the error of each device."""
     import json
     try:
         scan = json.loads(text)
-        # A scan that finds nothing has no key "devices"; neither have other outputs.
+        # A scan that finds no drive has no key "devices", but other outputs also lack this key.
         head = scan['smartctl']
         is_scan = not head['exit_status'] and {'--scan', '--scan-open'}.intersection(head['argv'])
         entries = [(each['name'], each['type'], each.get('open_error', '')) for each in scan.get('devices', [])]

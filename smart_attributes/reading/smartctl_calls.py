@@ -1,6 +1,6 @@
 """The command lines of smartctl: program and arguments, with or without sudo.
 
-Imported before the first process starts, so it must be cheap: see the note in `processes`.
+This module is imported before the first process starts, so it must be cheap: see the note in `processes`.
 """
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
     Command = tuple[str, ...]
 
-# The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands separators and translated words out of what is
-# parsed.
+# The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands separators and translated words out of the
+# output.
 ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin' + ':/usr/local/bin' * IS_FREEBSD}
 
 # The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on the order.
-# "background" is a page of SCSI disks that others do not have; since 7.3 it is in the JSON. Left out: "-l defects"
-# ("-l error" already prints the SCSI page; the ATA count is in the device statistics too).
+# Only SCSI disks have the page "background", which is in the JSON since 7.3. "-l defects" is not needed: "-l error"
+# prints the SCSI page, and the device statistics contain the ATA count.
 LOGS = ('error', 'selftest', 'devstat', 'ssd', 'background')
 JSON = ('--json=c',)
-# Earlier values of (JSON, LOGS), newest first: each change of one adds a pair. Admins keep our sudoers rule in
-# literal forms and in configuration management; if it refuses the current arguments, these are tried.
+# Earlier values of (JSON, LOGS), newest first: each change of JSON or LOGS adds a pair. Admins keep our sudoers rule
+# in literal forms and in configuration management. If that rule refuses the current arguments, these are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ((JSON, ('error', 'selftest', 'devstat', 'ssd')),)
-FARM = (*JSON, '-l', 'farm')  # not in a check, and not in the sudoers rule
+FARM = (*JSON, '-l', 'farm')  # not used by a check, and not allowed by the sudoers rule
 SCAN = (*JSON, '--scan')
 VERSION = ('--version',)
-# Pages of vendors that are read from the NVMe models whose database entry names one. The man page warns that others may
-# have side effects. "u" adds the dump to the JSON, which has no key for it.
+# Vendor log pages. A page is read only from NVMe models whose database entry names it, because the man page warns that
+# reading other pages may have side effects. "u" adds the dump to the JSON, which has no key for it.
 PAGES = ('0xC0', '0xCA', '0xD0', '0xE1')
 _PAGE = ('--json=cu', '-l')
 
@@ -42,19 +42,19 @@ _PAGE = ('--json=cu', '-l')
 def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ()) -> Command:
     """Return the arguments that read one drive.
 
-    skip: members of LOGS that can harm this drive when read, such as {"selftest"}.
+    skip: members of LOGS that must not be read because reading them can harm this drive, such as {"selftest"}.
     """
     return _arguments(JSON, [log for log in LOGS if log not in skip],
                       (*(['-d', device_type] if device_type else []), path))
 
 
 def farm_arguments(path: str, device_type: str = '') -> Command:
-    """Return the arguments that read the FARM log of a Seagate disk; since smartctl 7.4."""
+    """Return the arguments that read the FARM log of a Seagate disk; they need smartctl 7.4."""
     return (*FARM, *(('-d', device_type) if device_type else ()), path)
 
 
 def page_arguments(page: str, controller: str) -> Command:
-    """Return the arguments that read one page, such as "0xC0", of an NVMe controller, "/dev/nvme0"."""
+    """Return the arguments that read one page, such as "0xC0", of an NVMe controller, such as "/dev/nvme0"."""
     return (*_PAGE, f'nvmelog,{page},0x200', controller)
 
 
@@ -77,7 +77,7 @@ def is_ours(arguments: Command) -> bool:
 
 
 def former(command: Command) -> list[Command]:
-    """Return the command lines of earlier versions for the same task, newest first, without the logs left out here."""
+    """Return the command lines of earlier versions for the same task, newest first; logs skipped here stay skipped."""
     arguments = split(command)[1]
     head = command[:-len(arguments)]
     logs, address = _logs_and_address(arguments)
@@ -121,7 +121,7 @@ def is_behind_sudo(command: Command) -> bool:
 
 
 def find_sudo() -> str:
-    """Return sudo's absolute path. It uses the caller's PATH, which gives the caller no additional rights."""
+    """Return sudo's absolute path. The caller's PATH is used, which gives the caller no additional rights."""
     for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):
         candidate = os.path.join(folder, 'sudo')
         if folder.startswith('/') and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
@@ -132,10 +132,10 @@ def find_sudo() -> str:
 
 
 def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
-    """Raise UsageError unless *path* can and may be run as smartctl.
+    """Raise UsageError unless *path* can be run as smartctl and is safe to run.
 
-    as_root: the check runs as root, so no other user may be able to change the file. through_sudo: sudo runs it, so
-    this user only has to see that it exists.
+    as_root: the check runs as root, so no other user may be able to change the file. through_sudo: sudo runs the file,
+    so this user only needs to see that it exists.
     """
     fault = _fault(path, as_root, through_sudo)
     if fault:
@@ -161,7 +161,7 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
 
 
 def version(stdout: bytes) -> tuple[int, ...]:
-    """Return smartctl's version, (7, 3), from the head of any of its output, or () if missing.
+    """Return smartctl's version, such as (7, 3), from the head of any output of smartctl, or () if missing.
 
     "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …", '"version":[7,3]'.
     """

@@ -1,8 +1,8 @@
 """Create the sudoers rule that allows only our smartctl command lines.
 
 It is generated from the tuples in `smartctl_calls` and the types in `device_types`, so it is always up to date. sudo
-compares all arguments, joined by blanks, with one extended regular expression. Older versions of sudo and similar
-programs do not support expressions; their rule has a literal line for each drive.
+matches all arguments, joined by blanks, against one extended regular expression. Older versions of sudo, and similar
+programs, do not support expressions; the rule for them has a literal line for each drive.
 """
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from .machine import DeviceList, Plan
     from .smartctl_calls import Command
 
-    Drives = Callable[[], tuple[DeviceList, Sequence[Plan]]]  # which drives there are, and how each is read
+    Drives = Callable[[], tuple[DeviceList, Sequence[Plan]]]  # which drives exist, and how each is read
 
 FIRST_WITH_EXPRESSIONS = (1, 9, 10)  # sudo(8), release notes of 1.9.10
 FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
-SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
+SLACK = 5                            # seconds that smartctl gets to end by itself after our own time limit
 
-# Paths of drives and controllers below /dev. All others are left out, above all folders that any user can write to
+# Paths of drives and controllers below /dev. All others are left out, especially in folders that any user can write to
 # (shm, mqueue) or that lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
-# FreeBSD's: smartctl(8) of its smartmontools, section "FREEBSD", and the scan in os_freebsd.cpp.
+# Source of the paths of FreeBSD: smartctl(8) there, section "FREEBSD", and the scan in os_freebsd.cpp.
 PATHS = (
     '[an]?da[0-9]+', 'pass[0-9]+', 'nvme[0-9]+(ns[0-9]+)?', 'ciss[0-9]+', 'mfi[0-9]+', 'mrsas[0-9]+', 'tw[aes][0-9]+',
 ) if IS_FREEBSD else (
@@ -46,7 +46,7 @@ _RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: s
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
 
-# To sudo, a name in capitals is an alias or ALL. These words begin lines of another type.
+# For sudo, a name in capitals is an alias or ALL. The other words begin lines of another type.
 _NO_USER = r'[A-Z][A-Z0-9_]*|Defaults.*|[A-Z][a-z]+_Alias.*'
 
 HEAD = '''\
@@ -58,10 +58,10 @@ QUIET = '''\
 
 
 class SudoRule(NamedTuple):
-    """A user, the calls of smartctl that sudo admits for that user, and for how long."""
+    """A user, the calls of smartctl that sudo allows this user, and their time limit."""
     user: str
     executable: str
-    timeout: int                          # seconds; sudo ends what takes longer. 0: no limit
+    timeout: int                          # seconds, after which sudo ends the command. 0: no limit
     expressions: tuple[str, ...] = ()     # extended regular expressions for all arguments
     literal: tuple[Command, ...] = ()
     is_quiet: bool = True                 # sudo does not log calls that this rule allows
@@ -70,22 +70,22 @@ class SudoRule(NamedTuple):
 class RuleRequest(NamedTuple):
     """The options for a rule."""
     user: str
-    is_literal: bool = False      # a line for each drive, no patterns
+    is_literal: bool = False      # a line for each drive instead of patterns
     types: tuple[str, ...] = ()   # types that are allowed only on request
     names_drives: bool = False
 
 
 def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> str:
-    """Return the file for /etc/sudoers.d that is requested.
+    """Return the requested file for /etc/sudoers.d.
 
-    Raises UsageError for a user or smartctl that must not be in a rule, and SmartError if literal lines are needed
-    but no drives are found.
+    Raises UsageError if the user or the path of smartctl must not be in a rule, and SmartError if literal lines are
+    needed but no drives are found.
     """
     _check(request, how)
     sudo = _sudo_version(how, runner)
     rule = general(request, how)
     if sudo and not version(sudo):
-        rule = rule._replace(timeout=0)  # similar programs do not know this option
+        rule = rule._replace(timeout=0)  # similar programs do not support this option
     if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
     if request.is_literal or not knows_expressions(sudo):
@@ -113,10 +113,10 @@ def render(rule: SudoRule) -> str:
     commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
     commands += [f'{rule.executable} ' + _RESERVED.sub(r'\\\g<0>', ' '.join(line)) for line in rule.literal]
     listed = ', \\\n    '.join(commands)
-    # No two different rules on one machine share a name: sudo warns about a second definition.
+    # Different rules on one machine must have different names, because sudo warns about a second definition.
     alias = (f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_'
              f'{zlib.crc32(f"{rule.user} {listed}".encode()):08X}')
-    # Only this form of sudoers(5) applies to our lines and not to every call of smartctl.
+    # Of the forms in sudoers(5), only this one applies to our lines and not to every call of smartctl.
     quiet = [f'Defaults!{alias} !log_allowed, !pam_session'] if rule.is_quiet else []
     limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
     return '\n'.join([f'Cmnd_Alias {alias} = \\\n    {listed}', *quiet,
@@ -124,19 +124,19 @@ def render(rule: SudoRule) -> str:
 
 
 def admits(expressions: Iterable[str], arguments: Command) -> bool:
-    """Return whether one of the expressions admits a command line; Python reads them as POSIX does."""
+    """Return whether one of the expressions matches a command line; Python interprets them as POSIX does."""
     return any(re.fullmatch(expression, ' '.join(arguments)) for expression in expressions)
 
 
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
-    """Yield the expressions that together admit every command line of `smartctl_calls` for drives.
+    """Yield the expressions that together match every command line of `smartctl_calls` for drives.
 
-    requested: names of types that ask with vendor commands; without it, none of these.
+    requested: names of types with vendor commands that are to be allowed; all others of this kind are refused.
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]
     usual = f'({"|".join(PATHS)})'
-    tunnel = device_types.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
+    tunnel = device_types.TUNNELS.replace('(?:', '(')  # POSIX has no non-capturing groups
     types = '|'.join(type_expression(entry) for entry in admitted if entry.is_scsi)
     yield _read_expression(f'({tunnel})?({types})', usual)
     yield ' '.join(smartctl_calls.page_arguments(f'({"|".join(smartctl_calls.PAGES)})', '/dev/nvme[0-9]+'))
@@ -146,7 +146,7 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
 
 
 def _read_expression(types: str, nodes: str) -> str:
-    """Return the expression for all results of read_arguments(), in which any log and the type are optional."""
+    """Return the expression for all results of read_arguments(), in which each log and the type are optional."""
     parts = []
     words = iter(smartctl_calls.read_arguments(_PATH, _TYPE))
     for word in words:
@@ -163,9 +163,9 @@ def _read_expression(types: str, nodes: str) -> str:
 
 
 def type_expression(entry: DeviceType) -> str:
-    """Return the expression of one type with its arguments; "megaraid,N" is megaraid,[0-9]{1,5}.
+    """Return the expression for a type with its arguments: megaraid,[0-9]{1,5} for "megaraid,N".
 
-    Numbers have as many digits as the highest one; smartctl refuses those beyond it.
+    Numbers may have as many digits as the highest valid number; smartctl refuses higher ones.
     """
     if not entry.slots:
         return literally(entry.name) + entry.arguments
@@ -175,7 +175,7 @@ def type_expression(entry: DeviceType) -> str:
 
 
 def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
-    """Yield the command lines for the drives given, or for those of this machine."""
+    """Yield the command lines for the drives given, or for the drives of this machine."""
     devices, plans = drives()
     if not plans:
         raise SmartError('no drives found; name them with -d, or run this as root on the machine that has them')
@@ -202,23 +202,23 @@ def _check(request: RuleRequest, how: HowRead) -> None:
 
 
 def _sudo_version(how: HowRead, runner: Runner) -> str:
-    """Return the first line that sudo prints about itself: "Sudo version 1.9.13p3"; or '' without one."""
+    """Return the first line of `sudo --version`: "Sudo version 1.9.13p3"; or '' if sudo is missing."""
     try:
         sudo = smartctl_calls.find_sudo()
     except UsageError:
         return ''
     command = (sudo, *smartctl_calls.VERSION)
     answer = next(runner.run([command], 1, how.drive_timeout, time.monotonic() + how.timeout))
-    lines = (answer.stdout or answer.stderr).decode('utf-8', 'replace').splitlines()  # sudo-rs prints it there
+    lines = (answer.stdout or answer.stderr).decode('utf-8', 'replace').splitlines()  # sudo-rs prints to stderr
     return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
 
 
 def knows_expressions(sudo: str) -> bool:
-    """Return whether a sudo of this version compares regular expressions; True without a sudo."""
+    """Return whether this version of sudo supports regular expressions; True if sudo is not installed."""
     return not sudo or version(sudo) >= FIRST_WITH_EXPRESSIONS
 
 
 def version(sudo: str) -> tuple[int, ...]:
-    """Return (1, 9, 13) of "Sudo version 1.9.13p3"; () for other programs: "sudo-rs 0.2.8"."""
+    """Return (1, 9, 13) for "Sudo version 1.9.13p3", and () for other programs such as "sudo-rs 0.2.8"."""
     match = re.match(r'Sudo version ([0-9.]+)', sudo)
     return tuple(int(number) for number in match[1].split('.') if number) if match else ()

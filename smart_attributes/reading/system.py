@@ -1,5 +1,5 @@
-"""Reports of Linux about the machine: its disks, their bays, the hosts of controllers, small files of /sys and /proc,
-and output of commands.
+"""Information from Linux about the machine: its disks, their bays, the hosts of controllers, small files in /sys and
+/proc, and the output of commands.
 
 Every user may read these files. No device is opened, and data that cannot be read counts as absent.
 Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enclosure.
@@ -24,17 +24,17 @@ from .drive_locks import Earlier, Waiting, drive_name, earlier_in, type_and_path
 from .processes import Runner
 from .smartctl_calls import ENVIRONMENT, is_ours
 
-ROOT = '/'  # the folder used as /, for the hosts of controllers
+ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
-_SHOWN = 200      # characters of an error message
+_SHOWN = 200      # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
-# All other names are of partitions, volumes, optical drives, virtual disks, memory cards or memory.
+# All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or memory.
 _DISKS = re.compile(r'[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}')
 _RAID_DRIVERS = frozenset(driver for kind in CONTROLLERS.values() for driver in kind.drivers)
 
 
 class System(NamedTuple):
-    """The folders in which Linux describes the system; tests use other ones."""
+    """The folders in which Linux describes the system; tests use other folders."""
     sys: str = '/sys'
     proc: str = '/proc'
     udev: str = '/run/udev/data'
@@ -44,7 +44,7 @@ LINUX = System()
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the sorted names in a folder; none if it cannot be read."""
+    """Return the sorted names in a folder; [] if it cannot be read."""
     try:
         return sorted(os.listdir(folder))
     except (OSError, ValueError):
@@ -54,7 +54,7 @@ def names_in(folder: str) -> list[str]:
 def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> str:
     """Return the text of a small file without surrounding whitespace, or *unread* if it cannot be read.
 
-    Only a regular file is read, and no link to a device is followed, so no device and no pipe can delay the caller.
+    Only a regular file is read, and links are not followed, so no device or pipe can delay the caller.
     """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -69,14 +69,14 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
 
 def _content(file: int, limit: int) -> bytes:
     content = more = os.read(file, limit)
-    while more and limit > LARGEST_SYSTEM_FILE and len(content) < limit:  # /proc returns a long file page by page
+    while more and limit > LARGEST_SYSTEM_FILE and len(content) < limit:  # /proc returns a long file in pages
         more = os.read(file, limit - len(content))
         content += more
     return content
 
 
 def disks_of(device: Device, system: System = LINUX) -> list[str]:
-    """Return the kernel's names of a drive's disks; an NVMe controller has one for each namespace, a report none."""
+    """Return the kernel's names of a drive's disks: one per namespace for an NVMe controller, none for a recording."""
     name = os.path.basename(os.path.realpath(device.path))
     if device.is_recorded:
         return []
@@ -84,25 +84,25 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
         return [name]
     if name.startswith('sg'):
         return names_in(f'{system.sys}/class/scsi_generic/{name}/device/block')
-    # A namespace behind two controllers is named nvme0n1, although both reach it; nvme0c0n1 is a path, not a disk.
+    # A namespace that two controllers reach is named nvme0n1; nvme0c0n1 is only one path to it.
     return sorted({re.sub('c[0-9]+', '', each) for each in names_in(f'{system.sys}/class/nvme/{name}')
                    if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)})
 
 
 class Disk(NamedTuple):
-    """A disk as the kernel knows it. Texts are as the drive or the controller reports them."""
+    """A disk as the kernel knows it, with texts as the drive or the controller reports them."""
     name: str                     # "sda", "nvme0n1"
     drive: str                    # the same for all namespaces and paths of one drive
     bus: str                      # "ATA", "SCSI", "NVMe" or "USB"
     model: str = ''               # ATA: its first 16 characters
     host: int | None = None       # SCSI host
-    driver: str = ''              # of that host: "ahci"
+    driver: str = ''              # driver of this host: "ahci"
     timeout: int | None = None    # seconds that the kernel waits for a command
     is_drive: bool = True         # not a volume, virtual disk, network disk or removable medium
 
     @property
     def is_behind_raid(self) -> bool:
-        """Return whether a RAID controller is between the kernel and the drive, or its volume."""
+        """Return whether the disk is a drive or a volume behind a RAID controller."""
         return self.driver in _RAID_DRIVERS
 
 
@@ -133,7 +133,7 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     bus = 'USB' if re.search('/usb[0-9]+/', device) else 'ATA' if vendor == 'ATA' else 'SCSI'
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
     timeout = text_of(f'{device}/timeout')
-    is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # bridges invent names
+    is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # USB bridges invent names
     found = Disk(name, wwid if is_unique else name, bus, full, int(unit[1]) if unit else None, driver,
                  int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None)
     transport = 'iscsi' if driver.startswith('iscsi') else ''
@@ -142,7 +142,7 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
 
 
 def partitioned(name: str, root: str) -> str:
-    """Return the disk of a partition, such as "sda" for "sda1"; any other name unchanged."""
+    """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
     place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
     return os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
 
@@ -165,7 +165,7 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
             number = text_of(f'{component}/slot') or name.partition(':')[2].strip()
             locate = os.path.realpath(f'{component}/locate')
             return f'slot {number}', locate if os.path.exists(locate) else ''
-    # PCI lists the slot of an NVMe drive under its bus address without the function.
+    # /sys/bus/pci/slots has the slot of an NVMe drive with the drive's bus address, without the function number.
     addresses = re.findall('[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device))
     slots = {text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
              for slot in names_in(f'{system.sys}/bus/pci/slots')}
@@ -173,9 +173,9 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the reads, with a better reason for controllers that are not at their address; only one for a range.
+    """Return the reads, with a better reason if a controller is not at its address, but only once for a range.
 
-    Host numbers change at boot, and a slot that was never examined must not count as empty.
+    Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
     # If a drive behind the controller answered, skip the lookup.
     answered = {_behind(read.device) for read in reads
@@ -224,7 +224,7 @@ def hosts() -> Mapping[int, str]:
 
 
 def host_of(device: Device) -> int | None:
-    """Return the number of the SCSI host behind a path, or None if it is not known."""
+    """Return the number of the SCSI host of a device path, or None if it is not known."""
     path = os.path.realpath(os.path.join(ROOT, device.path.lstrip('/')))  # the target of a udev link, within ROOT
     root = os.path.realpath(ROOT).rstrip('/')
     path = path[len(root):] if path.startswith(root + '/') else device.path
@@ -240,7 +240,7 @@ def host_of(device: Device) -> int | None:
 
 
 def watched(reads: Sequence[Read]) -> Collection[int]:
-    """Return the hosts with at least one drive behind RAID that is in the check and returned a report."""
+    """Return the hosts of RAID controllers with at least one drive that returned a report in this check."""
     devices = {_behind(read.device): read.device for read in reads
                if isinstance(read.outcome, Report) and is_raid(read.device)}
     drivers = hosts() if devices else {}
@@ -249,9 +249,9 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
 
 
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
-    """Yield each drive that a process has used for longer than *limit* seconds, and that process.
+    """Yield each drive that a process has been using for at least *limit* seconds, and this process.
 
-    Its number is given only if it is verified to be the smartctl, or its sudo, that reads this drive.
+    The process ID is given only if it is verified that this smartctl, or its sudo, reads this drive.
     """
     for file in () if waiting.why_not else _lock_files(waiting):
         descriptor = waiting.open(file)
@@ -266,18 +266,18 @@ def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
 
 
 def _lock_files(waiting: Waiting) -> list[str]:
-    """Return the lock files of drives, at most the first MOST_DRIVES."""
+    """Return the lock files of at most MOST_DRIVES drives."""
     try:
         with os.scandir(waiting.path) as entries:
             files = [entry.name for entry in islice(entries, MOST_DRIVES + 1)]
-    except FileNotFoundError:   # the folder was removed: no locks are held
+    except FileNotFoundError:   # the folder was removed, so no drive is locked
         files = []
     waiting.is_crowded = len(files) > MOST_DRIVES
     return sorted(files[:MOST_DRIVES])
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Return whether a process holds the file. Testing takes the lock briefly, so another check may have to wait."""
+    """Return whether a process has locked the file. The test locks it briefly, which may delay another check."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -288,9 +288,9 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, and the process, without its number if it does not read that drive.
+    """Return the address that a process reads, and the process, without its ID if it does not read this drive.
 
-    The number in a file may be that of any process, such as 1; a message must never advise killing that one.
+    The ID in a file may be any process's, such as 1, and a message must never advise killing the wrong process.
     """
     try:
         with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
@@ -304,11 +304,11 @@ def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
 
 
 def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT) -> tuple[str, str]:
-    """Return the output of a command and '', or '' and the reason for its absence, as a clause.
+    """Return the output of a command and '', or '' and why the output is missing, as a clause.
 
-    A person has asked for it, such as `zpool status`. Never in a check: such a command can block in the kernel, where
-    no signal ends it.
-    folders: where the program may be, separated by colons. A process that cannot be ended is left to the kernel.
+    Use this only when a person has asked for the data, such as `zpool status`, and never in a check: such a command can
+    block in the kernel, where no signal ends it. It is then left to the kernel.
+    folders: where to look for the program, separated by colons.
     """
     candidates = (os.path.join(folder, command[0]) for folder in folders.split(':'))
     path = next((path for path in candidates if os.access(path, os.X_OK)), '')

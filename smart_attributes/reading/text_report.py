@@ -17,16 +17,16 @@ from .json_report import parse as parse_json
 from .pysmart import POWER_ON, Lines, classic, digits, is_row, leading, lines_by_kind
 
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
-# Blanks and apostrophes between groups of digits in some locales -> ASCII.
+# Blanks and apostrophes that separate groups of digits in some locales -> ASCII.
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
-_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # quoting in a mail; no line of smartctl begins like this
+_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # quotes in a mail; no line of smartctl begins like this
 # "read:   56244        0         0     56244          0          0.026           0"
 _ERROR_COUNTERS = re.compile(r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})']))
 _TEXT = DATA['text']
 # Labels that occur in only one protocol.
 _LABELS: Mapping[str, Sequence[str]] = _TEXT['labels']
-# The words after "- " below an NVMe drive's FAILED, and the bit of its critical warning. Source: NVMe 1.4, figure 194.
+# The words after "- " below an NVMe drive's FAILED -> bit of the critical warning. Source: NVMe 1.4, figure 194.
 _NVME_WARNINGS: Sequence[tuple[str, int]] = _TEXT['nvme_warnings']
 _ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
@@ -82,7 +82,7 @@ def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]
     fields = lines.fields
     problem = content.known_problem(
         report, fields.get('device type', ''), fields.get('transport protocol', ''),
-        # Printed twice: "Available - device has SMART capability.", then "Enabled" or "Disabled".
+        # Printed twice: with "Available - device has SMART capability.", then with "Enabled" or "Disabled".
         is_disabled=lines.last.get('smart support is') == 'Disabled',
         is_asked='-a' in arguments)
     if problem or content.has_smart_data(report):
@@ -121,7 +121,7 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
 
 
 def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
-    """Return model and firmware; pySMART cuts a model at a colon and mistakes "Add. Product Id" (OEM) for it."""
+    """Return model and firmware. pySMART would cut a model at a colon, and use "Add. Product Id" (OEM) as the model."""
     if protocol != 'SCSI':
         return (_string(fields, 'device model') or fields.get('model number', ''), _string(fields, 'firmware version'))
     # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
@@ -132,7 +132,7 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
 
 
 def _string(fields: Mapping[str, str], label: str) -> str:
-    """Return a string of IDENTIFY, or '' if smartctl prints that it is empty."""
+    """Return a string of the IDENTIFY data, or '' if smartctl prints that it is empty."""
     value = fields.get(label, '')
     return '' if value == '[No Information Found]' else value
 
@@ -195,7 +195,7 @@ def _offline(lines: Lines) -> int | None:
 
 
 def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """Yield the rows of the first log: the extended one, which repeats the standard one."""
+    """Yield the rows of the first log, the extended one, which contains all entries of the standard log."""
     previous = 0
     for row in rows:
         if int(row['number']) <= previous:
@@ -208,7 +208,7 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
     """Return the NVMe health log and the temperature thresholds, by NVME_KEYS."""
     values: dict[str, int | None] = dict(pysmart.nvme(lines.fields))
     if 'critical_warning' not in values and passed is not None:
-        # Without the log (only -H), the text below the health status still contains the bits.
+        # Without the log (only -H was given), the text below the health status still shows the bits.
         values['critical_warning'] = 0 if passed else _warning_bits(lines.warnings)
     for limit in ('warning', 'critical'):
         values[f'{limit}_temp_threshold'] = leading(lines.fields.get(f'{limit} comp. temp. threshold', ''))
@@ -216,7 +216,7 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
 
 
 def _warning_bits(lines: Iterable[str]) -> int | None:
-    """Return the bits of the critical warning that smartctl printed as text, or None if no line is known."""
+    """Return the bits of the critical warning that smartctl printed as text, or None if it printed no known line."""
     bits = 0
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
@@ -229,7 +229,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     """Return the SCSI log pages, by SCSI_NUMBERS and ERROR_COUNTERS of content."""
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
-    # pySMART does not know these, or searches for other text ("non-medium error count").
+    # pySMART does not support these labels, or looks for different text ("non-medium error count").
     for key, labels in _TEXT['scsi_labels'].items():
         numbers = [number for label in labels for number in [leading(fields.get(label, ''))] if number is not None]
         values.setdefault(key, next(filter(None, numbers), numbers[0] if numbers else None))
@@ -237,7 +237,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     values['power_on_hours'] = int(hours[1]) if hours else None
     if 'background scan results log' in fields or lines.background:
         values.update(_background(lines, 60 * int(hours[1]) + 59 if hours else float('inf')))
-    # pySMART keeps three of the seven columns of this log, and a sum of others where the total is 0.
+    # pySMART keeps only three of the seven columns of this log, and replaces a total of 0 by a sum of other columns.
     for command in ('read', 'write', 'verify'):
         row = _ERROR_COUNTERS.match(fields.get(command, ''))
         for counter, number in zip(content.ERROR_COUNTERS, row.groups() if row else ()):
@@ -247,7 +247,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
 
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
-    """Return status and counts of the background scan. age: power-on time in minutes."""
+    """Return the status and the counts of the background scan. age: power-on time in minutes."""
     words, names = lines.fields.get('status', ''), _TEXT['background_statuses']
     number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
     status = names.index(words) if words in names else int(number[1], 16) if number else None
@@ -257,19 +257,19 @@ def _background(lines: Lines, age: float) -> dict[str, float | None]:
          for row in lines.background), age)}
 
 
-# --- gaps: damaged table rows and a missing end -----------------------------------------------------------
+# --- defects: damaged table rows and a missing end -----------------------------------------------------------
 
-_LINE = 60                # characters of a damaged line that are shown
+_LINE = 60                # maximum number of characters shown of a damaged line
 
-# The beginning of the last log in a report of everything, by protocol; for ATA drives, -x prints more than -a.
+# The beginning of the last log in a full report, by protocol; for ATA drives, -x prints more than -a.
 _LONG_ATA = re.compile(r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE)
 _LAST: Mapping[str, str] = _TEXT['last_logs']
-# Lines that smartctl prints only if all data is requested; several, because any of them may be lost.
+# Lines that smartctl prints only if all data is requested; several are listed, because any line may be lost.
 _OF_ALL: Mapping[str, Sequence[str]] = _TEXT['of_all']
 _HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
     ('ATTRIBUTE_NAME', classic), ('VALUE WORST', classic), ('Offset Size', is_row), ('Flags Description', is_row),
     ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
-_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which are listed without their own headline
+_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which have no headline of their own
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 # The format of values on single lines, by protocol.
 _FORMS: Mapping[str, Mapping[str, str]] = _TEXT['forms']
@@ -278,7 +278,7 @@ _FORMS: Mapping[str, Mapping[str, str]] = _TEXT['forms']
 def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
     """Return one sentence for damaged data, and one for requested data that is missing.
 
-    fields: the lines "Label: value". arguments: those of smartctl, as `likely_arguments` returns them.
+    fields: the lines "Label: value". arguments: smartctl's, as `likely_arguments` returns them.
     """
     forms = _FORMS.get(report.identity.protocol, {})
     damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}' for label, form in forms.items()
@@ -294,14 +294,14 @@ def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Col
 
 
 def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> frozenset[str]:
-    """Return the arguments of smartctl that the lines of a text imply, and -A."""
+    """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
     if not any(label in fields for label in _OF_ALL.get(protocol, ())):
         return frozenset(('-A',))
     return frozenset(('-A', '-a', '-x') if protocol == 'ATA' and _LONG_ATA.search(text) else ('-A', '-a'))
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
-    """Yield a mark for each log that, according to the report, the drive does not keep."""
+    """Yield a mark for each log that the drive does not keep, according to the report."""
     if 'NOT supported' in fields.get('error logging capability', '') or any(
             label.endswith('not supported') and 'error log' in label for label in fields):
         yield NO_ERROR_LOG
@@ -323,10 +323,10 @@ def _unfit_lines(text: str) -> Iterator[str]:
 
 
 def _is_ended(text: str, protocol: str, arguments: Collection[str]) -> bool:
-    """Return whether a text is complete to its end.
+    """Return whether a text has not been cut off.
 
-    If all logs were requested, it must have the last log. Otherwise, and for an NVMe drive, it must have the empty
-    line after each part.
+    If all logs were requested, it must have the last log. Otherwise, and always for an NVMe drive, it must end with the
+    empty line that follows each part.
     """
     last = _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol] if '-a' in arguments else ''
     if last and not re.search(last, text, re.MULTILINE | re.IGNORECASE):
