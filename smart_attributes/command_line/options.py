@@ -210,7 +210,7 @@ def parser(command: Command, others: Callable[[], Sequence[Command]] | None = No
 
 
 def _listed(commands: Sequence[Command]) -> str:
-    """Return the part of the help that lists the other commands; '' if there are none."""
+    """Return the part of the help that lists the other commands; '' if *commands* is empty."""
     if not commands:
         return ''
     width = max(len(each.name) for each in commands)

@@ -110,7 +110,7 @@ def accepted_as_gone(serials: Sequence[str], known: Collection[str],
                      template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
     """Return the acknowledgements of missing drives, and a sentence for each serial number that no known drive had.
 
-    known: the serial numbers in the history; if there are none, all are accepted.
+    known: the serial numbers in the history; if empty, all are accepted.
     """
     new = [template._replace(serial=serial, metric=GONE) for serial in serials if not known or serial in known]
     return new, [f'{serial}: the history has no drive with this serial number; to list them, run: '

@@ -22,7 +22,7 @@ class Listing(NamedTuple):
     """The drives of a run, each with its identity or the reason that it has none."""
     verdicts: tuple[Verdict, ...]
     reads: tuple[Read, ...]        # in the order of the verdicts
-    nobody: tuple[State, str]      # state and message if there are no drives
+    nobody: tuple[State, str]      # state and message for a run without drives
 
 
 def run(options: Options, runner: Runner) -> int:

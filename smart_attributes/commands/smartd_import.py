@@ -40,7 +40,7 @@ def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
 
 
 def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], int]) -> str:
-    """Return a message about logs that begin earlier than the history; '' if there are none.
+    """Return a message about logs that begin earlier than the history; '' if no log does.
 
     since: returns when the history of a drive begins, in seconds since 1970.
     """

@@ -159,7 +159,7 @@ def _tree(item: Item, at: str) -> None:
 
 
 def _tree_digest(at: str) -> str:
-    """Return the digest of a tree; if its compiled files have changed, a text that is no tree's digest."""
+    """Return the digest of a tree; if its compiled files have changed, a text that differs from all digests."""
     compiled = below(at, is_compiled=True)
     written = files.text(os.path.join(at, _COMPILED), LARGEST_SMALL_FILE)
     is_as_compiled = written == (tree_digest(compiled) if compiled else '')

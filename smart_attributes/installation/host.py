@@ -62,7 +62,7 @@ def exists(user: str) -> bool:
 
 
 def _rule(users: Sequence[str], how: HowRead, runner: Runner, drives: sudoers.Drives) -> tuple[str, str]:
-    """Return the text of a rule for all users and '', or '' and the reason why there is no rule."""
+    """Return the text of a rule for all users and '', or '' and the reason for the missing rule."""
     try:
         smartctl_calls.find_sudo()
     except UsageError:
@@ -161,7 +161,7 @@ def modules() -> Modules:
 
 
 def single_file() -> str:
-    """Return the path of the single file that runs, or that this program was installed from; '' if there is none."""
+    """Return the path of the single file that runs, or that this program was installed from, or ''."""
     folder = os.path.dirname(files.PROGRAM)
     if not os.path.isdir(files.PROGRAM):
         return folder

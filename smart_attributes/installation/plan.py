@@ -72,10 +72,10 @@ class Facts(NamedTuple):
     python: str = ''             # path of the interpreter
     python_version: str = ''     # "3.11"
     plugin_folder: str = ''
-    icinga_folder: str = ''      # for the CheckCommand; '' if there is no Icinga 2
+    icinga_folder: str = ''      # for the CheckCommand; '' on a host without Icinga 2
     launcher: str = ''           # template
     modules: Mapping[str, bytes] = {}
-    single_file: bytes = b''     # the file that contains the modules; b'' if there is none
+    single_file: bytes = b''     # the file that contains the modules; b'' if they are not in one file
     shared: Mapping[str, str] = {}   # the files of SHARED to copy: their content
 
 

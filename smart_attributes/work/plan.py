@@ -29,7 +29,7 @@ TITLES: Mapping[str, str] = _DATA['titles']
 STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
-SPARE = ('spare', '')   # state and role; a journal has the same state
+SPARE = ('spare', '')   # unlike a journal, which has the same state
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
