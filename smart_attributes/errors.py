@@ -117,7 +117,7 @@ class SudoRefused(DriveError, code='sudo-rule-missing'):
 
 
 class ControllerElsewhere(DriveError, code='controller-moved'):
-    """The address does not lead to a controller of the required type, but another SCSI host of this machine does."""
+    """The address does not have a controller of the required type, but another SCSI host of this machine does."""
 
 
 class DriveNotReached(DriveError, code='not-reached'):

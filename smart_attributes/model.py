@@ -126,7 +126,7 @@ class Report(NamedTuple):
     """Everything that smartctl reported about one drive, from JSON or text."""
     identity: Identity
     smart_status: bool | None = None   # SMART health status: True passed; None not reported
-    smart_status_text: str = ''           # its text, if it is other than PASSED and FAILED
+    smart_status_text: str = ''           # its text, unless this is PASSED or FAILED
     attributes: tuple[AttributeRow, ...] = ()
     statistics: Mapping[tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
@@ -362,7 +362,7 @@ class Verdict(NamedTuple):
     code: str = ''                # the code of the problem, in codes.REASONS
     last_seen: Identity | None = None  # the drive last read at this address, if no drive answers now
     entry: str | None = None   # family of the database entry that was selected
-    risk: Risk | None = None      # None: no alerting metric was measured
+    risk: Risk | None = None      # None: no failure rate was measured for its alerts
     old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
     place: Place = Place()        # set for interactive commands, not in a check
     depends: tuple[Dependence, ...] = ()  # the groups on the drive

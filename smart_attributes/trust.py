@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = 0
-LINKS = 40  # links that lead to each other; the limit of the kernel
+LINKS = 40  # links that one path may pass; the limit of the kernel
 ACL = 'system.posix_acl_access'
 # Source: Linux, include/uapi/linux/posix_acl.h and posix_acl_xattr.h.
 _ACL_HEAD, _ACL_ENTRY = 4, '<HHI'  # bytes; tag, permissions, user or group

@@ -108,7 +108,7 @@ def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
 def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
     """Return for each attribute's series the series from other logs that have the same metric and number.
 
-    If a drive reports a counter in two places, smartd may log another one than the one that is judged.
+    If a drive reports a counter in two places, smartd may log the one that is not judged.
     """
     numbers = [reading for reading in own if reading.number is not None and reading.state is None]
     in_logs = [reading for reading in numbers if reading.source.attribute is None]

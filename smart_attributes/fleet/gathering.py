@@ -246,7 +246,7 @@ class Fleet:
 
 
 def _of_twins(found: summary.Summary) -> list[Coded]:
-    """Return a message about drives that more than one host reports, in a list; [] if not needed."""
+    """Return a list with a message about drives that more than one host reports; [] if each drive has one host."""
     if not found.twins:
         return []
     shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'

@@ -40,8 +40,8 @@ COPIES = {
     'thresholds/example-site.json': f'{DOCUMENTS}/example-site.json'}
 OF_ICINGA = f'contrib/icinga2/{CHECK_COMMAND}'
 SHARED = ('attributes.json', 'thresholds/default.json', 'thresholds/risk.json', OF_ICINGA, *COPIES)
-# The users that run checks, of which the first that exists gets the history: of Icinga 2 on Red Hat and SUSE; of NRPE;
-# of Naemon; of Nagios, and of Icinga 2 and NRPE on Debian.
+# The users that run checks; the first that exists gets the history. In order: Icinga 2 on Red Hat and SUSE; NRPE;
+# Naemon; Nagios, whose user Debian also gives to Icinga 2 and NRPE.
 USERS = ('icinga', 'nrpe', 'naemon', USER)
 FILE, DIRECTORY, LINK, TREE, OTHER = 'file', 'directory', 'link', 'program directory', 'other'
 ROOT = 'root'

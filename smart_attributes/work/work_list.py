@@ -1,6 +1,6 @@
 """The work list: for each drive of a machine, the action, its date and its reason, which all outputs show. Pure.
 
-It follows from the drive's findings and the remedy of each metric in attributes.json; the groups on the drive may
+The action follows from the drive's findings and each metric's remedy in attributes.json; the groups on the drive may
 change it. No other module chooses actions.
 """
 from __future__ import annotations
