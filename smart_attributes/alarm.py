@@ -50,7 +50,7 @@ def reserve(seconds: float) -> float:
 
 
 def arm(seconds: float) -> None:
-    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again after each reserve.
+    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again each time this time has passed.
 
     limited() then grants each drive a tenth of the time. Small limits grant more, because the first drive also pays
     for imports.

@@ -93,7 +93,7 @@ class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
     identity: what smartctl reported about the drive; None if nothing answered.
-    around_type: the parts of the sentence before and after its request for a type; empty if it does not ask for one.
+    around_type: the parts of the sentence before and after its request for a type; empty without such a request.
     """
     identity: Identity | None = None
     around_type: tuple[str, ...] = ()

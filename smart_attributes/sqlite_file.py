@@ -17,7 +17,7 @@ else:
     import _sqlite3 as sqlite3
 
 Error = sqlite3.Error
-_INSTRUCTIONS = 20_000  # of SQLite between two checks of the clock
+_INSTRUCTIONS = 20_000  # instructions of SQLite between two checks of the clock
 WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)   # raised when the rows of a damaged file are read
 _HELD = 'another process has locked it; to see which, use fuser'
 # Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
@@ -37,7 +37,7 @@ class SqliteFile:
         """Open a file. parameters: of SQLite's URI. patience: seconds to wait for a lock. settings: PRAGMA arguments.
         """
         path = path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
-        path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # after two, SQLite expects a host name
+        path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # after //, SQLite expects a host name
         self._connection = sqlite3.connect(f'file:{path}?{parameters}', uri=True, timeout=patience,
                                            isolation_level=None)
         self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)

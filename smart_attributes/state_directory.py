@@ -32,7 +32,7 @@ class Unusable(Exception):
 
 
 class StateDirectory:
-    """A directory writable only for its owner and root. As a context manager, it runs the block as this owner."""
+    """A directory writable only by its owner and root. As a context manager, it runs the block as this owner."""
     __slots__ = ('_before', 'group', 'path', 'user')
 
     def __init__(self, path: str, user: int, group: int) -> None:

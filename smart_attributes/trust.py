@@ -1,4 +1,4 @@
-"""Trust: whether another user could change the file at a path. Programs and data files have the same rule.
+"""Trust: whether another user could change the file at a path. The same rule applies to programs and data files.
 
 This module is imported before the first process starts, so it imports only cheap modules.
 """

@@ -47,7 +47,7 @@ def literally(text: str) -> str:
 def clean(text: str, limit: int = LIMIT) -> str:
     """Return a string of a drive or of smartctl as one line of at most *limit* characters, safe in any output.
 
-    Removed are invisible characters, and those that Nagios reserves (| ' =) or that begin HTML tags or shell commands.
+    Invisible characters are removed, and those that Nagios reserves (| ' =) or that begin HTML tags or shell commands.
     Blanks are collapsed.
     """
     if len(text) <= limit and _HARMLESS(text):
@@ -71,7 +71,7 @@ def argument(name: str, placeholder: str) -> str:
 def visible(text: str) -> str:
     """Return *text* as one line, without escape sequences and with a blank for each invisible character.
 
-    Invisible are control characters, line breaks, bidirectional marks, zero-width characters and surrogates.
+    Control characters, line breaks, bidirectional marks, zero-width characters and surrogates count as invisible.
     """
     if '\x1b' in text or not text.isascii():
         text = _ESCAPES.sub('', text).translate(_SHAPELESS)

@@ -8,7 +8,7 @@ from ..typed import Json, NamedTuple
 
 class TriageOptions(NamedTuple):
     """The output of triage in addition to its table, or instead of it."""
-    forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; each with a file, None: print it
+    forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # each with the path of its file; None: print it
     since: int                          # seconds to look back; 0: not at all
     asked: tuple[str, ...] = ()         # programs to run, from redundancy.dependence.PROGRAMS
     plan: bool = False

@@ -53,7 +53,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
         if only_alerting:
             past = result.history.past(verdict.device)
             verdict = verdict._replace(forecasts=forecasts.forecasts(verdict, past))
-        item(verdict, now)   # an error must occur here: later, it would affect the groups of all drives
+        item(verdict, now)   # an error here affects only this drive; later, it would affect all
         return verdict
 
     found = examined(fence.each(result.verdicts, decided, fence.UNDECIDED),

@@ -70,7 +70,7 @@ def _shown(options: Options, runner: Runner) -> int:
 
 
 def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool) -> Iterator[FleetDrive]:
-    """Return the drives with these names. Raises UsageError if a name fits no drive, or several drives."""
+    """Return the drives with these names. Raises UsageError if a name matches no drive, or several."""
     from ..reading.drive_names import Wanted, named
     wanted = Wanted(names, hide_serial)
     found = {}

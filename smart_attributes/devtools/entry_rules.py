@@ -151,7 +151,7 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
 def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     """Yield the faults of a pattern for a whole model name, such as "has three literal characters; …".
 
-    is_alone: there is not any other condition for drives, such as the first attributes of their table.
+    is_alone: the entry does not have another condition, such as the first attributes of the table.
     """
     literals = regular_expressions.shape(pattern).literals
     if pattern != pattern.strip() or '  ' in pattern:

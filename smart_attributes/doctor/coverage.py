@@ -44,7 +44,7 @@ def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[
         devices = [device for use in uses for address in use.addresses for device in addresses.parse(address)]
         devices += scan() if any(use.is_scan for use in uses) else ()
         wanted = allowed(there, options)
-    except SmartError:   # reported with that check, or with the scan
+    except SmartError:   # that check, or the scan, reports the error
         return []
     read = {name for device in dict.fromkeys(devices) for name in _reached(device, there)}
     return finding(unread(wanted, {disk.drive for disk in there if disk.name in read}))
@@ -116,7 +116,7 @@ def of_icinga(blocks: Sequence[str]) -> list[Uses]:
 # --- what is left; pure -------------------------------------------------------------------
 
 def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
-    """Return one disk of each drive that is not read. read: the drives that are, as in Disk.drive."""
+    """Return one disk of each drive that is not read. read: drives that are read, as in Disk.drive."""
     return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[::-1]
 
 

@@ -21,7 +21,7 @@ from ..output.doctor_findings import Finding, found, halves, said
 from . import daemons
 from .start import installer
 
-ROOT = '/'   # the folder that is taken for /
+ROOT = '/'   # the folder to use as /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master

@@ -101,7 +101,7 @@ def redundant(groups: Sequence[Group]) -> dict[str, str]:
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether copies exist while all members work. LVM RAID and ZFS, whose level is not in /sys, count."""
+    """Return whether copies exist while all members work. Count LVM RAID and ZFS: /sys lacks their level."""
     return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
         group.kind == 'zfs' and not group.level)
 
@@ -109,7 +109,7 @@ def _is_redundant(group: Group) -> bool:
 def why_not(disk: Disk, is_allowed: bool) -> str:
     """Return why a disk must not be queried for error recovery control, or '' if it may. NVMe drives do not have this.
 
-    is_allowed: neither a local file, because reading harms the drive, nor an option excludes it.
+    is_allowed: neither an option nor a local file (because reading harms the drive) excludes it.
     """
     if disk.bus == 'NVMe':
         return ''

@@ -177,7 +177,7 @@ REMAINS = '/usr/sbin/smartd'   # exists if the package is installed, even if its
 PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
           '/opt/smartmontools/sbin/smartctl')
 
-ROOT = '/'   # the folder that is taken for /
+ROOT = '/'   # the folder to use as /
 
 
 class Installer(NamedTuple):

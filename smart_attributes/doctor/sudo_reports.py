@@ -55,7 +55,7 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return the command, as written, of the last entry for a program if it denies it or needs a password, or ''.
+    """If the last entry for a program denies it or needs a password, return the entry's command as written, else ''.
 
     If several entries match a call, sudo obeys the last. A denial of only some arguments does not count.
     """
@@ -127,7 +127,7 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
 
 
 def _as_sudo(match: re.Match[str]) -> str:
-    """Return visudo's message about a file's mode; as OK if sudo reads the file: if only root can write it."""
+    """Return visudo's message about a file's mode; OK if only root can write the file, because sudo then reads it."""
     try:
         return match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
     except OSError:

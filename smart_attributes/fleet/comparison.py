@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-TIMES = (2, 3, 5, 10)      # how many times as often as others a model may fail; the evidence is the mean over these
+TIMES = (2, 3, 5, 10)      # assumed ratios to the failure rate of other models; the evidence is the mean over these
 LEAST = 40                 # evidence that is enough, for each compared group: half of an error budget of 5 %
-ENOUGH = 20                # failures of a model from which on its firmware versions are compared
+ENOUGH = 20                # least failures of a model for which its firmware versions are compared
 Without = tuple[str, ...]  # models, or versions, that were left out of a comparison
 
 

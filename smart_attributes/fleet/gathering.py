@@ -151,7 +151,7 @@ class Fleet:
             self.notes += [Coded(code, _named(list(hosts), words))] if hosts else []
 
     def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:
-        """Return the drives of a host without those that another source has reported already.
+        """Return the drives of a host, except for those that another source has already reported.
 
         If another source has a host of this name with other drives, these are two hosts, and this one is renamed.
         """
@@ -274,7 +274,7 @@ def _hidden(drive: FleetDrive) -> FleetDrive:
 
 
 def _unnamed(words: str, serials: Sequence[str]) -> str:
-    """Return a message without serial numbers, even without a part of one where the message was cut off."""
+    """Return a message without serial numbers, and without a cut-off serial number at its end."""
     longest_first = sorted(serials, key=len, reverse=True)
     words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass: inserted text stays
     whole = words.removesuffix('...')

@@ -191,7 +191,7 @@ class Rate(NamedTuple):
 
 @lru_cache(maxsize=None)
 def interval(failures: int) -> tuple[float, float]:
-    """Return the exact 90 % interval of the expected number of failures. failures: their counted number.
+    """Return the exact 90 % interval of the expected number of failures. failures: the counted number.
 
     Source: Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936): half the quantiles of the
     chi-squared distribution with 2 n and 2 n + 2 degrees of freedom.

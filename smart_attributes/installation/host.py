@@ -126,7 +126,7 @@ def python(needed: str = '') -> tuple[str, str]:
 
 
 def _version(path: str) -> str:
-    """Return the version of a Python that works and that all users may run, or ''."""
+    """Return the version of the Python at *path* if it works and all users may run it, else ''."""
     try:
         if trust.fault(path, trust.ROOT) or not all(os.stat(step).st_mode & 0o001 for step in trust.steps(path)):
             return ''
@@ -180,7 +180,7 @@ def _own() -> Modules:
 
 
 def _libraries() -> Modules:
-    """Return the files of the distributions that this program requires, and of those that they require."""
+    """Return the files of all distributions that this program requires, directly or indirectly."""
     found: Modules = {}
     for distribution in _distributions():
         for path in distribution.files or ():

@@ -80,7 +80,7 @@ class Facts(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The items of an installation, and what an admin should know about those that are missing."""
+    """The items of an installation, and notes for the admin about missing items."""
     items: Sequence[Item]
     remarks: Sequence[str] = ()
 
@@ -243,7 +243,7 @@ def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collect
 def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[str, Found]) -> list[str]:
     """Return the paths of earlier versions, except for the newest tree: checks that are running still import from it.
 
-    Files below /etc stay. found: what is at the paths of *written*.
+    Files below /etc stay. found: the files at the paths of *written*.
     """
     gone = sorted(set(written) - {item.path for item in items})
     trees = sorted((path for path in gone if path in found and found[path].kind == TREE),

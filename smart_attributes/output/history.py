@@ -13,7 +13,7 @@ from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
 WIDTH = 24                # characters of a graph in the table
-ROWS = 8                  # lines of a graph of its own
+ROWS = 8                  # lines of a separate graph
 
 Points = Sequence[tuple[float, float]]   # seconds since 1970, number
 

@@ -194,7 +194,7 @@ def clause(verdict: Verdict) -> str:
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return the action for an alerting drive, with the code; '' if it was not read: then the reason has it."""
+    """Return the action for an alerting drive, with the code; '' if it was not read, because the reason has it."""
     if verdict.state is State.OK or verdict.problem:
         return ''
     from ..work.work_list import item  # a check without an alert does not need it

@@ -98,7 +98,7 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a member for each empty place. A faulty device has lost its place, so it fills an empty one."""
+    """Return a member for each empty place. A faulty device without a place fills one of them."""
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
@@ -179,7 +179,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 def _profiles(folder: str) -> set[str]:
     """Return the profiles that hold data or metadata: several during a conversion. Empty ones remain from mkfs.
 
-    Return none if the profiles of a nonempty space could not be read.
+    Return none if the profiles of an allocated space could not be read.
     """
     places = {}
     for space in ('mixed' if os.path.isdir(f'{folder}/allocation/mixed') else 'data metadata', 'system'):

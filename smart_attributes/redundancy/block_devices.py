@@ -32,7 +32,7 @@ EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redund
 def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') -> tuple[Coded, ...]:
     """Return the doubts that a source of EVIDENCE raises, each with its remedy. Pure.
 
-    text: returns the content of a file or field. names: for the commands. use: the only use of the group.
+    text: returns the content of a file or field. names: names to put into the commands. use: the only use of the group.
     """
     return tuple(doubt(row['why'], row['remedy'].format(*names)) for row in EVIDENCE[source]['doubts']
                  if not (use and use == row.get('but_not'))
@@ -133,7 +133,7 @@ def _unescaped(text: str) -> str:
 
 
 def number_of(text: str) -> int | None:
-    """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None if there is not one."""
+    """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None without a number."""
     found = re.match('[0-9]{1,9}(?![0-9])', text)
     return int(found[0]) if found else None
 

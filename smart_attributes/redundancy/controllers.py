@@ -153,7 +153,7 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
 
 
 def groups(volume: Volume) -> Iterator[Group]:
-    """Yield the group of a volume and, if it has several spans, a group for each. Members are on a drive's "key"."""
+    """Yield the group of a volume and, if it has several spans, a group for each. Member.on is a drive's "key"."""
     fields, why = volume.fields, _why_unknown(volume)
     name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}')
     members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
@@ -175,7 +175,7 @@ def groups(volume: Volume) -> Iterator[Group]:
 
 
 def _member(drive: Fields, slot: int | None) -> Member:
-    """Return a drive as a member. An unused drive in a volume contradicts itself."""
+    """Return a drive as a member. An unused drive in a volume is a contradiction."""
     name, detail = drive.get('place', drive.get('serial', '')), drive.get('state', drive.get('presence', ''))
     return Member(clean(name), drive['is'].replace('unused', 'unknown'), slot, (drive['key'],) * bool(name),
                   clean(detail) * (drive['is'] not in ('in_sync', 'spare')))

@@ -45,7 +45,7 @@ def examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool 
     """Return the verdicts, each with the groups that depend on the drive.
 
     only_alerting: read only the groups on drives that alert. asked: programs to run, from PROGRAMS. Recorded reports
-    have no groups. After an exception, the verdicts have no groups but a remark.
+    have no groups. After an exception, the verdicts lack groups, and a remark gives the reason.
     """
     try:
         return _examined(verdicts, drives, only_alerting, asked, system)

@@ -112,7 +112,7 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
-    """Return that a group needs nothing on a drive. is_dropped: it was a member, not a spare or unrebuilt."""
+    """Return that a group needs nothing on a drive. is_dropped: False for a spare, or if not yet rebuilt."""
     told = ('no longer uses it: replace it, or add it again if only its cable was at fault' if is_dropped else
             'needs no data on it: replace it')
     return Coded('member-not-used', f'{named(group, *_faults(group))} {told}', group=group.id)

@@ -122,7 +122,7 @@ class Stack:
         return found
 
     def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
-        """Yield each group from these disks up to *group*, with each reason why others may lack the disks' data."""
+        """Yield each group from these disks up to *group*, with the reasons why other members may lack their data."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
             for member in self._left(each, disks):

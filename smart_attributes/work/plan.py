@@ -29,7 +29,7 @@ TITLES: Mapping[str, str] = _DATA['titles']
 STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
-SPARE = ('spare', '')   # unlike a journal, which has the same state
+SPARE = ('spare', '')   # a journal differs only in the second field
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
@@ -190,7 +190,7 @@ class _Maker:
     # --- the parts of a task ------------------------------------------------------------------------------------
 
     def _prepare(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for a new disk with the partitions of the old or, if it is missing, another disk."""
+        """Yield the steps for a new disk with the partitions of the old disk or, if that is missing, another one."""
         if about.places and not any(map(_needs_disk, about.places)):
             return
         around, disk = self._around, about.disk

@@ -79,7 +79,7 @@ def _item(verdict: Verdict, now: float) -> Item:
     own, kind = _own(verdict, now)
     code = in_its_groups(own, step.label, step.why.code) if step else own
     kind = actions.FAILING if code == actions.KEEP and own == actions.REPLACE else kind
-    # Without redundancy the earliest date counts. For a drive that is OK, the middle date is early enough.
+    # Without redundancy, the earliest date counts. For a drive that is OK, the middle date is early enough.
     is_early = code == actions.ORDER and verdict.state is not State.OK and (
         step is None or step.label not in (NEXT, WAIT))
     left = [each.earliest if is_early else each.left for each in verdict.forecasts.values()]
