@@ -3,7 +3,7 @@ import sys
 
 __all__ = ['main']
 
-# The build of the wheel and of the Debian package read this line, and each output names it.
+# The builds of the wheel and of the Debian package read this line, and each output shows the version.
 VERSION = '2.0.0'
 
 if sys.version_info < (3, 9):  # noqa: UP036  here, because every way to start the program imports this file first

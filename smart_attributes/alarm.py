@@ -1,7 +1,7 @@
-"""Alarms: the end of the time limit, of the CPU time of one drive, and signals that end the program.
+"""Alarms: the end of the time limit, the end of the CPU time for one drive, and signals that end the program.
 
-An alarm raises its error at any point of the program, even in an endless regular expression. Imported before the
-first process starts, so it must be cheap: `signal` imports enum, which takes 5 ms; `_signal` is the module behind it.
+An alarm raises its error at any point of the program, even in an endless regular expression. This module is imported
+before the first process starts, so it must be cheap: it uses `_signal`, because `signal` imports enum (5 ms).
 """
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def obey() -> None:
 
 
 def reserve(seconds: float) -> float:
-    """Return how many seconds of a time limit are reserved for judging the drives read; as many again for printing."""
+    """Return how many seconds of a time limit are reserved for judging drives; printing gets the same time again."""
     return min(2.0, seconds / 10)
 
 
 def arm(seconds: float) -> None:
-    """Raise TimeIsOver after *seconds*, less the reserve for printing, and again after each further reserve.
+    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again each time this time has passed.
 
     limited() then grants each drive a tenth of the time. Small limits grant more, because the first drive also pays
     for imports.

@@ -1,6 +1,6 @@
 """Constants that several parts share: durations, defaults about reading drives, limits of input, versions of JSON.
 
-Imported before the first process starts, so it imports nothing but a module that Python has loaded already.
+It is imported before the first process starts, so it imports only a module that Python has already loaded.
 """
 import sys
 
@@ -22,65 +22,65 @@ TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
 
 ENDINGS = ('failed', 'retired', 'unknown')  # how a drive can end, in the ledger of a fleet
 
-# Version of each JSON document, by its command; schema/NAME.schema.json describes it. Messages: what a command without
-# its own document prints, and why it failed. The launchers import nothing and hold a copy of these versions.
+# Version of each JSON document, by its command; schema/NAME.schema.json describes it. "messages": for a command without
+# its own document. The launchers, which import nothing, repeat these versions.
 DOCUMENTS = {'triage': 2, 'list': 2, 'history': 2, 'metrics': 2, 'fleet': 2, 'doctor': 2, 'messages': 2}
 
-# --- sizes and counts that bound input: what is damaged or hostile exceeds them, and nothing else known does -----
+# --- limits of input: only damaged or hostile input exceeds them -------------------------------------------------
 # LARGEST_: bytes
-LARGEST_SYSTEM_FILE = 1 << 16            # a file of /sys or /proc; the kernel limits one of /sys to a page
+LARGEST_SYSTEM_FILE = 1 << 16            # a file of /sys or /proc; the kernel limits a file of /sys to a page
 LARGEST_MOUNT_TABLE = 1 << 22            # a host of containers has thousands of mounts
-LARGEST_FILE = 4 << 20                   # a report or a data file; the longest known has 0.3 MB
+LARGEST_FILE = 4 << 20                   # a report or a data file; the largest known one has 0.3 MB
 LARGEST_SMALL_FILE = 1 << 20             # settings of a daemon or sudo, a list of drives (1,000 drives take 300 kB)
 LARGEST_PASSWORD_FILE = 4096             # one line
-LARGEST_PROGRAM = 64 << 20               # the single file; it has 3 MB
+LARGEST_PROGRAM = 64 << 20               # the single-file program; it has 3 MB
 LARGEST_OLD_LOG = 64 << 20               # the log of a database that is set aside; a check leaves less than 1 MB
-LARGEST_SMARTD_LOGS = 12 << 20           # the newest of a drive: 3 s of CPU; smartd writes half as many in 400 days
+LARGEST_SMARTD_LOGS = 12 << 20           # the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
 LARGEST_UNPACKED_LOGS = 48 << 20         # compressed logs of a drive, unpacked: ten years of rotated logs
 LARGEST_XZ_MEMORY = 80 << 20             # for unpacking; the strongest level, -9, takes 65 MiB
 LARGEST_DOCUMENT = 16 << 20              # triage --json of another host; 24 drives take 0.1 MB
 LARGEST_FLEET = 256 << 20                # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
 LARGEST_SERVICE_LIST = 32 << 20          # from Icinga: 200,000 services
-LARGEST_ANSWER = 1 << 20                 # from Icinga for one service; the plugin prints at most 65,000
-LARGEST_NEXT_ANSWER = 64 << 10           # for each further service; 20,000 are usual for 24 drives
+LARGEST_ANSWER = 1 << 20                 # from Icinga for one service; the plugin prints at most 65,000 bytes
+LARGEST_NEXT_ANSWER = 64 << 10           # for each further service; 20,000 bytes are usual for 24 drives
 LARGEST_PARSED = 192 << 20               # objects parsed from one text of another host
-LARGEST_ROW = 32 << 10                   # one drive of a fleet; 600 are usual
+LARGEST_ROW = 32 << 10                   # one drive of a fleet; 600 bytes are usual
 LARGEST_TABLE = 64 << 20                 # all drives of a fleet's table or page
 # LONGEST_: characters, or digits of a number
 LONGEST_PATH = 255                       # of a device; file systems allow 255 bytes for a name
-LONGEST_GIVEN_NAME = 200                 # of an array, a volume, a pool or a mount point: somebody has chosen it
+LONGEST_GIVEN_NAME = 200                 # of an array, a volume, a pool or a mount point: people choose these
 LONGEST_DRIVE_NAME = 120                 # in the name of a lock; file systems allow 255 bytes
 LONGEST_IDENTITY = 80                    # model, serial number, firmware of another host; the standards allow 40
 LONGEST_SIGNATURE = 80                   # who acknowledged a value, as in the schema of limits
 LONGEST_SERVICE_NAME = 255               # of a host or service. Source: Icinga 2, name1 and name2 of icinga_objects
-LONGEST_LINE = 400                       # of a report; smartctl prints none that is longer
+LONGEST_LINE = 400                       # of a report; smartctl never prints a longer one
 LONGEST_SEARCHED_LINE = 300              # of an error message
 LONGEST_EXAMINED = 8192                  # of all error messages of one call
-LONGEST_SMARTD_LINE = 1 << 16            # 255 attributes of 32 bytes take an eighth of it
+LONGEST_SMARTD_LINE = 1 << 16            # 255 attributes of 32 bytes take an eighth of this
 LONGEST_TOOL_OUTPUT = 4_000_000          # from the tool of a RAID controller; 240 drives take one million
-LONGEST_STATEMENT = 400                  # text from a drive, which may be of any length
+LONGEST_STATEMENT = 400                  # text from a drive, which may have any length
 LONGEST_TEXT = 500                       # text from another host
 LONGEST_NAME, LONGEST_FAMILY = 60, 80    # of an attribute and of a family, in a draft
-LONGEST_OUTPUT = 256 << 10               # of a check on another host; Icinga's database keeps 65,535
-LONGEST_HEAD = 4096                      # of it: the part that is searched for the cause of a failure
+LONGEST_OUTPUT = 256 << 10               # output of a check on another host; Icinga's database keeps 65,535
+LONGEST_HEAD = 4096                      # the part of this output that is searched for the cause of a failure
 LONGEST_RAW = 64                         # a raw value or a formula: twice the longest that smartctl prints
 LONGEST_RANGE = 1000                     # the patterns for a range take quadratic time
-LONGEST_BOUND = 300                      # of a range; a longer number may be beyond what a float can hold
+LONGEST_BOUND = 300                      # of a range; a longer number may be too large for a float
 LONGEST_NUMBER = 40                      # of a data file; 48 bits have 15 digits
 LONGEST_FOREIGN_NUMBER = 30              # int() of a million digits takes half a minute before Python 3.11
 LONGEST_STORED_NUMBER = 18               # of the list of FARM answers; it fits into 63 bits
 # MOST_, DEEPEST_: counts
-MOST_DRIVES = 1000                       # of a machine; one with a new serial number at each check must not fill a disk
+MOST_DRIVES = 1000                       # of a machine; a drive whose serial number always changes must not fill a disk
 MOST_DRIVES_OF_HOST = 2_000              # in a document of another host
 MOST_SLOTS = 256                         # of one address with a range
-MOST_ATTRIBUTES = 255                    # a drive has thirty; their numbers have 8 bits
-MOST_SECTORS_IN_ONE = 8                  # the largest ratio of any disk; a larger one would hide errors
+MOST_ATTRIBUTES = 255                    # a drive has about thirty; the attribute ID has 8 bits
+MOST_SECTORS_IN_ONE = 8                  # the largest ratio of any disk; a higher limit would hide errors
 MOST_LINES = 3000                        # of a report, which has less than half of this
 MOST_RESULTS = 2048                      # of the background scan of a SCSI disk. Source: SBC-4, 6.4.2
 MOST_SEARCHED_LINES = 200                # of an error message
 MOST_FAILED_LINES = 50                   # of an error message; a longer file without a banner of smartctl is foreign
 MOST_SMARTD_LOGS = 1000                  # of a drive: 400 days of daily rotation, and a copy of each
-MOST_CONTROLLERS = 16                    # that the tool of a vendor is asked about
+MOST_CONTROLLERS = 16                    # for which a vendor's tool is run
 MOST_MEMBERS, MOST_MOUNT_POINTS = 1024, 8  # of one group of drives, and of one device
 MOST_FILES, MOST_COMMANDS = 500, 20      # of a daemon's configuration, examined by doctor
 MOST_ERRORS = 100                        # of one data file: a million would take minutes
@@ -89,21 +89,21 @@ MOST_CHOICES = 24                        # "|", "?" and similar in a pattern, ea
 MOST_PARTS = 10_000                      # of a pattern
 MOST_ENTRIES, MOST_POINTS = 200, 2_000   # of a list, and of a history, in a document of another host
 MOST_VALUES = 20_000                     # of the perfdata of one check
-MOST_UNREAD = 20                         # unreadable answers of Icinga before the query is stopped
-MOST_LABELS = 100_000                    # of perfdata, kept in memory; nearly all labels of a fleet recur
+MOST_UNREAD = 20                         # unreadable answers of Icinga, after which the query is stopped
+MOST_LABELS = 100_000                    # of perfdata, kept in RAM; nearly all labels of a fleet recur
 MOST_DISTINCT = 500_000                  # strings and limits that drives share; 10,000 honest hosts have 30,000
-MOST_GROUPS = 1_000                      # of a fleet, and drives to replace; further ones are only counted
+MOST_GROUPS = 1_000                      # groups of a fleet, and drives to replace; all others are only counted
 MOST_ROWS = 25_000                       # of a fleet's page; 24,000 have 6 MB, or 13 MB with reasons and sources
 DEEPEST_GROUPS, DEEPEST_INCLUDE = 16, 6  # layers of groups in /sys; files that include each other
-DEEPEST_IN_POOL = 8                      # levels; a device in spare-0 in replacing-0 in spare-6 in a dRAID is at 5
+DEEPEST_IN_POOL = 8                      # levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
 # HIGHEST_: values
 HIGHEST_COUNTER = 2 ** 128               # exclusive: range of the widest counter (NVMe)
 HIGHEST_IN_FARM = 2 ** 56                # exclusive: the eighth byte states whether the drive supports the number
 HIGHEST_STORED = 1e30                    # in the history; sums of two larger numbers could be infinite
 HIGHEST_PERCENTAGE = 1000                # in the history; capacitors may have more than 255 %
-HIGHEST_LEVEL = 200                      # in the history; no drive has had more: a higher one was tampered with
+HIGHEST_LEVEL = 200                      # in the history; no drive reports more, so a higher level was tampered with
 HIGHEST_ENDURANCE = 255                  # %, in an entry; the largest value of the standards
-HIGHEST_BEYOND = 999                     # %, for drives that count beyond that; the highest of 40,182 drives is 470
+HIGHEST_BEYOND = 999                     # %, for drives that count beyond 255; 470 is the highest of 40,182 drives
 HIGHEST_DEFECT_HOUR = 131_072            # power-on time of fifteen years: no firmware defect takes effect later
 HIGHEST_COUNT = 1_000_000                # in a document of another host
 HIGHEST_SHIFT = 48                       # bits of a raw value, in a formula of version 1.6
@@ -111,6 +111,6 @@ HIGHEST_SHIFT = 48                       # bits of a raw value, in a formula of 
 # The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
 WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
 OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
-# Output limit in bytes for programs that exit right after printing, such as check_nrpe and check_by_ssh: Nagios 4.4
-# reads two blocks of 4,096 from them.
+# Output limits in bytes for programs that exit right after printing, such as check_nrpe: Nagios 4.4 reads only two
+# blocks of 4,096 bytes from them.
 KEPT_BEHIND_NRPE, BEHIND_NRPE = 8192, 8000

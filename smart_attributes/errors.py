@@ -18,13 +18,13 @@ class Coded(str):
     fields: Mapping[str, Any]
 
     def __new__(cls, code: str, text: str, **fields: Any) -> Coded:
-        """Return *text* with its code. fields: the values in it, under their keys in the JSON document."""
+        """Return *text* with its code. fields: the values in the text, under their keys in the JSON document."""
         made = super().__new__(cls, text)
         made.code, made.fields = code, fields
         return made
 
     def is_about_the_same(self, other: Coded) -> bool:
-        """Return whether both report the same fact about the same thing, whatever their wording."""
+        """Return whether both sentences report the same fact about the same subject, even if their wording differs."""
         return (self.code, self.fields) == (other.code, other.fields)
 
 
@@ -42,7 +42,7 @@ class Identity(NamedTuple):
     capacity: int | None = None   # bytes
     family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
     sector_size: int = 512        # bytes of a logical block
-    spins: bool = False           # counts spindle starts; for drives that do not report the rotation
+    spins: bool = False           # it counts spindle starts; for drives that do not report the rotation
     physical_block_size: int | None = None  # bytes of a physical sector; None if not reported
 
     @property
@@ -64,14 +64,14 @@ class Identity(NamedTuple):
 class SmartError(Exception):
     """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence.
 
-    code: a name in codes.REASONS, or '' if the sentence itself gives the next step.
+    code: a name in codes.REASONS; '' if the sentence already gives the next step.
     printed: the output of smartctl or sudo that the sentence is about, or ''.
     """
     code = ''
     printed = ''
 
     def __init_subclass__(cls, code: str = '') -> None:
-        """Store the default code of a class of errors; '' keeps that of its base."""
+        """Store the default code of a class of errors; '' keeps the code of the base class."""
         cls.code = code or cls.code
 
     def __init__(self, sentence: str, code: str = '') -> None:
@@ -92,8 +92,8 @@ class DataError(SmartError, code='site-file-mistake'):
 class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
-    identity: the drive, as far as smartctl reported it; None if nothing answered.
-    around_type: the parts of the sentence before and after its request for a type; empty if it does not ask for one.
+    identity: what smartctl reported about the drive; None if nothing answered.
+    around_type: the parts of the sentence before and after its request for a type; empty without such a request.
     """
     identity: Identity | None = None
     around_type: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class SudoRefused(DriveError, code='sudo-rule-missing'):
 
 
 class ControllerElsewhere(DriveError, code='controller-moved'):
-    """The address has no controller of the required type, but another SCSI host of this machine has one."""
+    """The address does not have a controller of the required type, but another SCSI host of this machine does."""
 
 
 class DriveNotReached(DriveError, code='not-reached'):

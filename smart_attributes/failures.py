@@ -43,10 +43,10 @@ def _is_of_installation(error: BaseException) -> bool:
 
 
 def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
-    """Return the error of one drive for an exception that the code for it did not expect.
+    """Return the error of one drive for an unexpected exception.
 
-    what: what could not be done, such as "cannot be parsed". Other drives are not affected.
-    evidence: the command whose output belongs to a report of this bug.
+    what: the part of the work that failed, such as "cannot be parsed". Other drives are not affected.
+    evidence: the command whose output a bug report needs.
     """
     if isinstance(error, ModuleNotFoundError) and error.name:
         return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
@@ -70,9 +70,9 @@ def not_installed(module: str) -> str:
 
 
 def is_standard(package: str) -> bool:
-    """Return whether a package belongs to Python itself and so never has to be installed.
+    """Return whether a package belongs to Python itself, so that it never has to be installed.
 
-    Python 3.9 has no list of these, so its files are examined. If they cannot be read, no package counts as missing.
+    Python 3.9 has no list of these, so its files are examined. If that is impossible, no package counts as missing.
     """
     names = getattr(sys, 'stdlib_module_names', None)
     if names is not None:
@@ -88,7 +88,7 @@ def _library() -> str:
 
 def installing(package: str) -> str:
     """Return the command that installs a package for this Python."""
-    if repair():   # the libraries of an installed program are its own
+    if repair():   # an installed program has its own libraries
         return f'as root, run: {repair()}'
     by_pip = f'{sys.executable} -m pip install {package}'
     if sys.prefix != sys.base_prefix:

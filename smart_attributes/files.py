@@ -1,6 +1,6 @@
 """Read regular files only: a pipe could block forever, and a file may be larger than RAM.
 
-Imported before the first process starts, so it must be cheap.
+It is imported before the first process starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
-PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
+PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or a path inside the single-file program
 _INSTALLER = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), 'installer/check_smart_attributes.pyz')
 _CHUNK = 1 << 20
 _MODE = 0o644
@@ -31,9 +31,9 @@ class NotShown(PermissionError):
 
 
 def repair() -> str:
-    """Return the command that installs this program again from the single file beside it, which install put there.
+    """Return the command that reinstalls this program from the single file that `install` saved beside it.
 
-    Return '' without such a file.
+    Return '' if there is no such file.
     """
     return f'{sys.executable} {_INSTALLER} install --yes' if os.path.isfile(_INSTALLER) else ''
 
@@ -41,8 +41,8 @@ def repair() -> str:
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
     """Return the bytes of a regular file. Raises OSError: NotRegular, or EFBIG above *most* bytes.
 
-    fault: returns, for the path and the opened file, why its content must not be shown, or ''. Some regular files
-    below /proc would block until an event: EAGAIN. A file within the single-file program is read from there.
+    fault: gets the path and the status of the opened file; returns why the content must not be shown, or ''. Files
+    below /proc that would block raise EAGAIN. A file within the single-file program is read from there.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -88,11 +88,11 @@ def _all_of(descriptor: int, most: int) -> bytes:
 def replace(text: str | Sequence[str], path: str, mode: int = _MODE, test: Callable[[str], object] = str) -> None:
     """Replace a file atomically. Raises OSError.
 
-    text: of the file, or its parts. mode: permission bits; by default, all users can read it. test: gets the path of
-    the new file before it replaces the old one; what it raises keeps the old one.
+    text: the new content, or its parts. mode: permission bits; by default, all users can read it. test: called with the
+    path of the new file before it replaces the old one; if it raises an error, the old file stays.
     """
     folder, name = os.path.split(os.path.abspath(path))
-    # Not by tempfile: a check may write as the owner of its directory, who may be unable to load that module.
+    # tempfile is not used: a check may write as the owner of its directory, who may be unable to load that module.
     temporary = os.path.join(folder, f'.{name}{os.urandom(8).hex()}')
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
@@ -118,7 +118,7 @@ def flush(path: str) -> None:
 
 
 def has_locked(descriptor: int, kind: int, patience: float) -> bool:
-    """Lock an open file with flock; return False if others hold the lock for more than *patience* seconds.
+    """Lock an open file with flock; return False if another process holds the lock for more than *patience* seconds.
 
     Raises OSError if the file system does not support locks.
     """
@@ -140,5 +140,5 @@ def is_there(path: str) -> bool:
         return bool(os.lstat(path))
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except (OSError, ValueError):  # opening the path reports the reason
+    except (OSError, ValueError):  # the caller gets the reason when it opens the path
         return True

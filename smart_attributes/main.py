@@ -1,4 +1,4 @@
-"""The entry point: start reading the drives that are certain, parse the command line, run the command."""
+"""The entry point: start reading the drives that are already known, parse the command line, run the command."""
 from __future__ import annotations
 
 import gc
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
-# Seconds for writing the history after the output. A busy disk takes a second to sync it, and a daemon that waits for
-# the end allows a minute; a dying disk may take minutes, and must not delay the output about itself.
+# Seconds for writing the history after the output. A busy disk needs a second to sync the history. A dying disk may
+# need minutes, but a daemon that waits for the end allows only one, and the output about this disk must not be late.
 WRITING_TIME = 3.0
 # The keys of the JSON document of a command that fails.
 DRIVES: dict[str, object] = {'drives': []}
@@ -26,11 +26,11 @@ EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'past
 
 def main() -> None:
     """Run the command given in sys.argv and exit with its status."""
-    # Do not wait at the end: an abandoned smartctl under sudo belongs to root, and a normal exit of Python takes 5 ms.
+    # Do not wait at the end: a smartctl that still runs under sudo belongs to root, and a normal exit takes 5 ms.
     code, later = status(sys.argv[1:]), []  # type: int, list[Callable[[], object]]
     try:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # not closed by the caller; a name that the locale cannot print becomes "?"
+            if stream is not None:  # not closed by the caller; characters that the locale cannot print become "?"
                 stream.reconfigure(errors='replace')  # type: ignore[union-attr]
         code = run(sys.argv[1:], later)
         code = code if _is_printed() else UNKNOWN
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _is_printed() -> bool:
-    """Flush standard output; return False if its reader is gone, the disk is full or it is closed."""
+    """Flush standard output; return False if the reader is gone, the disk is full or the output is closed."""
     try:
         sys.stdout.flush()
     except (OSError, AttributeError):
@@ -64,7 +64,7 @@ def _do(later: list[Callable[[], object]]) -> None:
 def _wait_for_reader(end: float) -> None:
     """Wait until a pipe is empty, at most until *end*, because Nagios 4.4 loses unread output when the writer exits.
 
-    This happens at random beyond 4 to 8 kB: on a busy machine in 8 of 25 checks. Return at once if standard output is
+    Output beyond 4 to 8 kB is lost at random: on a busy machine in 8 of 25 checks. Return at once if standard output is
     not a pipe.
     """
     try:
@@ -110,7 +110,7 @@ def wants_json(argv: list[str]) -> bool:
 
 
 def wants_checkmk(argv: list[str]) -> bool:
-    """Return whether a command line asks a check for lines of Checkmk, as wants_json does. No other command has them.
+    """Return whether a command line asks a check for lines of Checkmk, like wants_json; no other command prints them.
     """
     named = (word.partition('=')[::2] for word in argv)
     return argv[:1] != [] and argv[0][:1] == '-' and any(
@@ -119,7 +119,7 @@ def wants_checkmk(argv: list[str]) -> bool:
 
 
 def status(argv: list[str]) -> int:
-    """Return the exit status of a command that fails. Checkmk ignores the lines of a program that does not exit with 0.
+    """Return the exit status of a command that fails; 0 for Checkmk, which ignores the lines of a program that fails.
     """
     return 0 if wants_checkmk(argv) else UNKNOWN
 
@@ -142,7 +142,7 @@ def failure(argv: list[str], sentence: str) -> str:
     code = getattr(sentence, 'code', '')
     words = f'[{code}] {sentence}' if code else sentence
     if not wants_json(argv):
-        # Checkmk takes a backslash with an n for the end of a line.
+        # Checkmk reads a backslash followed by an n as the end of a line.
         is_check = not argv or argv[0][:1] == '-'
         return f'3 "SMART" - {words}'.replace('\\', '/') if wants_checkmk(argv) else (
             f'SMART UNKNOWN - {words}' if is_check else f'error: {words}')
@@ -172,7 +172,7 @@ def _cannot_start(error: BaseException) -> str:
 
 
 def _repair() -> str:
-    """Return the command that repairs this installation, also if the module that knows a better one is damaged."""
+    """Return the command that repairs this installation, even if the module that knows a better command is damaged."""
     otherwise = f'chmod -R a+rX {os.path.dirname(__file__)}'
     try:
         from .files import repair

@@ -1,6 +1,6 @@
-"""The values that pass from one stage to the next. All are frozen.
+"""The values that one stage passes to the next. All are frozen.
 
-They are named tuples: importing dataclasses costs a check 12 ms, and importing typing for its NamedTuple 8.
+They are named tuples: importing dataclasses costs a check 12 ms, and importing typing for its NamedTuple costs 8 ms.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class State(IntEnum):
     @property
     def urgency(self) -> int:
         """Rank for "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
-        # A drive that cannot be read must not hide one that is dying. The exit codes would put it first.
+        # A drive that cannot be read must not hide one that is dying. By exit code, UNKNOWN would come first.
         return (0, 1, 3, 2)[self]
 
 
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed without end), "not
     # started", "too late" to start, "met" (another check reads the drive), "busy" (that other check hangs)
     outcome: str
-    reason: str = ''              # why it is not "done": "no answer within 30 s"
+    reason: str = ''              # why the outcome is not "done": "no answer within 30 s"
     status: int | None = None  # exit status, eight bits; None unless the process exited by itself
     signal: int | None = None  # the signal that ended it, if this program did not send one
     stdout: bytes = b''
@@ -91,7 +91,7 @@ class SelfTest(NamedTuple):
 
 class ErrorEntry(NamedTuple):
     """One entry of the ATA error log."""
-    number: int                   # counts the errors of the drive's life
+    number: int                   # counts the errors since the drive was made
     kind: tuple[str, ...]         # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
     hours: int                    # power-on hours when it happened (16 bits, wraps at 65536)
 
@@ -100,22 +100,22 @@ class Head(NamedTuple):
     """The counts of one head of a disk since it was made, as its FARM log reports them."""
     number: int
     reallocated: int = 0
-    unrecoverable: int = 0        # different places that could not be read
-    repeated: int = 0             # further errors at such places
+    unrecoverable: int = 0        # different locations that could not be read
+    repeated: int = 0             # further errors at these locations
 
 
 class Farm(NamedTuple):
     """The Field Accessible Reliability Metrics log (FARM) of a Seagate disk, or why it could not be read."""
     serial: str = ''
     hours: int | None = None   # power-on time; None if not reported
-    heads: tuple[Head, ...] = ()  # those with a count above 0
-    is_foreign: bool = False      # it names another serial number than the drive
-    asked: int = 0                # when it was read, seconds since 1970; 0: with the report
+    heads: tuple[Head, ...] = ()  # heads with a count above 0
+    is_foreign: bool = False      # it contains another serial number than the drive reports
+    asked: int = 0                # when the log was read, seconds since 1970; 0: together with the report
     unread: str = ''              # why it could not be read, as a clause
 
 
 class LogPage(NamedTuple):
-    """A page of an NVMe log in a vendor's format, or why it has none."""
+    """A page of an NVMe log in a vendor's format, or why it could not be read."""
     number: str               # "0xC0"
     data: bytes = b''
     status: int = 0           # a value of the metric vendor_log_status: 0 read
@@ -126,7 +126,7 @@ class Report(NamedTuple):
     """Everything that smartctl reported about one drive, from JSON or text."""
     identity: Identity
     smart_status: bool | None = None   # SMART health status: True passed; None not reported
-    smart_status_text: str = ''           # its text, if it has any beyond PASSED and FAILED
+    smart_status_text: str = ''           # its text, unless this is PASSED or FAILED
     attributes: tuple[AttributeRow, ...] = ()
     statistics: Mapping[tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
@@ -134,7 +134,7 @@ class Report(NamedTuple):
     self_tests: tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> percentage that smartctl itself derives; since 7.5
     error_count: int | None = None     # entries ever made in the ATA error log; None if not read
-    errors: tuple[ErrorEntry, ...] = ()  # of the ATA error log, newest first: five, or more of the extended log
+    errors: tuple[ErrorEntry, ...] = ()  # of the ATA error log, newest first: five, or more from the extended log
     exit_status: int | None = None     # smartctl's exit status, eight bits
     messages: tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
     version: tuple[int, ...] = ()         # smartctl's version: (7, 3)
@@ -171,7 +171,7 @@ class Read(NamedTuple):
 
     @property
     def identity(self) -> Identity | None:
-        """Return the identity of the drive that answered, even without a verdict; None if none answered."""
+        """Return the identity of the drive that answered, even without a verdict; None if no drive answered."""
         return self.outcome.identity
 
 
@@ -190,7 +190,7 @@ class Forecast(NamedTuple):
     left: float
     earliest: float
     latest: float
-    is_estimate: bool         # from power-on time alone, because the history has nothing better
+    is_estimate: bool         # based only on power-on time, because the history has nothing better
 
 
 class Reading(NamedTuple):
@@ -201,19 +201,19 @@ class Reading(NamedTuple):
     source: Source
     verdict: str = ''             # the drive's status as text: "passed", "read-only"
     state: State | None = None  # set for a text status; numbers are compared with limits
-    judged: bool = True           # False: only stored for comparison, or only shown
+    judged: bool = True           # False: the number is only stored for comparison, or only shown
     drive_limit: float | None = None  # the drive's own limit for this metric, same unit
     unknown: str = ''             # why the number is missing: "255 means no value"
     at_ceiling: bool = False      # the counter stops at this number; the true value may be higher
-    # seconds since the newest event counted, if a log or the history reports it; power-on time if from a log
+    # seconds since the newest counted event, if a log or the history shows it; a log counts power-on time
     quiet: float | None = None
-    quiet_is_bound: bool = False  # it may be longer ago
-    quiet_is_doubted: bool = False  # only history that another user could have written gives it
-    is_tested: bool = False       # an extended self-test has passed since, and no sector is pending
+    quiet_is_bound: bool = False  # the event may be longer ago
+    quiet_is_doubted: bool = False  # the only source is a history that another user could have written
+    is_tested: bool = False       # an extended self-test has passed since the event, and no sector is pending
     logical_sectors: int | None = None  # the drive's own count, if the number counts physical sectors
     forecast: Forecast | None = None  # the forecast that the number was derived from, if the drive did not report it
-    has_remedy: bool = True  # False: a firmware defect without a known version that corrects it
-    is_stored: bool = False  # an earlier check has read it; this one has not asked for it
+    has_remedy: bool = True  # False: a firmware defect that no known version corrects
+    is_stored: bool = False  # an earlier check has read it; this check did not read it again
 
 
 class Judgement(NamedTuple):
@@ -228,11 +228,11 @@ class Judgement(NamedTuple):
     # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is reported
     growth: str = ''
     growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
-    reason: str = ''              # the reason given by whoever set the limit; '' if nothing is judged
+    reason: str = ''              # the reason given for the limit; '' if nothing is judged
     grown: float = 0              # increase of the number, base unit; 0 unless `growth` reports it
     grown_ago: float = 0          # seconds since that increase was noticed
     concern: str = ''             # meaning of a finding for the drive, a name in severity.ORDER
-    remedy: str = ''              # the action that it calls for if that is not about the drive itself; else ''
+    remedy: str = ''              # the required action, if it does not concern the drive itself; else ''
     acknowledged: bool = False    # it would alert if the number were not acknowledged
 
 
@@ -249,16 +249,16 @@ class Member(NamedTuple):
     name: str                     # as the system calls it: "sda1"; '' for a slot without a member
     # "in_sync" (a full copy or part), "rebuilding", "spare", "faulty", "missing" or "unknown"
     state: str
-    slot: int | None = None    # its place in the group; None: it has none, such as a spare
-    on: tuple[str, ...] = ()      # what is below it: kernel names of disks ("sda") and ids of groups ("md0")
+    slot: int | None = None    # its place in the group; None: it has no place, for example as a spare
+    on: tuple[str, ...] = ()      # the devices below it: kernel names of disks ("sda") and ids of groups ("md0")
     detail: str = ''              # the state as the system reports it, if that says more
-    # why it may not hold all that it should although it is in sync: see doubt()
+    # why some of its data may be missing or wrong although it is in sync: see doubt()
     doubts: tuple[Coded, ...] = ()
     role: str = ''                # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
 
 
 class Group(NamedTuple):
-    """Data on one or more members, and how many of these it needs: an array, a volume, a file system, a partition.
+    """Data on one or more members, and how many of them it needs: an array, a volume, a file system, a partition.
 
     A volume or a mounted partition without redundancy is a group of level "single", which needs all its members.
     """
@@ -269,14 +269,14 @@ class Group(NamedTuple):
     kind: str
     level: str                    # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
     slots: int = 0                # number of places for members
-    layout: int = 0               # of md raid10, as /sys/block/mdN/md/layout has it
+    layout: int = 0               # of md raid10, as in /sys/block/mdN/md/layout
     members: tuple[Member, ...] = ()
     activity: str = ''            # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
     progress: float | None = None  # of the activity, %
     used_as: tuple[str, ...] = ()  # mount points; "swap"
-    missing: int = 0              # members known to be gone or stale, but not which ones
+    missing: int = 0              # number of members that are gone or stale, if it is not known which ones
     unknown: str = ''             # why its redundancy is not known
-    doubts: tuple[Coded, ...] = ()  # as of a member, if they concern all of its members
+    doubts: tuple[Coded, ...] = ()  # as for a member, if they concern all members
 
 
 class Place(NamedTuple):
@@ -290,21 +290,21 @@ class Dependence(NamedTuple):
     """A group of which a drive is a member."""
     group: Group
     member: str                   # name of the member: "sda1"
-    state: str                    # that of the member: "in_sync"
-    tolerates: int | None      # members that may fail beside those that are failing; None: unknown
+    state: str                    # state of the member: "in_sync"
+    tolerates: int | None      # members that may fail in addition to the failing ones; None: unknown
     said: str                     # "md0 (raid1, /srv), tolerates no further loss"
 
 
 class Risk(NamedTuple):
-    """How many drives with the same finding failed, counted; see thresholds/risk.json."""
+    """The measured number of drives with the same finding that failed; see thresholds/risk.json."""
     metric: str
-    whose: str                    # "Seagate disks"; "disks of all vendors" if the drive's own vendor has too few
+    whose: str                    # "Seagate disks"; "disks of all vendors" if there are too few drives of this vendor
     share_90: float | None        # share that failed within 90 days; None: not known
     share_365: float | None       # within a year
     low: float                    # 90 % interval of the share within a year
     high: float
-    drives: int                   # that had this finding
-    failures: int                 # of these, within a year
+    drives: int                   # number of drives with this finding
+    failures: int                 # number of these that failed within a year
     said: str = ''                # "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within a year."
 
 
@@ -315,19 +315,19 @@ class Replacement(NamedTuple):
 
 
 class Item(NamedTuple):
-    """The action for one drive: the same in every output."""
+    """The action for one drive; all outputs show the same."""
     drive: str                # its name in all outputs
     state: State
     action: str               # a code in work/actions.json
     to_do: str                # the action in words, with its date
     order_by: str | None   # by when to order a replacement, "2027-03-04"; None: no forecast
-    again: int                # seconds until it is looked at again; 0: no time is set
+    again: int                # seconds until someone should look at it again; 0: no time is set
     reason: str               # the worst finding against its limit, in at most 60 characters
-    why: str                  # all findings, and what the groups on it mean for it
+    why: str                  # all findings, and what follows from the groups on the drive
     risk: Risk | None = None
     place: Place = Place()
     depends: tuple[Dependence, ...] = ()
-    unknown: str = ''         # what is not known, such as what lies on it
+    unknown: str = ''         # what is not known, such as which data is on the drive
     step: Replacement | None = None
 
 
@@ -358,15 +358,15 @@ class Verdict(NamedTuple):
     state: State
     judgements: tuple[Judgement, ...] = ()
     notes: tuple[Coded, ...] = ()
-    problem: str = ''             # why the drive could not be read; '' when it was
+    problem: str = ''             # why the drive could not be read; '' if it was read
     code: str = ''                # the code of the problem, in codes.REASONS
-    last_seen: Identity | None = None  # the drive last read at this address, if none answers now
+    last_seen: Identity | None = None  # the drive last read at this address, if no drive answers now
     entry: str | None = None   # family of the database entry that was selected
-    risk: Risk | None = None      # None: nothing that alerts was measured
+    risk: Risk | None = None      # None: no failure rate was measured for its alerts
     old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
-    place: Place = Place()        # looked up for interactive commands, not in a check
+    place: Place = Place()        # set for interactive commands, not in a check
     depends: tuple[Dependence, ...] = ()  # the groups on the drive
-    replacement: Replacement | None = None  # None: neither to replace nor the last copy of anything
+    replacement: Replacement | None = None  # None: the drive need not be replaced and is not the last copy of anything
     forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
-    item: Item | None = None  # what to do about it, once the groups on the drives are known; see work.work_list.item
+    item: Item | None = None  # the action, as soon as the groups on the drives are known; see work.work_list.item
     past: Mapping[str, tuple[tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), from the history

@@ -1,6 +1,6 @@
 """A SQLite file of this program: statements, transactions, checksums of rows; only this module uses sqlite3.
 
-Its owner, history.database or fleet.ledger_file, decides about a file that cannot be used.
+The modules that own such files, history.database and fleet.ledger_file, decide what happens to an unusable file.
 """
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ else:
     import _sqlite3 as sqlite3
 
 Error = sqlite3.Error
-_INSTRUCTIONS = 20_000  # of SQLite between two checks of the clock
-WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)   # what reading the rows of a damaged file raises
+_INSTRUCTIONS = 20_000  # instructions of SQLite between two checks of the clock
+WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)   # raised when the rows of a damaged file are read
 _HELD = 'another process has locked it; to see which, use fuser'
 # Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
 _REASONS = {
@@ -37,16 +37,16 @@ class SqliteFile:
         """Open a file. parameters: of SQLite's URI. patience: seconds to wait for a lock. settings: PRAGMA arguments.
         """
         path = path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
-        path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # two slashes would begin the name of a host
+        path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # after //, SQLite expects a host name
         self._connection = sqlite3.connect(f'file:{path}?{parameters}', uri=True, timeout=patience,
                                            isolation_level=None)
         self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
-        # A forged schema cannot run functions of this program.
+        # With trusted_schema off, a forged schema cannot run functions of this program.
         for setting in ('trusted_schema = OFF', *settings):
             self.run(f'PRAGMA {setting}')
 
     def allow(self, budget: float) -> None:
-        """Allow so many seconds of CPU from now on."""
+        """Allow *budget* seconds of CPU time from now on."""
         self._deadline = time.process_time() + budget
 
     def define(self, name: str, function: Callable[..., int]) -> None:
@@ -84,7 +84,7 @@ class SqliteFile:
 
     @property
     def version(self) -> int:
-        """Return the version of the tables; 0 of a new file."""
+        """Return the version of the tables; 0 for a new file."""
         version: int = self.value('PRAGMA user_version')
         return version
 
@@ -106,7 +106,7 @@ class SqliteFile:
 def reason(error: Exception, reasons: Mapping[str, str]) -> str:
     """Return the reason for an error of SQLite and the next step; '' if the file is damaged.
 
-    reasons: those of one kind of file, by the start of SQLite's message.
+    reasons: further reasons, for one kind of file, by the start of SQLite's message.
     """
     return next((words for start, words in {**_REASONS, **reasons}.items() if str(error).startswith(start)), '')
 
@@ -114,6 +114,6 @@ def reason(error: Exception, reasons: Mapping[str, str]) -> str:
 def checksum(*values: object) -> int:
     """Return the checksum of values as SQLite returns them. It is the same in every version of Python.
 
-    SQLite notices damage to its structure, but only that to the content of its log.
+    SQLite notices damage to the structure of a file, but damage to content only in its log.
     """
     return crc32(ascii(values).encode())

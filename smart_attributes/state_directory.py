@@ -1,7 +1,7 @@
 """Find the state directory, which holds history and locks, check its owner, and act as that owner.
 
-Root and nagios both use it. Root acts there as the owner of the directory, so it creates no file that nagios cannot
-write, and a link planted by nagios gives root no more access than nagios has. Imported before the first process
+Root and nagios both use it. Root acts there as the owner of the directory. So root creates no file that nagios cannot
+write, and a link planted by nagios gives root no more access than nagios has. It is imported before the first process
 starts, so it must be cheap.
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LET_HIM = 'let only the monitoring user write there, or use another directory w
 class Unusable(Exception):
     """The state directory cannot be used; str() gives the path, the reason and the next step.
 
-    what, remedy: the two parts of the sentence. path: the path at fault, or ''. is_open: other users can write there.
+    what, remedy: the two parts of the sentence. path: the faulty path or ''. is_open: other users can write there.
     """
 
     def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
@@ -32,7 +32,7 @@ class Unusable(Exception):
 
 
 class StateDirectory:
-    """A directory that only its owner or root can write to. As a context, it runs the block as its owner."""
+    """A directory writable only by its owner and root. As a context manager, it runs the block as this owner."""
     __slots__ = ('_before', 'group', 'path', 'user')
 
     def __init__(self, path: str, user: int, group: int) -> None:
@@ -60,7 +60,7 @@ class StateDirectory:
 
 
 def location(given: str = '') -> str:
-    """Return the path of the state directory: *given*, that of the package, or this user's own.
+    """Return the path of the state directory: *given*, the package's directory, or this user's own.
 
     Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
@@ -70,7 +70,7 @@ def location(given: str = '') -> str:
 
 
 def _of_environment(home: str = '') -> str:
-    """Return this user's own directory, below XDG_STATE_HOME or else below *home*; '' if none is absolute."""
+    """Return this user's own directory, below XDG_STATE_HOME or else below *home*; '' if neither path is absolute."""
     homes = os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser(home)
     return next((os.path.join(each, NAME) for each in homes if each.startswith('/')), '')
 
@@ -107,7 +107,7 @@ def there(given: str = '') -> StateDirectory:
 def below(directory: StateDirectory, name: str) -> str:
     """Return the path of a folder in the state directory, and create the folder if it is missing.
 
-    Raises OSError; NotADirectoryError if a link is in its place.
+    Raises OSError; NotADirectoryError if there is a link at this path.
     """
     path = os.path.join(directory.path, name)
     with directory:

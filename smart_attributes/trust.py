@@ -1,6 +1,6 @@
-"""Trust: whether another user could change what is at a path. One rule for programs and data files.
+"""Trust: whether another user could change the file at a path. The same rule applies to programs and data files.
 
-Imported before the first process starts, so it imports only cheap modules.
+This module is imported before the first process starts, so it imports only cheap modules.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = 0
-LINKS = 40  # links in a row; the limit of the kernel
+LINKS = 40  # links that one path may pass; the limit of the kernel
 ACL = 'system.posix_acl_access'
 # Source: Linux, include/uapi/linux/posix_acl.h and posix_acl_xattr.h.
 _ACL_HEAD, _ACL_ENTRY = 4, '<HHI'  # bytes; tag, permissions, user or group
@@ -22,9 +22,9 @@ _WRITE = 2
 
 
 class PathFault(str):
-    """The reason not to rely on a path: a sentence that begins with the folder, link or file that is at fault."""
+    """The reason not to rely on a path: a sentence that begins with the folder, link or file that is to blame."""
     path: str
-    is_open: bool     # others can write there
+    is_open: bool     # other users can write there
 
     def __new__(cls, path: str, words: str, is_open: bool = False) -> PathFault:
         """Return the sentence made of *path* and *words*."""
@@ -49,7 +49,7 @@ def fault(path: str, user: int) -> str:
 
 
 def foreign_secret(path: str, status: os.stat_result) -> str:
-    """Return why a file's content must not be shown, or '' if everyone able to redirect *path* to it can read it.
+    """Return why a file's content must not be shown, or '' if all users who can redirect *path* can also read the file.
 
     Another user's link can lead root to any file, and error messages quote files. status: of the opened file.
     Raises OSError if a folder on the way cannot be examined.
@@ -71,7 +71,7 @@ _COPY = 'copy it to a directory that nobody else can write to'
 
 
 def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[str, int]]:
-    """Return who else can change what is at or below a path: ("user", uid), ("group", gid), or ("anybody", 0)."""
+    """Return who else can change a file or a folder's files: ("user", uid), ("group", gid), or ("anybody", 0)."""
     others = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
         is_one_group = not status.st_mode & stat.S_IWOTH and not access_list(path)
@@ -115,9 +115,9 @@ def steps(path: str) -> Iterator[str]:
 
 def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> bool:
     if stat.S_ISLNK(status.st_mode):
-        return False  # a link has no mode of its own; its folder decides
+        return False  # a link has no mode of its own; the mode of its folder decides
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
-        return False  # as in /tmp: only the owner of a file can replace it
+        return False  # a sticky folder, such as /tmp: only the owner of a file can replace it
     if status.st_mode & stat.S_IWOTH:
         return True
     # With an access-control list, the group bits are the most that the list grants to any user or group.
@@ -125,7 +125,7 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
 
 
 def access_list(path: str) -> bytes:
-    """Return the access-control list of a file, b'' if it has none, or if Python cannot read them on this system."""
+    """Return the access-control list of a file; b'' if it has none, or if Python cannot read it on this system."""
     if not hasattr(os, 'getxattr'):  # as on FreeBSD
         return b''
     try:

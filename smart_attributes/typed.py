@@ -1,14 +1,14 @@
 """NamedTuple, Any and TYPE_CHECKING without importing typing, which takes 12 of the 60 ms of a check.
 
 typing is slow to import, and collections.namedtuple compiles source code for each of the sixty classes of a check.
-This module compiles it once per number of fields. Otherwise these classes behave like those of collections.namedtuple.
+This module compiles code once per number of fields. Otherwise its classes behave like those of collections.namedtuple.
 """
 from __future__ import annotations
 
 from collections import namedtuple
 from operator import itemgetter
 
-TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING
+TYPE_CHECKING = False  # type checkers treat this name as typing.TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any as Any  # noqa: PLC0414 (the second name makes it an export)
@@ -26,7 +26,7 @@ else:
     _MAKERS = {}
 
     def _maker(fields, defaults):
-        """Return __new__ for a class with these fields, copied from a class with as many fields of other names."""
+        """Return __new__ for a class with these fields, copied from a class with the same number of other fields."""
         if len(fields) not in _MAKERS:
             _MAKERS[len(fields)] = namedtuple('_Sized', [f'place_{number}' for number in range(len(fields))]).__new__
         other = _MAKERS[len(fields)]

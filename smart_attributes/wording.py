@@ -8,7 +8,7 @@ from .model import Forecast, Reading
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
 HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
-IMPLAUSIBLE = 'implausible'  # first word of the reason if other numbers of the drive contradict this one
+IMPLAUSIBLE = 'implausible'  # first word of the reason if other numbers of the drive contradict this number
 SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory', 'legacy_limit')
 
 
@@ -21,12 +21,12 @@ def plain(number: float) -> str:
 
 
 def plural(number: int, word: str, words: str = '') -> str:
-    """Return "1 entry", "2 entries". words: the plural, if it is not the word plus "s"."""
+    """Return "1 entry", "2 entries". words: the plural, unless it is the word plus "s"."""
     return f'{number} {word if number == 1 else words or word + "s"}'
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """Return at most so many names, and how many there are besides: "a, b and 3 more"."""
+    """Return at most *most* names and the number of those left out: "a, b and 3 more"."""
     return ', '.join(names[:most]) + (f' and {len(names) - most} more' if len(names) > most else '')
 
 

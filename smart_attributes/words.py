@@ -1,9 +1,9 @@
 """Make strings from drives and other programs safe for a line of output.
 
-Firmware can report any text as model or serial. The output is parsed by a daemon, put into the command line of a
-notification, a web page and a mail, shown on terminals and pasted into tickets. All output code prints such strings
-through one of three functions: `visible` for names that must not change (a path), `sentence` for our own text with
-names in it, and `clean` for text from a drive or smartctl.
+Firmware can report any text as model or serial. A daemon parses the output and puts it into command lines of
+notifications, web pages and mails; it is also shown on terminals and pasted into tickets. All output code prints such
+strings through one of three functions: `visible` for names that must not change (a path), `sentence` for our own text
+with names in it, and `clean` for text from a drive or smartctl.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
-TYPED = 0.45  # see difflib: two wrong letters of five
+TYPED = 0.45  # similarity, see difflib: two of five letters are wrong
 
 # Printable ASCII except _FOREIGN, with single blanks inside: such strings need no change.
 _HARMLESS = re.compile(r'[]!#%&(-;?-[^_a-{}~]+(?: []!#%&(-;?-[^_a-{}~]+)*').fullmatch
@@ -28,7 +28,7 @@ _ESCAPES = re.compile(
     '|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?'
     '|\x1b[ -/]*[0-~]?',
 )
-# Printable in Unicode but invisible: they could forge an empty name, or one that looks like another.
+# Printable in Unicode but invisible: they could forge an empty name, or a name that looks like another.
 _SHAPELESS = str.maketrans(dict.fromkeys('\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0', ' '))
 # A bar begins perfdata. Our own sentences never need <, > or `, which could be HTML tags on a page (Nagios with
 # escape_html_tags=0) or a command in the shell of a notification.
@@ -36,7 +36,7 @@ _OURS = str.maketrans(dict.fromkeys('|<>`', ' '))
 # Text from a drive must not contain characters of perfdata, or characters that a shell expands in double quotes.
 # The apostrophe is removed ("Drive's" stays one word); the others become blanks.
 _FOREIGN = str.maketrans({"'": None, **dict.fromkeys('|=<>`"$\\', ' ')})
-_SHOWN = 20  # characters examined for each one that may be printed, because escape sequences take up space
+_SHOWN = 20  # characters examined for each character that may be printed, because escape sequences take up space
 
 
 def literally(text: str) -> str:
@@ -47,8 +47,8 @@ def literally(text: str) -> str:
 def clean(text: str, limit: int = LIMIT) -> str:
     """Return a string of a drive or of smartctl as one line of at most *limit* characters, safe in any output.
 
-    Invisible characters are removed, and so are those that Nagios reserves (| ' =), that begin tags in HTML and that
-    begin commands in a shell. Blanks are collapsed.
+    Invisible characters are removed, and those that Nagios reserves (| ' =) or that begin HTML tags or shell commands.
+    Blanks are collapsed.
     """
     if len(text) <= limit and _HARMLESS(text):
         return text
@@ -56,14 +56,14 @@ def clean(text: str, limit: int = LIMIT) -> str:
 
 
 def sentence(text: str, limit: int) -> str:
-    """Return our own text, with names of files and options, as one line; keep = and quotes, remove bars."""
+    """Return our own text, with names of files and options in it, as one line; keep = and quotes, remove bars."""
     return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
 
 
 def argument(name: str, placeholder: str) -> str:
     """Return a name that others chose, as a word of a command that admins paste; *placeholder* if it is not harmless.
 
-    Names are not quoted instead: a daemon removes quotes from its notifications, and long sentences lose their end.
+    Names are not quoted, because a daemon removes quotes from notifications and may cut off the closing quote.
     """
     return name if re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name) else placeholder
 
@@ -71,7 +71,7 @@ def argument(name: str, placeholder: str) -> str:
 def visible(text: str) -> str:
     """Return *text* as one line, without escape sequences and with a blank for each invisible character.
 
-    These are control characters, line breaks of all kinds, bidirectional marks, zero width, halves of a character.
+    Control characters, line breaks, bidirectional marks, zero-width characters and surrogates count as invisible.
     """
     if '\x1b' in text or not text.isascii():
         text = _ESCAPES.sub('', text).translate(_SHAPELESS)
@@ -80,7 +80,7 @@ def visible(text: str) -> str:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """Return *text* with single blanks, its end replaced by "..." where it is longer than *limit*."""
+    """Return *text* with single blanks; if it is longer than *limit*, "..." replaces its end."""
     text = ' '.join(text.split())
     if len(text) <= limit:
         return text
@@ -102,5 +102,5 @@ def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
 
 
 def none_of(word: str, words: Sequence[str]) -> str:
-    """Return the sentence for a word that may not be used here: what may, and what was probably meant."""
+    """Return the sentence for a word that is not allowed here, with the allowed words and a probable correction."""
     return f'"{word}" is unknown here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip('; ')

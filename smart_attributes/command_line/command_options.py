@@ -1,4 +1,4 @@
-"""The values of the options that single commands have; a check needs none of them. Defaults are in their records."""
+"""The values of options that only one command has; a check needs none of them. The records hold the defaults."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from ..typed import Json, NamedTuple
 
 class TriageOptions(NamedTuple):
     """The output of triage in addition to its table, or instead of it."""
-    forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; with a file, or printed
+    forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # each with the path of its file; None: print it
     since: int                          # seconds to look back; 0: not at all
-    asked: tuple[str, ...] = ()         # programs to ask, of redundancy.dependence.PROGRAMS
+    asked: tuple[str, ...] = ()         # programs to run, from redundancy.dependence.PROGRAMS
     plan: bool = False
 
 
@@ -28,19 +28,19 @@ class SudoersOptions(NamedTuple):
     """Which sudoers rule is printed."""
     user: str
     literal: bool
-    types: tuple[str, ...]              # that a rule admits only on request
+    types: tuple[str, ...]              # types that a rule admits only on request
 
 
 class InstallOptions(NamedTuple):
     """The parts to install or remove, the users, and whether changes are made or only shown."""
-    packaged: bool                      # only what depends on the host: a package has installed the rest
-    users: tuple[str, ...]              # monitoring users; empty: the usual ones that exist
+    packaged: bool                      # only the parts that depend on the host: a package has installed the others
+    users: tuple[str, ...]              # monitoring users; empty: those of the usual users that exist
     yes: bool
     remove: bool
 
 
 class ValidateOptions(NamedTuple):
-    """Which files are validated, and with what."""
+    """Which files are validated, and the samples and models to do it with."""
     files: tuple[str, ...]
     samples: str | None
     models: str | None
@@ -54,7 +54,7 @@ class MigrateOptions(NamedTuple):
 
 
 class AcknowledgeOptions(NamedTuple):
-    """Which values are accepted, why and until when."""
+    """Which values are accepted, why, and until when."""
     every_alarm: bool
     why: str
     until: str
@@ -81,7 +81,7 @@ class MetricsOptions(NamedTuple):
 class DoctorOptions(NamedTuple):
     """Which user runs the checks, and how doctor prints."""
     user: str
-    raid: bool                          # also ask members of redundant arrays what only root may ask
+    raid: bool                          # also run the queries about members of redundant arrays that only root may run
     as_json: bool
 
 
@@ -94,7 +94,7 @@ class FleetOptions(NamedTuple):
     certificate: str
     key: str
     authority: str
-    icinga_name: tuple[str, ...]        # host names in the certificates of these, in the same order; empty: of the URLs
+    icinga_name: tuple[str, ...]        # host names in their certificates, in the same order; empty: from the URLs
     filter: str
     hosts: str | None                   # filter of the hosts that should have the check; '' for all
     plan: str
@@ -103,6 +103,6 @@ class FleetOptions(NamedTuple):
     merge: tuple[str, ...]              # other ledgers
     export: str                         # CSV of the drives in the ledger
     drives: tuple[str, ...]             # names of the drives to list; empty: all
-    limit: int                          # drives in the table; 0 for all
+    limit: int                          # drives in the table; 0: all
     as_json: bool
     html: str | None

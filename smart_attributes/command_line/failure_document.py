@@ -18,7 +18,7 @@ ROOM = 4 << 20   # characters of a document that are kept in RAM; a larger one g
 def run(work: Callable[[], int], failure: Callable[[str], str], explained: Callable[[BaseException], str]) -> int:
     """Run *work*, print its output as one JSON document, and return its exit status; 3 if it fails.
 
-    work: prints to sys.stdout. Its SystemExit is raised again; with status 0, as after --help, its output is printed.
+    work: prints to sys.stdout. If it raises SystemExit, raise this again; with status 0, first print the output.
     failure: returns the document for an error message. explained: returns the error message for an exception.
     """
     with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8', errors='replace') as spool:
@@ -39,7 +39,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
 
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print a document unchanged, or a new one with the lines of a command without one, such as history --forget."""
+    """Print the command's document; if the command printed only lines, like history --forget, make one of these."""
     spool.seek(0)
     if spool.read(1) == '{':
         _copy(spool)

@@ -31,7 +31,7 @@ def _metric_range(text: str) -> tuple[str, str]:
 
 
 def state(text: str) -> State:
-    """Return the state that a word names, in capitals or not. Raises ArgumentTypeError."""
+    """Return the state with this name, in any case. Raises ArgumentTypeError."""
     if text.lower() not in STATE_WORDS:
         raise argparse.ArgumentTypeError(none_of(text, STATE_WORDS))
     return State[text.upper()]
@@ -61,7 +61,7 @@ def duration(text: str) -> int:
 def interval(text: str) -> int | None:
     """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
 
-    A log is used for a week, so a longer time would leave gaps.
+    A log is used for a week, so a longer time could leave times without a log.
     """
     words = {'always': 0, 'never': None}
     time = words[text] if text in words else duration(text)
@@ -85,7 +85,7 @@ _attribute = _number('attribute number', 1, 255, int)
 
 
 # --- groups --------------------------------------------------------------------
-# --help of a check has at most 40 lines, one screen; "short" names the options in it.
+# --help of a check has at most 40 lines, one screen; "short" lists the options that it shows.
 
 # Values that begin with @ in option_groups.json: functions above, and constants.
 VALUES: Mapping[str, Any] = {
@@ -98,12 +98,12 @@ VALUES: Mapping[str, Any] = {
 
 
 def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ...]:
-    """Return options. given: arguments of add_argument() by the spellings of an option. values: as VALUES."""
+    """Return options. given: the spellings of each option -> arguments of add_argument(). values: as VALUES."""
     return tuple(option(*spellings.split(), **{
         key: values.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()})
         for spellings, arguments in given.items())
 
 
-# By name. Most are shared by commands; those of Icinga, of a ledger and of the output are of fleet alone.
+# By name. Several commands share most groups; only fleet has the groups for Icinga, ledger and output.
 GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in json.loads(
     files.content(f'{files.PROGRAM}/command_line/option_groups.json', constants.LARGEST_SMALL_FILE)).items()}

@@ -1,6 +1,6 @@
-"""The parser of a command and the values of a command line: one group for each part of the program that uses them.
+"""The parser of a command and the values of a command line, grouped by the part of the program that uses them.
 
-Usage errors exit with 3, as a monitoring daemon expects.
+After a usage error, the exit status is 3, as a monitoring daemon expects.
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Which(NamedTuple):
     expect: int | None = None
     no_drives: State | None = None
     metrics: tuple[str, ...] = ()       # metrics that the command uses; empty: all
-    names: tuple[str, ...] = ()         # of the drives to show, as outputs print them; empty: all
+    names: tuple[str, ...] = ()         # names of the drives to show, as outputs print them; empty: all
 
 
 class Judging(NamedTuple):
@@ -52,11 +52,11 @@ class Judging(NamedTuple):
     asleep: State = State.OK
     selftest_max_age: int = 0           # seconds of power-on time; 0: any
     acknowledged: tuple[str, ...] = ()
-    vendor_logs: int | None = 6 * HOUR  # seconds between two reads of a vendor's log; None: none is read or used
+    vendor_logs: int | None = 6 * HOUR  # seconds between two reads of a vendor's log; None: no such log is read or used
 
 
 class DataFiles(NamedTuple):
-    """The files that define the meaning of attributes and the limits."""
+    """The files that define limits and the meaning of attributes."""
     config: str = CONFIG
     attributes: tuple[str, ...] = ()
     thresholds: tuple[str, ...] = ()
@@ -73,17 +73,17 @@ class HistoryUse(NamedTuple):
     access: str = ''                    # "writes", "reads"; '': the command does not use it
     no_history: bool = False
     history_required: State | None = None
-    gone: State = State.WARNING         # of a known drive that is missing
+    gone: State = State.WARNING         # state if a known drive is missing
     asleep_max_age: int = 7 * DAY       # seconds
 
 
-# Functions take the group that they need.
+# Each function gets only the group that it needs.
 GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Judging, 'data': DataFiles,
                              'naming': Naming, 'history': HistoryUse}
 
 
 class Options(NamedTuple):
-    """All values of a command line. A group that the command does not take has its defaults."""
+    """All values of a command line. A group that the command does not have is filled with its defaults."""
     which: Which = Which()
     how_read: HowRead = HowRead()
     judging: Judging = Judging()
@@ -94,7 +94,7 @@ class Options(NamedTuple):
     verbose: int = 0
     show_version: bool = False
     before: Before | None = None        # values of options that only version 1.6 had
-    own: Any = None                     # values of this command alone, such as CheckOptions; None without
+    own: Any = None                     # values of this command alone, such as CheckOptions; None if it has none
 
 
 class CheckOptions(NamedTuple):
@@ -109,8 +109,8 @@ class CheckOptions(NamedTuple):
 class OptionGroup(NamedTuple):
     """Options under one heading of the help; groups with the same heading are shown as one.
 
-    title: '' for the options without a heading. short: the options that --help shows; first: those that --help of the
-    default command shows as well. --help-all shows all.
+    title: '' for options without a heading. short: shown by --help. first: shown by --help of the default command, too.
+    --help-all shows all.
     """
     title: str
     options: tuple[Option, ...]
@@ -119,17 +119,17 @@ class OptionGroup(NamedTuple):
 
 
 class Command(NamedTuple):
-    """The record of a command, from which its parser, its help, its documents and its run follow."""
+    """The record of a command; it determines the parser, the help, the documents and the function to run."""
     name: str
     summary: str                        # one sentence
-    usage: str                          # the words behind the name
+    usage: str                          # the words after the name
     epilog: str                         # example, further explanation, exit status
     groups: tuple[OptionGroup, ...]
     options: tuple[Option, ...]         # its own
-    values: Any                         # class of the values that only this command has, None without
+    values: Any                         # class of the values that only this command has; None if it has none
     history: str                        # how it uses history: "writes", "reads", or ''
-    has_time_limit: bool                # where it reads drives; the others work for a person, who can end them
-    takes_old_options: bool             # it may be called as version 1.6 was
+    has_time_limit: bool                # if it reads drives; a person can end the other commands
+    takes_old_options: bool             # it accepts the options of version 1.6
     run: str                            # module of commands/ and its function, which prints and returns the status
 
 
@@ -150,7 +150,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
-        """Raise UsageError for unknown words, with the option or command that the first is most like."""
+        """Raise UsageError for unknown words; suggest the option or command that is most like the first one."""
         known = [*self._option_string_actions, *(each.name for each in (self.others() if self.others else ()))]
         self.error(f'unrecognized arguments: {" ".join(words)}; {nearest(words[0], known, TYPED)}'.rstrip('; '))
 
@@ -171,13 +171,13 @@ class HelpAll(argparse._HelpAction):
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help of a fixed width: to ask the terminal for its own, argparse would import 3 ms of code on every start."""
+    """Help of a fixed width: to find the terminal's width, argparse would import 3 ms of code at every start."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=31, width=120)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Return "-t, --timeout SECONDS": the value once, and no spelling that only version 1.6 had."""
+        """Return "-t, --timeout SECONDS": the value only once, and no spelling that only version 1.6 had."""
         spellings = [each for each in action.option_strings if not _is_old_spelling(each, action)]
         if not spellings:
             return super()._format_action_invocation(action)
@@ -186,20 +186,19 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
-    """Return whether a spelling differs from another one of its option by dashes alone: "-nosudo", "--a_b"."""
+    """Return whether a spelling differs from another spelling of its option only in its dashes: "-nosudo", "--a_b"."""
     return any(spelling != other and spelling.replace('_', '-') == (other if '_' in spelling else other[1:])
                for other in action.option_strings)
 
 
 def parser(command: Command, others: Callable[[], Sequence[Command]] | None = None) -> Parser:
-    """Return the parser of a command. others: returns further commands that its help lists; only the default command
-    has any.
+    """Return the parser of a command. others: returns further commands for the help; only the default command has any.
     """
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
                   epilog=command.epilog, usage=f'%(prog)s {command.usage}', formatter_class=Help,
                   add_help=False)
     made.others, made.rare = others, []
-    made.color = False  # Python 3.14 colors headings alone, and with FORCE_COLOR even in a pipe
+    made.color = False  # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
     places: dict[str, Any] = {'': made}
     for title, options, short, first in (*command.groups, OptionGroup('', command.options)):
         if title not in places:
@@ -211,7 +210,7 @@ def parser(command: Command, others: Callable[[], Sequence[Command]] | None = No
 
 
 def _listed(commands: Sequence[Command]) -> str:
-    """Return the part of the help that lists the other commands, '' without any."""
+    """Return the part of the help that lists the other commands; '' if *commands* is empty."""
     if not commands:
         return ''
     width = max(len(each.name) for each in commands)
@@ -220,7 +219,7 @@ def _listed(commands: Sequence[Command]) -> str:
 
 
 def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
-    """Return the values of the *words* behind a command's name.
+    """Return the values of the *words* after a command's name.
 
     Raises UsageError; prints help and exits with 0 on --help.
     """
@@ -252,7 +251,7 @@ def _is_plain(word: str, parser: Parser) -> bool:
 
 
 def _parsed(parser: Parser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the values by name, and the words that belong to no option."""
+    """Return the values by name, and the words that do not belong to any option."""
     namespace, rest = parser.parse_known_args(words)
     return {key: tuple(value) if isinstance(value, list) else value for key, value in vars(namespace).items()}, [
         word for word in rest if word != '--']

@@ -1,6 +1,6 @@
 """acknowledge: store accepted values of individual drives in acknowledged.json, which each check reads.
 
-A lock keeps other `acknowledge` processes from using the file meanwhile. A check reads the complete old or new file.
+While one `acknowledge` uses the file, a lock keeps others out. A check reads the complete old or new file.
 """
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def run(options: Options, runner: processes.Runner) -> int:
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
-    """Raise UsageError for options that do not go together."""
+    """Raise UsageError for options that cannot be combined."""
     is_named, is_of_file = which.devices or which.reports or which.names, own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError('--list, --gone and --withdraw cannot be used with metrics; to withdraw one, use '
@@ -77,7 +77,7 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
 
 
 def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:
-    """Print lines, and the mistakes of a file as notes; return the exit status."""
+    """Print lines, then the mistakes in a file as notes; return *status*."""
     for words in (*lines, *(f'note: {mistake}' for mistake in mistakes)):
         print(sentence(words, 1000))
     return status
@@ -85,9 +85,9 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
 
 def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
                template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
-    """Return the acknowledgements for drives, and a sentence for each number that cannot be accepted.
+    """Return the acknowledgements for drives, and a sentence for each value that cannot be acknowledged.
 
-    metrics: to accept at their current value; empty: those that alert. template: why, until, by and at.
+    metrics: those to acknowledge at their current value; empty: those that alert. template: why, until, by and at.
     """
     new, refused = [], []
     for verdict in verdicts:
@@ -108,9 +108,9 @@ def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
 
 def accepted_as_gone(serials: Sequence[str], known: Collection[str],
                      template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
-    """Return the acknowledgements of missing drives, and a sentence for each serial number that no drive had.
+    """Return the acknowledgements of missing drives, and a sentence for each serial number that no known drive had.
 
-    known: those in the history; without any, all are accepted.
+    known: the serial numbers in the history; if empty, all are accepted.
     """
     new = [template._replace(serial=serial, metric=GONE) for serial in serials if not known or serial in known]
     return new, [f'{serial}: the history has no drive with this serial number; to list them, run: '
@@ -127,7 +127,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 
 
 def template(why: str, until: str) -> Acknowledgement:
-    """Return an acknowledgement with the fields that all of one call share. Raises UsageError for invalid values."""
+    """Return an acknowledgement with the fields that all in one call share. Raises UsageError for invalid values."""
     if len(why) < LEAST_WHY:
         raise UsageError(f'--why needs a reason of at least {LEAST_WHY} characters: --why "stable since 2024"')
     if until and not acknowledgements.is_day(until):
@@ -174,7 +174,7 @@ def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
 
 
 def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement], AcknowledgementsFile]:
-    """Remove acknowledgements, by SERIAL or SERIAL:METRIC as --list prints them; return them, and the earlier content.
+    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as by --list; return them and the earlier content.
 
     Raises DataError, and UsageError for a name without an acknowledgement.
     """
@@ -192,10 +192,10 @@ def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement]
 
 @contextmanager
 def _alone(config: str) -> Iterator[str]:
-    """Yield the path of the file itself, behind any links, while no other acknowledge reads or writes it.
+    """Yield the path of the file, with all links resolved, while no other acknowledge reads or writes the file.
 
-    The lock is a file of its own, since any user who may read the data could hold theirs. Raises DataError if it is
-    held for too long.
+    The lock is a separate file, because any user who may read the data could lock the data file. Raises DataError if
+    the lock is held for too long.
     """
     file = os.path.realpath(os.path.join(config, thresholds.FILE))
     lock = f'{file}.lock'
@@ -231,7 +231,7 @@ def _write(file: str, data: Json) -> None:
                 new.flush()
                 os.fsync(descriptor)
             os.replace(beside, file)
-            files.flush(os.path.dirname(file))  # so that the new name outlasts a power cut
+            files.flush(os.path.dirname(file))  # so that the new file survives a power cut
         except BaseException:
             with suppress(OSError):
                 os.unlink(beside)

@@ -23,7 +23,7 @@ def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
     result = survey(options, runner, _load_plugin)
     if any(verdict.state for verdict in result.verdicts):  # without an alert, no group is read
-        with suppress(alarm.TimeIsOver):  # all drives are judged: this only adds to it
+        with suppress(alarm.TimeIsOver):  # all drives are judged: the groups are optional
             result = with_groups(result, only_alerting=True)
 
     def show(found: Survey) -> Outcome:
@@ -38,7 +38,7 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = ()) -> Survey:
-    """Return a survey whose verdicts say what depends on each drive, and whether it may be replaced.
+    """Return a survey whose verdicts show which groups depend on each drive, and whether it may be replaced.
 
     only_alerting: read only the groups on drives that alert. asked: as in redundancy.dependence.PROGRAMS.
     """
@@ -53,7 +53,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
         if only_alerting:
             past = result.history.past(verdict.device)
             verdict = verdict._replace(forecasts=forecasts.forecasts(verdict, past))
-        item(verdict, now)   # what fails here would take the groups from all drives
+        item(verdict, now)   # an error here affects only this drive; later, it would affect all
         return verdict
 
     found = examined(fence.each(result.verdicts, decided, fence.UNDECIDED),
@@ -64,7 +64,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
 
 
 def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> list[Drive]:
-    """Return the drives of this run and those of others of which the history has the last state, by address."""
+    """Return the drives of this run, and those of other runs. others: address and last state, from the history."""
     from ..reading import addresses
     from ..redundancy.dependence import disks
     from ..redundancy.replacement import Drive
@@ -83,10 +83,10 @@ def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> l
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
-    """Return the output and the state of a check; for Checkmk, the state is OK and the lines have theirs."""
+    """Return the output and the state of a check. For Checkmk, the state is OK, and each line has its own state."""
     from ..output import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output)
-    if own.format == 'checkmk':  # its agent discards what a cached local check prints unless it exits with 0
+    if own.format == 'checkmk':  # its agent discards the output of a cached local check unless the exit status is 0
         from ..output import checkmk
         return plugin.Outcome(checkmk.render(result.verdicts, face, whole(result)), State.OK)
     transcript = _transcript(result, options.naming.hide_serial) if options.verbose >= 3 else []

@@ -1,4 +1,4 @@
-"""draft, validate and migrate: make entries and limits, and find the mistakes in them."""
+"""draft, validate and migrate: create database entries and limits, and find mistakes in them."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ from . import person
 
 
 def draft(options: Options, runner: Runner) -> int:
-    """Print a new database entry for one drive and return 0; without one, print why to stderr and return 3."""
+    """Print a new database entry for one drive and return 0; if impossible, print why to stderr and return 3."""
     result = survey(options, runner)
     reports = [report for _, report in person.answered(result)]
     if len(reports) != 1:

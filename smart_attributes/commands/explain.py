@@ -43,11 +43,11 @@ def _print_drive(found: Survey, verdict: Verdict, read: Read, options: Options) 
 
 
 def _print_return_form(verdict: Verdict, read: Read, hide_serial: bool) -> None:
-    """Print the text for a vendor's return form of a drive, and nothing of other drives or of this machine."""
+    """Print the text for a vendor's return form, with nothing about other drives or this machine."""
     from ..output import return_form
 
     def show(shown: Verdict) -> None:
-        said = _said(read, hide_serial) if shown is verdict else ''  # what cannot be shown is not quoted
+        said = _said(read, hide_serial) if shown is verdict else ''  # a drive that cannot be shown is not quoted
         print('\n'.join(return_form.lines(shown, said, day(time.time()), hide_serial)))
         print()
     fence.show(verdict, show)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..fleet.icinga import Icinga
 
 COMMA = ',\n'
-# The keys of every drive in the document, even if unknown.
+# The keys that each drive has in the document, even if their values are unknown.
 KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
                                          'order_by', 'code', 'handling'))
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
@@ -64,13 +64,13 @@ def _shown(options: Options, runner: Runner) -> int:
     try:
         show(fleet, drives, own)
     finally:
-        if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
+        if own.plan and fleet.is_whole:  # even if Jinja2 is missing, which the plan does not need
             person.write(summary.as_csv(summary.Step._fields, fleet.steps()), own.plan)
     return 0 if fleet.summary.states and not fleet.faults and fleet.books.is_whole else 3
 
 
 def _only(drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool) -> Iterator[FleetDrive]:
-    """Return the drives with these names. Raises UsageError if a name is that of no drive, or of several."""
+    """Return the drives with these names. Raises UsageError if a name matches no drive, or several."""
     from ..reading.drive_names import Wanted, named
     wanted = Wanted(names, hide_serial)
     found = {}
@@ -89,7 +89,7 @@ def fleet_of(options: Options, now: float) -> Fleet:
 
 
 def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterator[FleetDrive]]:
-    """Yield the drives of each source that is given. Raises UsageError without any."""
+    """Yield the drives of each source that is given. Raises UsageError if no source is given."""
     own: FleetOptions = options.own
     if not (own.files or own.icinga):
         raise UsageError('fleet needs --icinga URL, or directories with output of triage --json; for examples, '
@@ -110,7 +110,7 @@ def _icinga(own: FleetOptions, url: str, name: str) -> Icinga:
 
 def _of_reports(options: Options, runner: Runner, now: float,
                 paths: Sequence[str]) -> tuple[Mapping[str, Json], Sequence[str]]:
-    """Return the document of each folder with reports of smartctl, by its name, and the other files."""
+    """Return the document of each folder with reports of smartctl, by folder name, and the paths of all other files."""
     from ..check import history_answers
     from ..check.survey import survey
     found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
@@ -178,7 +178,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     from ..output import page, page_charts
     kept = _keep(fleet, _readable(fleet, drives))
     told = fleet.counted()
-    told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))   # these are in the list
+    told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))   # the list has the rest
     left = [f'the table lists the {len(kept.rows())} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
     first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(kept.rows()[:page.READ]))]

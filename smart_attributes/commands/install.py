@@ -1,4 +1,4 @@
-"""install: show what an installation changes on this host, make or undo these changes; sudoers: print its sudo rule."""
+"""install: show what an installation changes on this host, make or undo these changes. sudoers: print the sudo rule."""
 from __future__ import annotations
 
 import os
@@ -32,7 +32,7 @@ def run(options: Options, runner: Runner) -> int:
     planned = _parts(options, runner, disk)
     todo = _changes(own, planned.items, disk, written)
     _do(todo, disk, written if own.yes else None)
-    if own.yes:  # now also those that needed no change
+    if own.yes:  # this also records the files that needed no change
         disk.record(plan.recorded(written, planned.items, todo))
     _say(planned.remarks)
     if not own.yes and plan.count(todo):
@@ -50,7 +50,7 @@ def _changes(own: InstallOptions, items: Sequence[plan.Item], disk: Disk, writte
 
 
 def _do(todo: Sequence[plan.Change], disk: Disk, written: Mapping[str, str] | None) -> None:
-    """Print each change; make and record it, too, if it was agreed to. written: what is installed; None: only print."""
+    """Print each change, and make and record it unless *written* is None. written: what is installed so far."""
     for change in todo:
         if written is not None:
             disk.do(change)
@@ -90,13 +90,13 @@ def sudo_rule(options: Options, runner: Runner) -> int:
     own: SudoersOptions = options.own
     if not host.exists(own.user):
         print(f'# this machine has no user {visible(own.user)}; use the rule on a machine that has one',
-              file=sys.stderr)  # as a comment, in case a shell sends it into the file, too
+              file=sys.stderr)  # a comment, in case a shell redirects stderr into the file, too
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
     print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
     return OK
 
 
 def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
-    """Return the drives of this machine, or of the command line, and how each is read."""
+    """Return the drives of this machine or of the command line, and how to read each."""
     found = reads.find(options, runner, time.monotonic() + options.how_read.timeout)
     return found, reads.plan(found.devices, options)

@@ -46,7 +46,7 @@ def _exposition(found: Survey, options: Options, is_openmetrics: bool) -> str:
 
 
 def _document(found: Survey, options: Options) -> str:
-    """Return the JSON document. It contains all problems, and Zabbix reads stderr as part of it."""
+    """Return the JSON document. All problems are in it, because Zabbix reads stderr as a part of the document."""
     from ..output import metrics_document
     outcome = rendered(found, options._replace(verbose=0), CheckOptions())
     problems = (*(words for _, words in found.told), *(() if found.verdicts else [found.nobody[1]]))
@@ -62,7 +62,7 @@ def _state_of_the_run(found: Survey) -> State:
 
 
 def _complain(found: Survey) -> None:
-    """Print the problems of the run to stderr, which a journal stores, since the metrics contain only numbers."""
+    """Print the problems of the run to stderr, for a journal, because the metrics contain only numbers."""
     said = whole(found)
     for words in (*map(coded, (*said.failures, *said.faults, *(words for _, words in said.demands))), *said.remarks,
                   *(() if found.verdicts else [coded(found.nobody[1])]),

@@ -39,7 +39,7 @@ FORGET = '\r\x1b[K'
 def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Survey:
     """Return a survey with the place, the forecasts and the groups of each drive; show the progress on a terminal.
 
-    asked: the programs to ask for the state of groups, of redundancy.dependence.PROGRAMS.
+    asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
     """
     from ..check import history_answers
     from ..check.survey import survey
@@ -56,7 +56,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
 
 
 def with_names(options: Options) -> Options:
-    """Return options in which words that are not metrics name drives, unless -d or --report gives the drives."""
+    """Return options in which words other than metrics name drives, unless -d or --report selects the drives."""
     from ..check.rulebook import database_of
     from ..knowledge.data_errors import KNOWN, nearest_metric
     which = options.which
@@ -69,7 +69,7 @@ def with_names(options: Options) -> Options:
 
 
 def nobody(result: Drives) -> dict[str, str]:
-    """Return the keys that state in a JSON document why it has no drives; {} if it has some or needs none."""
+    """Return the keys of a JSON document that show why it has no drives; {} if it has drives or having none is OK."""
     state, words = result.nobody
     return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
 
@@ -104,7 +104,7 @@ def write(text: str | Sequence[str], path: str) -> None:
 
     Raises SmartError if it cannot be written.
 
-    text: of the file, or its parts.
+    text: the new content, or its parts.
     """
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         # The replacement would turn a device into a regular file: as root, even /dev/null.
@@ -125,7 +125,7 @@ class ProgressLine:
         self._is_shown, self._begun = False, time.monotonic()
 
     def __call__(self, done: int, waiting: Collection[str]) -> None:
-        """Show that *done* drives have answered and that those in *waiting* have not."""
+        """Show how many drives have answered, and which have not."""
         if self._is_watched and waiting:
             line = _line(done, waiting, time.monotonic() - self._begun)
             self._write(FORGET + line[:shutil.get_terminal_size().columns - 1])

@@ -1,7 +1,7 @@
-"""The records of the commands except check, loaded when one of them runs, and for the help.
+"""The records of all commands except check; they are loaded if one of these runs, and for the help.
 
-A record defines the parser, help, documents, time limit and use of the history of its command; they are in
-records.json. A value that begins with @ is one of _VALUES.
+A record in records.json defines the parser, help, documents, time limit and history use of a command. A value that
+begins with @ is one of _VALUES.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..command_line.options import Command
 from ..constants import LARGEST_SMALL_FILE
 from ..typed import Any, Json
 
-# --- the forms of triage's document: each is a function of the document, and an option of triage ----
+# --- the forms of triage's document: each has a function that creates it, and an option ----------------
 
 def _json(document: Json) -> str:
     from ..output import json_document
@@ -30,7 +30,7 @@ def _page(document: Json) -> str:
     return page.page(document, f'Drives of {socket.gethostname()}', time.time())
 
 
-# A form comes with the path of its file, or None if it is printed.
+# Each form with the path of its file, or None to print it.
 _VALUES: Mapping[str, Any] = {**groups.VALUES, '@json': (_json, None), '@page': lambda path: (_page, path)}
 
 

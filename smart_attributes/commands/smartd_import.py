@@ -1,4 +1,4 @@
-"""Import smartd's attribute logs into the history, with the meaning that each drive's database entry defines."""
+"""Import smartd's attribute logs into the history, decoded by the database entry of each drive."""
 from __future__ import annotations
 
 import time
@@ -19,7 +19,7 @@ from ..wording import amount
 from ..words import clean
 
 Answer = tuple[Verdict, Report]
-# smartd's names of a SCSI drive's numbers -> smartctl's names, as in Report.scsi.
+# smartd's names for the numbers of a SCSI drive -> smartctl's names, as in Report.scsi.
 _SCSI: Mapping[str, str] = {
     'temperature': 'temperature', 'non-medium-errors': 'non_medium_errors',
     **{f'{command}-{column}': f'{command}.{counter}' for command in ('read', 'write', 'verify')
@@ -40,7 +40,7 @@ def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
 
 
 def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], int]) -> str:
-    """Return a message about logs that begin earlier than the history; '' without such logs.
+    """Return a message about logs that begin earlier than the history; '' if no log does.
 
     since: returns when the history of a drive begins, in seconds since 1970.
     """
@@ -70,12 +70,12 @@ def _of_drive(report: Report, database: Any, history: HistoryStore, paths: Seque
         log = smartd_log.read(own, int(time.time()))
         if log.read or not log.faults:
             yield _stored(log, report, database, history, _source(log, own, hide_serial))
-        for path, words in log.faults:  # the name of a log holds the serial number of the drive, its ending does not
+        for path, words in log.faults:  # the name of a log contains the serial number, its ending does not
             yield f'{f"its log *{smartd_log.ending(path)}" if hide_serial else path} {words}'
 
 
 def _is_of_one_firmware(report: Report, database: Any) -> bool:
-    """Return whether the meaning of a drive's attributes depends on its firmware, which no log names."""
+    """Return whether the meaning of a drive's attributes depends on the firmware version, which logs do not contain."""
     return any('firmware' in entry for _, entry in database.claims(report.identity, _numbers(report)))
 
 
@@ -97,7 +97,7 @@ def _stored(log: Log, report: Report, database: Any, history: HistoryStore, sour
 
 
 def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
-    """Return text such as "17 lines of FILE and 2 rotated logs", with the parts of them that were not read."""
+    """Return text such as "17 lines of FILE and 2 rotated logs", and name the parts that were not read."""
     newest = min(paths, key=lambda path: (len(smartd_log.ending(path)), path))
     rotated = f' and {len(paths) - 1} rotated log{"s"[:len(paths) > 2]}' if len(paths) > 1 else ''
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
@@ -106,9 +106,9 @@ def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
 
 
 def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
-    """Return for each series of an attribute the series of other logs with the same metric and number.
+    """Return for each attribute's series the series from other logs that have the same metric and number.
 
-    If a drive reports a counter in two places, the judged one may not be the one that smartd logs.
+    If a drive reports a counter in two places, smartd may log the one that is not judged.
     """
     numbers = [reading for reading in own if reading.number is not None and reading.state is None]
     in_logs = [reading for reading in numbers if reading.source.attribute is None]

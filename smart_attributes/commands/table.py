@@ -1,4 +1,4 @@
-"""The default command, and how a command is found by its name and run."""
+"""Find a command by its name and run it; the record of the default command."""
 from __future__ import annotations
 
 import sys

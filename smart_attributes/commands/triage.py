@@ -28,14 +28,14 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _write(found: Survey, options: Options) -> Survey:
-    """Write the document to a file in each form that names one; print it in the other forms. Return what it shows.
+    """Write the document to a file for each form that has a file name; print the other forms. Return what was shown.
 
-    Programs read nothing else than what is printed, so it states why it has no drives.
+    Programs read only the printed document, so it states why it has no drives.
     """
     def shown(each: Survey) -> list[tuple[str, str | None]]:
         document = _document(each, options)
         return [(text({**({} if file else person.nobody(each)), **document}), file)
-                for text, file in dict(options.own.forms).items()]   # the last file of a form counts
+                for text, file in dict(options.own.forms).items()]   # if a form is given twice, the last file counts
     texts, found = fence.shown(found, shown)
     for text, file in texts:
         if file is not None:
@@ -48,7 +48,7 @@ def _write(found: Survey, options: Options) -> Survey:
 
 
 def _print_table(found: Survey, options: Options) -> Survey:
-    """Print the table and what follows it; return what it shows."""
+    """Print the table and the lines below it; return the survey that it shows."""
     from ..output import plugin, triage_table
     from ..work.work_list import in_order
     rows, found = fence.shown(
@@ -60,7 +60,7 @@ def _print_table(found: Survey, options: Options) -> Survey:
             print(f'{verdict.device.name}: {sentence(note, 500)}')
     for line in triage_table.lately_lines(found.lately) if found.lately else ():
         print(line)
-    if found.verdicts:  # the last lines, because a terminal shows these
+    if found.verdicts:  # printed last, because a terminal shows the last lines
         items = in_order(found.verdicts, found.machine)
         for line in triage_table.work_list(items, plugin.count(found.verdicts)):
             print(line)
@@ -70,7 +70,7 @@ def _print_table(found: Survey, options: Options) -> Survey:
 
 
 def _plan(found: Survey, items: Sequence[Item], asked: Sequence[str]) -> tuple[Task, ...]:
-    """Return the plan of this machine; none without its groups, as for recorded reports."""
+    """Return the plan of this machine; empty if its groups were not read, as for recorded reports."""
     from ..redundancy.surroundings import surroundings
     from ..work.plan import plan
     groups = [each.group for each in found.machine.groups] if found.machine else []
@@ -79,7 +79,7 @@ def _plan(found: Survey, items: Sequence[Item], asked: Sequence[str]) -> tuple[T
 
 
 def _with_lately(found: Survey, options: Options, since: int) -> Survey:
-    """Return a survey with the increases and the added and removed drives of the last *since* seconds; 0: none."""
+    """Return a survey with the increases and the added and removed drives of the last *since* seconds."""
     if not since:
         return found
     worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}

@@ -1,8 +1,8 @@
 """Draft a database entry from one drive, for a person to finish.
 
-Nothing is lost: the new entry reads all that the present entry of the drive reads. Nothing is invented: the meaning of
-a number is copied only if the entries of the database agree about it; endurance and amounts of data only if the
-drive's own statistics report the same. Serial numbers never appear.
+Nothing is lost: the new entry reads everything that the drive's present entry reads. Nothing is invented: meanings are
+copied only if the entries of the database agree; for endurance and amounts of data, only if the drive's own statistics
+show the same value. Serial numbers never appear.
 """
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from .reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
 ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
     '100 - value': (0, 99), '200 - value': (0, 199), 'value': (0, 200), 'raw': (0, 254), '100 - raw': (0, 99),
     **{f'raw byte {number}': (0, 254) for number in range(1, decode.RAW_BYTES)}}
-# An attribute's meaning is copied if this many vendors, and this share of all entries that have it, agree.
+# An attribute's meaning is copied if this many vendors, and this share of all entries with this attribute, agree.
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
 # Keys, other than attributes, copied from the entry that matches the drive so far.
 INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'clock',
              'farm', 'ignore_thresholds')
-# Smallest count to compare: below it, some unit fits by chance. With this limit, 23,638 of 23,698 measured amounts are
-# read as in their entries.
+# Smallest count to compare: for smaller ones, some unit fits by chance. With this limit, 23,638 of 23,698 measured
+# amounts are read as in their entries.
 TELLING = 1000
 SAME = 0.001            # the drive keeps counting between reading its log and its attributes
 NEAR = 0.08             # the capacity in a name may be in powers of two
-MENTIONED = 8           # fits in the header
+MENTIONED = 8           # readings with the same value that the header mentions
 
-# Text that a draft writes about a row; comments of a person or of the previous entry follow it.
+# Text that a draft writes about a row; comments of a person or of the earlier entry follow.
 HINT = re.compile('VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
                   '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?')
 # validate rejects this text, so that a draft cannot pass as validated.
@@ -58,10 +58,10 @@ Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's 
 
 
 class Fit(NamedTuple):
-    """A reading of an attribute that equals a statistic that the drive reports itself."""
+    """A reading of an attribute that equals one of the drive's own statistics."""
     attribute: int
     metric: str
-    spec: Json       # a reading, as an entry has it
+    spec: Json       # a reading, as in an entry
     words: str
 
 
@@ -112,7 +112,7 @@ def _family(identity: Identity) -> str:
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     pattern = model_pattern(identity)
-    # A name this short belongs to a controller rather than to a drive.
+    # Such a short name belongs to a controller, not to a drive.
     is_telling = regular_expressions.shape(pattern).literals >= LITERALS
     first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
     return {'models': [pattern], **first} if pattern else first
@@ -150,13 +150,13 @@ def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
 
 def _attributes(kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
                 database: SpecDatabase) -> Json:
-    """Return the drive's rows: those of the base entry, in its order, then the others with their certain readings."""
+    """Return the drive's rows: first those of the base entry, in its order, then all others with reliable readings."""
     by_number = {str(row.id): row for row in rows}
     inherited = {number: entry and _inherited(entry, by_number[number], base)
                  for number, entry in base.get('attributes', {}).items() if number in by_number}
     read_already = {metric for row in database.rows_of('', base).values() for metric in row.get('readings', ())}
     of_sets = database.rows_of('', {**base, 'attributes': {}})
-    # A second reading of a metric would replace the first one.
+    # A second reading of a metric would replace the first reading.
     meanings = {key: meaning for key, meaning in _agreed_meanings(database, kind).items()
                 if not read_already.intersection(meaning[0])}
     new = {number: _attribute(row, meanings, [fit for fit in fits if fit.metric not in read_already])
@@ -173,7 +173,7 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
     name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
     agreed, reason = meanings.get((row.id, name), ({}, ''))
     own = [fit for fit in fits if fit.attribute == row.id]
-    # If other attributes fit too, the fit may be chance. The first formula that fits is the most common one.
+    # If other attributes fit, too, this may be by chance. Of several formulas that fit, the first is the most common.
     contested = {fit.metric for fit in fits if fit.attribute != row.id}
     certain = {fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested}
     attribute = {'name': name, 'comment': _comment(row, reason, *(fit.words for fit in own))}
@@ -193,7 +193,7 @@ def _or_dashes(number: int | None) -> str:
 def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     """Return the readings on which the entries of several vendors agree.
 
-    Percentages and amounts of data are left out: families count them differently under the same name.
+    Percentages and amounts of data are left out, because families count these differently under the same name.
     """
     variants: dict[tuple[int, str], list[tuple[str, str]]] = {}  # (readings, vendor) of each entry
     for name, entry in database.entries():
@@ -215,7 +215,7 @@ def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
 
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
-    """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
+    """Return the readings of vendor attributes that equal the endurance figure of the drive's own statistics."""
     figure = _figure(report)
     by_number = {row.id: row for row in rows}
     if figure not in WORN:
@@ -227,7 +227,7 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
 
 
 def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> list[Fit]:
-    """Return the raw values that equal, in some unit, the amount of data in bytes that the drive itself reports."""
+    """Return the raw values that equal, in any unit, an amount of data from the drive's statistics. number: bytes."""
     amounts = {unit: worth for unit, (base, worth) in decode.UNITS.items() if base == 'B'}
     raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
     return [Fit(attribute, metric, {'from': 'raw', 'unit': unit},
@@ -291,7 +291,7 @@ def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, state
 
 
 def _line(row: AttributeRow) -> str:
-    """Return the row as smartctl -x prints it, with the flags that are known."""
+    """Return the row as smartctl -x prints it, with the known flags."""
     flags = 'P-----' if row.prefail else '------'
     failed = {'now': 'NOW', 'past': 'Past'}.get(row.when_failed, '-')
     name = re.sub(r'\s+', '_', row.name.strip()) or 'Unknown_Attribute'

@@ -30,7 +30,7 @@ def is_for(entry: Json, drive: SampleDrive) -> bool:
 
 
 def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield the problems that drives show: entries of equal rank that match one, samples with unexpected readings."""
+    """Yield the problems that drives show: two entries of equal rank for a drive, samples with unexpected readings."""
     yield from _disputes(claims)
     for claim in claims:
         yield from (f'{claim.drive.place}: {problem}' for problem in _sample_problems(claim, context))
@@ -102,7 +102,7 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
 
 
 def _contradictions(results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase) -> Iterator[str]:
-    """Yield a sentence for each reading that is far from the drive's own statistic."""
+    """Yield a sentence for each reading that differs much from the drive's own statistic."""
     distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
     for metric, number in drive.stated.items():
         reading = results.get(metric)
@@ -123,7 +123,7 @@ def _fills(drive: SampleDrive, results: Readings) -> int:
 
 
 def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
-    """Yield each reading that a sample loses because an addition replaces the shipped entry."""
+    """Yield a sentence for each reading that a sample loses because an addition replaces the shipped entry."""
     drive, ((name, entry), *_) = claim
     if not context.sources or name == context.sources[0].name:
         return
@@ -139,7 +139,7 @@ def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
 
 
 def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield a sentence for each pair of entries of which the first matches samples of the second."""
+    """Yield a sentence for each entry that is selected for samples of another entry."""
     stolen: dict[tuple[str, str], list[str]] = {}
     for drive, winners in claims:
         if len(winners) == 1 and drive.family not in (None, winners[0][1]['family']) and not _unmet(drive, context):
@@ -157,7 +157,7 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield a sentence for each drive that reports 0 % used after many full writes.
 
-    Only for entries of which every sample reports 0 %.
+    Only entries whose samples all report 0 % are checked.
     """
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
@@ -201,7 +201,7 @@ def _counted(reading: Reading) -> str:
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield a sentence for each entry or pattern that no drive validates, and each entry that is never selected."""
+    """Yield a sentence for each entry or pattern without a matching drive, and each entry that is never selected."""
     models = sorted({claim.drive.identity.plain_model for claim in claims})
     validated = {claim.drive.family for claim in claims}
     won = {id(winner) for claim in claims for _, winner in claim.winners}

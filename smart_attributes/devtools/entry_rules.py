@@ -1,4 +1,4 @@
-"""Check a file of entries and each of its entries, without looking at drives."""
+"""Check a file of entries and each of its entries, without any drives."""
 from __future__ import annotations
 
 import re
@@ -20,14 +20,14 @@ STANDARD_METRICS = frozenset(
     + [bit.metric for bit in drive_logs.NVME_WARNINGS]
     + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
        'logged_data_errors', 'logged_interface_errors', 'error_log_count', 'rated_written'])
-# Others can look up a fact with a date only if it has these parts, by a key of such facts alone.
+# Key that only dated facts have -> parts that such a fact needs, so that other people can verify it.
 DATED = {'bytes': ('quote', 'read', 'url of its document'), 'effect': ('date', 'severity', 'url of its document')}
-# Matches keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".
+# Matches keys of documents: it finds two in "acme-manual, section 2; acme-errata; measured on 5 drives".
 _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
 
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield a sentence for each fault of the file as a whole, then of each of its parts."""
+    """Yield a sentence for each fault of the file as a whole, then for each fault of its parts."""
     yield from (f'{source.name}: {problem}' for rule in FILE_RULES for problem in rule(source, context))
     for entry in source.data['entries']:
         for entry_rule in ENTRY_RULES:
@@ -103,7 +103,7 @@ def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
 
 
 def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield a sentence for each field of a layout that has a wrong unit, or bytes of another field."""
+    """Yield a sentence for each field of a layout that has a wrong unit, or overlaps another field."""
     for name, layout in source.data.get('layouts', {}).items():
         taken: dict[tuple[int | None, int], str] = {}
         for field in layout['fields']:
@@ -151,7 +151,7 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
 def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     """Yield the faults of a pattern for a whole model name, such as "has three literal characters; …".
 
-    is_alone: no other condition selects the drives, such as the attributes that their table starts with.
+    is_alone: the entry does not have another condition, such as the first attributes of the table.
     """
     literals = regular_expressions.shape(pattern).literals
     if pattern != pattern.strip() or '  ' in pattern:

@@ -48,7 +48,7 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
 
 
 def interval_problems(valid: Interval) -> Iterator[str]:
-    """Yield the faults of an interval that are independent of its reading."""
+    """Yield the faults of an interval that do not depend on its reading."""
     lowest, highest = valid
     if lowest is not None and highest is not None and lowest > highest:
         yield f'valid [{lowest:g}, {highest:g}] is empty; write the smaller number first'
@@ -57,7 +57,7 @@ def interval_problems(valid: Interval) -> Iterator[str]:
 def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield a sentence for each meaningless value that the reading would accept as a number."""
     valid = _valid(spec)
-    # Some drives count beyond the ceiling; they are shown at the ceiling.
+    # Some drives count beyond the ceiling; for these, the ceiling is shown.
     largest = HIGHEST_BEYOND if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
         yield f'from "{spec["from"]}" is the part used, {metric.name} the part left; write {formula.first.column}'
@@ -75,11 +75,11 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
 
 
 def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
-    """Yield (description of the row, result of the formula) for rows without meaning."""
+    """Yield (description of the value, result of the formula) for values without meaning."""
     operand = formula.first
     if formula.second or metric.unit != '%':
         return
-    # 0 is a valid value for no spare left and for no endurance used.
+    # 0 is a valid value: it means that all spares are used up, or that no endurance has been used.
     values = UNSET if metric.name == 'endurance_used' and formula.minus_from else UNSET[1:]
     raw = str(2 ** (8 * RAW_BYTES) - 1)
     for value in values if operand.column in _NORMALIZED else (0,):
@@ -134,24 +134,24 @@ def _valid(spec: Json) -> Interval:
 # --- how far a drive's own statistics confirm a reading -------------------------------------------
 # The commands draft and validate share these rules, so that validate never requires a statistic that draft distrusts.
 
-# How far an attribute may be from the statistic: this much in the base unit, or this share of it. Measured on
-# linuxhw/EnterpriseDrive, on drives that report both:
-# B: 96.3 % of 30,532 amounts are within a tenth (95.9 % within 3 %; SandForce's lie at 9 %), 2.9 % have begun again.
-# s: 99.4 % of 23,308 drives are within two hours, 99.7 % within a quarter (SanDisk's stop in sleep); two lie between a
-#    fifth and 45 %, and the nearest wrong unit is half an hour, or half a minute for a minute.
-# C: 99.4 % of 26,744 drives are within 5, 99.9 % within 10 (Intel's of Dell measure at two places); 100 minus the
-#    temperature, the commonest wrong reading, would be so near on 2.7 %.
+# How much an attribute may differ from the statistic: an amount in the base unit, or a share of the statistic. Measured
+# on linuxhw/EnterpriseDrive, on drives that report both:
+# B: 96.3 % of 30,532 amounts differ by at most a tenth (95.9 % by 3 %; SandForce's by 9 %), 2.9 % have restarted at 0.
+# s: 99.4 % of 23,308 drives differ by at most two hours, 99.7 % by a quarter (SanDisk's stop in sleep); two differ by a
+#    fifth to 45 %; the nearest wrong unit is half an hour for an hour, or half a minute for a minute.
+# C: 99.4 % of 26,744 drives differ by at most 5, 99.9 % by 10 (Dell's Intel drives measure in two places); 100 minus
+# the    temperature, the most frequent wrong reading, would be as close on only 2.7 % of the drives.
 TOLERANCES: Mapping[str, tuple[float, float]] = {'%': (2, 0), 'B': (0, 0.1), 's': (2 * 3600, 0.25), 'C': (10, 0)}
-# Sector counts of 32 bits restart at 0 after 2.2 TB: 168 of 318 amounts of Silicon Motion's controllers,
-# 411 of 794 of Crucial's MX500 and its like. The remainder confirms a unit of 1 GiB or less.
+# 32-bit sector counts restart at 0 after 2.2 TB, as did 168 of 318 amounts of drives with Silicon Motion's controllers,
+# and 411 of 794 of Crucial's MX500 and similar drives. The remainder can confirm a unit of 1 GiB or less.
 WRAP = 2**32 * 512       # bytes
 COARSEST = 2**30         # bytes
 STATED_METRICS = ('power_on_time', 'temperature')  # and all percentages and amounts of data
 ENDURANCE = 'endurance_used'
-ENDURANCE_STATISTIC = (7, 0x008)  # page and offset of the device statistics log, %
+ENDURANCE_STATISTIC = (7, 0x008)  # page and offset in the device statistics log; its value is in %
 WORN = range(1, 100)  # %: at 0 any formula fits, and at 100 a normalized value has stopped
-# Full writes after which 0 % used is not credible: flash rated for 3,000 cycles has used more than three.
-# Of 5,136 SSDs that report 0 %, 140 were written that often, and on most of these an attribute shows more.
+# Full writes after which 0 % used is not credible: flash rated for 3,000 cycles has then used more than 3 %. Of 5,136
+# SSDs that report 0 %, 140 were written this often, and on most of these an attribute shows more.
 FILLS = 100
 
 
@@ -178,5 +178,5 @@ def fills(written: float | None, capacity: float | None) -> int:
 
 
 def is_doubtful(metric: str, number: float | None, filled: int) -> bool:
-    """Return whether a statistic may be stuck at 0 %, because the drive was completely written so often."""
+    """Return whether a statistic is probably stuck at 0 %. filled: how many times the drive was completely written."""
     return metric == ENDURANCE and number == 0 and filled >= FILLS

@@ -1,7 +1,6 @@
 """Read what is validated: files with entries, samples with their expected readings, and measured models.
 
-People pasted the text of samples and models. A mistake in it is returned as a sentence, so that the rest can be
-validated.
+People pasted the text of samples and models, so a mistake in it is returned as a sentence, and the rest is validated.
 """
 from __future__ import annotations
 
@@ -66,12 +65,12 @@ class Claim(NamedTuple):
 
 
 class Context(NamedTuple):
-    """Data that the rules may use in addition to the file that they validate."""
+    """Data that the rules may use in addition to the validated file."""
     database: SpecDatabase
     shipped: SpecDatabase              # without additions
     sources: Sequence[EntriesFile]     # the shipped file first
     documents: Mapping[str, Json]
-    evidence: Mapping[str, Json] = {}  # counts made by measure, by family
+    evidence: Mapping[str, Json] = {}  # family -> counts that `measure` made
 
 
 Result = tuple[list[SampleDrive], list[str]]  # the drives, and the mistakes as sentences
@@ -108,7 +107,7 @@ def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[st
 
 
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
-    """Return *path*, or the path of the usual file or folder next to the database in a checkout; else None."""
+    """Return *path*, else the usual file or folder next to the database in a checkout, else None."""
     place = os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
     return path or (place if os.path.exists(place) else None)
 
@@ -135,7 +134,7 @@ def rewrite(path: str, schema_name: str = 'attributes') -> bool:
 
 
 def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
-    """Return the samples in the files and those in *path*, a separate file or folder."""
+    """Return the samples in the files and in *path*, a separate file or folder."""
     kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries']
              if 'kind' in entry}
     results = [drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
@@ -147,7 +146,7 @@ def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
 def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
     """Return the samples of a file, or of all JSON files of a folder.
 
-    kinds: "hdd" or "ssd" by family; families without a kind are missing.
+    kinds: family -> "hdd" or "ssd"; families without a kind are missing.
     """
     drives: list[SampleDrive] = []
     problems: list[str] = []
@@ -224,7 +223,7 @@ _ROW = re.compile(r'\s*(?P<id>\d{1,3}) (?P<name>\S+)\s+(?P<flags>0x[0-9a-f]{4}|[
 
 
 def parse_row(line: str) -> AttributeRow | None:
-    """Return a row of smartctl's classic (-A) or brief (-x) attribute table; None: the line is not one."""
+    """Return a row of smartctl's classic (-A) or brief (-x) attribute table; None if the line is not such a row."""
     match = _ROW.fullmatch(line)
     if match is None or not 1 <= int(match['id']) <= 255:
         return None
@@ -241,7 +240,7 @@ EVIDENCE = os.path.join('tests', 'evidence.json')  # next to attributes.json; no
 FIGURES = ('drives', 'compared', 'agree')
 _ADVICE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
 
-# by family; "compared" counts worn drives, "agree" those that confirm the entry
+# by family; "compared" is the number of worn drives, "agree" how many of these confirm the entry
 Evidence = Mapping[str, Mapping[str, int]]
 
 

@@ -26,15 +26,15 @@ LIMITS_FOLDER = 'thresholds.d'
 class Validation(NamedTuple):
     """The result of a validation."""
     problems: Sequence[str]
-    notes: Sequence[str] = ()    # problems in the shipped file only, not in a site's file
+    notes: Sequence[str] = ()    # problems only in the shipped file, not in a site's file
     summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
 
 
 class FileKind(NamedTuple):
-    """A kind of file other than those with entries; each such file is validated separately."""
+    """A kind of file without entries; each such file is validated separately."""
     words: str                             # "limits"
-    is_this: Callable[[str, Any], bool]    # of the path and the data; None: no data, the file is not JSON
-    examine: Callable[[str], tuple[list[str], list[str]]]  # of the path: problems and summary; raises DataError
+    is_this: Callable[[str, Any], bool]    # gets the path and the data, or None if the file is not JSON
+    examine: Callable[[str], tuple[list[str], list[str]]]  # path -> problems and summary; raises DataError
     schema: str = ''                       # name of the schema whose layout --format applies
 
 
@@ -46,7 +46,7 @@ def is_limits(path: str, data: Any) -> bool:
 
 
 def examine_limits(path: str) -> tuple[list[str], list[str]]:
-    """Return the mistakes in a file of limits and a summary of it, which is empty if a part is unusable.
+    """Return the mistakes in a file of limits, and its summary, which is empty if a part is unusable.
 
     Raises DataError if it cannot be read or is not JSON.
     """
@@ -83,7 +83,7 @@ def _ended(data: Json) -> Iterator[str]:
                    f'effect; remove it, or set a later date')
 
 
-# One line for each kind of file that the program reads; version 1.6 kinds come from that subpackage.
+# The kinds of files that the program reads; the kinds of version 1.6 come from its subpackage.
 KINDS = (FileKind('limits', is_limits, examine_limits, 'thresholds'),)
 
 
@@ -119,7 +119,7 @@ def problems(files: Sequence[str]) -> list[str]:
 
 def _validations(kinds: Mapping[str, FileKind | None], samples_path: str | None,
                  models_path: str | None) -> list[tuple[list[str], str, Validation]]:
-    """Return files, the name of their kind, and the result; files with entries are validated together."""
+    """Return files, the name of their kind, and the result. Files with entries are validated together."""
     entries = [path for path, kind in kinds.items() if kind is None]
     result = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
     return result + [([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind]
@@ -162,7 +162,7 @@ def _print(paths: Sequence[str], words: str, validation: Validation, write: Call
 def examine(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None) -> Validation:
     """Validate *files*, or the shipped file by default, and return a sentence for each mistake with a summary.
 
-    files: a file with a "date" is a complete database; all others are additions to it, or to the shipped one.
+    files: a file with a "date" is a complete database; all others are additions to it or to the shipped database.
     samples_path: file or folder; None: tests/samples next to the database.
     models_path: CSV file; None: tests/models.csv next to the database.
     Raises DataError if the shipped file cannot be read.
@@ -196,7 +196,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
 def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive], faults: Collection[str]) -> list[str]:
     """Return a sentence for each drive that would match the wrong entry if additions were part of the shipped file.
 
-    There, additions have no precedence over other entries. faults: mistakes already found, which are left out.
+    There, additions do not have precedence over other entries. faults: known mistakes, which are left out.
     """
     shipped, *local = files
     if not local:

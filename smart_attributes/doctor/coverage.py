@@ -19,7 +19,7 @@ from ..wording import plural
 from ..words import clean
 from .daemons import NAMES, Call
 
-SHOWN = 12       # disks that are named; the others are counted
+SHOWN = 12       # disks that are named; all others are only counted
 _DEVICES = re.compile(r'\bsmart_(?:attributes_device|drives)\s*=\s*(\[(?:"[^"]*"|[^]"])*\]|"[^"]*")')
 _SCAN = re.compile(r'\bsmart(?:_attributes_scan)?\s*=\s*true\b')
 _MACRO = re.compile('[$`]')
@@ -29,13 +29,13 @@ class Uses(NamedTuple):
     """The addresses that a check uses."""
     addresses: Sequence[str] = ()
     is_scan: bool = False
-    is_known: bool = True         # False: at least one address is not known, such as the value of a macro
+    is_known: bool = True         # False: at least one address is unknown, for example in a macro
 
 
 def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]) -> list[Finding]:
     """Return a finding for the disks that none of the checks reads.
 
-    None if the checks are not known: all disks would be in it. scan: returns what smartctl --scan lists.
+    Without known checks, return no finding, because it would list all disks. scan: returns the list of smartctl --scan.
     """
     there = [disk for disk in disks(system.ROOT) if disk.is_drive]
     if not there or not uses or not all(use.is_known for use in uses):
@@ -44,14 +44,14 @@ def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[
         devices = [device for use in uses for address in use.addresses for device in addresses.parse(address)]
         devices += scan() if any(use.is_scan for use in uses) else ()
         wanted = allowed(there, options)
-    except SmartError:   # reported with that check, or with the scan
+    except SmartError:   # that check, or the scan, reports the error
         return []
     read = {name for device in dict.fromkeys(devices) for name in _reached(device, there)}
     return finding(unread(wanted, {disk.drive for disk in there if disk.name in read}))
 
 
 def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
-    """Return the disks that neither the options nor local files exclude, under any of their names below /dev.
+    """Return the disks that neither options nor local files exclude, by any name below /dev.
 
     Raises SmartError if the local files cannot be used.
     """
@@ -70,10 +70,10 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
 
 
 def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
-    """Return the names of the disks that an address leads to; of a RAID controller, all its disks."""
+    """Return the names of the disks that an address leads to; for a RAID controller, all its disks."""
     root, kind = system.ROOT, controller(device.type)
     if kind:
-        host = system.host_of(device)  # None for a node that only its driver creates, such as /dev/twa0
+        host = system.host_of(device)  # None for a node that only the driver creates, such as /dev/twa0
         behind = [disk for disk in found if disk.driver in kind.drivers] if kind.drivers else found
         return [disk.name for disk in behind if host in (None, disk.host)]
     name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
@@ -83,7 +83,7 @@ def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
 # --- what the checks read; pure -----------------------------------------------------------
 
 def of_options(options: Options) -> list[Uses]:
-    """Return the drives that these options name, if they name any."""
+    """Return the drives that these options select, if any."""
     which = options.which
     if options.before or not (which.devices or which.scan):
         return []
@@ -106,7 +106,7 @@ def of_call(call: Call) -> Uses:
 
 
 def of_icinga(blocks: Sequence[str]) -> list[Uses]:
-    """Return what the checks of this host read by its objects of type Host in Icinga's configuration."""
+    """Return what the checks of this host read, according to its Host objects in Icinga's configuration."""
     named = [text.replace('$$', '$') for block in blocks for found in _DEVICES.finditer(block)
              for text in re.findall('"([^"]*)"', found[1])]
     is_scan = not named and any(map(_SCAN.search, blocks))
@@ -116,12 +116,12 @@ def of_icinga(blocks: Sequence[str]) -> list[Uses]:
 # --- what is left; pure -------------------------------------------------------------------
 
 def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
-    """Return a disk of each drive that is not read. read: drives, as in Disk.drive."""
+    """Return one disk of each drive that is not read. read: drives that are read, as in Disk.drive."""
     return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[::-1]
 
 
 def finding(left: Sequence[Disk]) -> list[Finding]:
-    """Return the finding that names these disks; none without any."""
+    """Return the finding that names these disks; [] if the list is empty."""
     if not left:
         return []
     more = f' and {plural(len(left) - SHOWN, "more disk")}' if len(left) > SHOWN else ''

@@ -1,4 +1,4 @@
-"""The daemons on this machine: how much time they give a check, and the commands with which NRPE runs it."""
+"""The daemons on this machine: how much time they give a check, and the commands by which NRPE runs it."""
 from __future__ import annotations
 
 import json
@@ -30,7 +30,7 @@ _OWN = re.compile(r'(?:^|\s)(?:-t|--timeout)[ =]?([0-9.]+)(?:\s|$)')
 Setting = tuple[str, str, str]  # file, name, value
 NAMES = (PROGRAM, f'{PROGRAM}.pyz')
 _PATIENCE = 10.0          # seconds for one start
-_OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell; doctor uses no shell
+_OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell, but doctor does not use one
 
 
 class DaemonLimit(NamedTuple):
@@ -38,22 +38,22 @@ class DaemonLimit(NamedTuple):
     daemon: str                   # "NRPE"
     file: str
     seconds: float
-    setting: str                  # what to change there: "command_timeout"
+    setting: str                  # the setting to change there: "command_timeout"
     own: float | None = None      # value of -t there, in seconds; None: no -t
 
 
 class NrpeCommand(NamedTuple):
-    """A command of NRPE that runs this plugin, or has its name."""
+    """A command of NRPE that runs this plugin, or that has the plugin's name."""
     name: str
     file: str                     # "/etc/nagios/nrpe.cfg"
-    line: str                     # what NRPE runs, with its command_prefix
+    line: str                     # the line that NRPE runs, with its command_prefix
     is_prefixed: bool = False
 
 
 # Each function takes the folder to use as /.
 
 def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
-    """Return the NRPE commands that run this plugin; of two definitions, NRPE uses the one that it reads last."""
+    """Return the NRPE commands that run this plugin; if a command is defined twice, NRPE uses the last definition."""
     _, settings = _read(root, NRPE_FILES)
     prefix = next((value for _, name, value in reversed(settings) if name == 'command_prefix'), '')
     commands = {name[len('command['):-1]: (file, value) for file, name, value in settings
@@ -83,7 +83,7 @@ def limits(root: str = '/') -> list[DaemonLimit]:
 def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
     """Return a finding for each limit that is too short for a check, or a single finding if all limits fit.
 
-    timeout: default time limit of a check, in seconds, if the configuration sets none.
+    timeout: time limit of a check, in seconds, if the configuration does not set it.
     """
     short = [found('time-limit-too-short', daemon=limit.daemon, limit=limit.seconds, file=limit.file, seconds=own,
                    setting=limit.setting, longer=max(USUAL, own + 5), fitting=fitting(limit.seconds))
@@ -108,7 +108,7 @@ def fitting(seconds: float) -> float:
 def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
     """Return the finding that compares the size of a check's output with the size that each daemon keeps.
 
-    printed: size of the output in bytes. is_cut: the check left out text or perfdata.
+    printed: size of the output in bytes. is_cut: the check omitted text or perfdata.
     """
     if is_cut:
         return found('output-left-out', limit=constants.OUTPUT_LIMIT)
@@ -220,8 +220,8 @@ class Call(NamedTuple):
     of: NrpeCommand
     before: Sequence[str] = ()      # words before the program, such as sudo
     program: str = ''               # as written there; '' if the line cannot be split into words
-    words: Sequence[str] = ()       # after it
-    is_startable: bool = False      # nothing in it needs a shell, a macro or another program
+    words: Sequence[str] = ()       # words after the program
+    is_startable: bool = False      # it does not need a shell, a macro or another program
 
     def trial(self, path: str) -> tuple[str, ...]:
         """Return a command line that starts the program with the options of this call and makes it exit at once.
@@ -257,12 +257,12 @@ def call(command: NrpeCommand) -> Call:
 
 
 def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
-    """Return the result of each start, or None for a program that was skipped because nothing prevents its start.
+    """Start the programs; return each result, or None for a program that was not started although nothing prevents it.
 
-    As root, nothing that a configuration names is started.
+    Root never starts a program named in a configuration.
     """
     missing = [next((path for path in (*each.before[:1], each.program) if path and not _executable(path)), '')
-               for each in calls]   # a program that starts this one, such as sudo, or this one
+               for each in calls]   # a program that starts this plugin, such as sudo, or this plugin
     lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
              for each, path in zip(calls, missing)]
     runner = processes.Runner()  # a separate one: these calls name drives but must not lock them
@@ -329,9 +329,9 @@ def _ending(answer: Answer) -> str:
 
 
 def _changed(call: Call, before: str, after: str) -> str:
-    """Return the sed command that puts another program into the line; '' if that would need quoting there.
+    """Return the sed command that puts another program into the line; '' if the line would need quoting.
 
-    before: a basic regular expression for the words that are replaced.
+    before: a basic regular expression that matches the words to replace.
     """
     if not all(re.fullmatch(r'[\w/.+-]+', path) for path in (call.program, after)):
         return ''
@@ -340,5 +340,5 @@ def _changed(call: Call, before: str, after: str) -> str:
 
 
 def _basic(text: str) -> str:
-    """Return a text as a basic regular expression for itself. Source: sed(1)."""
+    """Return a basic regular expression that matches exactly this text. Source: sed(1)."""
     return re.sub(r'([][.*^$\\#])', r'\\\1', text)

@@ -1,4 +1,4 @@
-"""How each address answers, and how fast, and the configuration lines that check these drives. Pure."""
+"""Whether and how fast each address answers, and the configuration lines that check these drives. Pure."""
 from __future__ import annotations
 
 import json
@@ -19,10 +19,10 @@ from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import controller, is_raid
 from ..words import clean
 
-SHOWN = 8          # drives that answer and get a line each; if there are more, all share one
-SHOWN_GONE = 3      # missing drives that get a line each; the rest share one
+SHOWN = 8          # up to this number of answering drives, each gets a line; more drives share one
+SHOWN_GONE = 3      # missing drives that get a line each; all others share one
 CHECK = 'drives'   # subject of findings about all drives together
-AT_LEAST = 3   # consecutive slots before they are written as a range
+AT_LEAST = 3   # this many consecutive slots are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
 _VARIABLES = {'--expect': 'expect', '-t': 'timeout', '-p': 'path', '--config': 'config', '--state-dir': 'state_dir'}
 
@@ -95,9 +95,9 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
 
 
 def waking(device: Device, check: Sequence[str]) -> str:
-    """Return the command that wakes up a drive by reading from it; asking for its identity does not wake it.
+    """Return the command that wakes up a drive by reading from it, because a query of its identity does not wake it up.
 
-    '' for a drive behind a controller or a node that is not a block device, from which nothing can be read.
+    Return '' if data cannot be read directly: for a drive behind a controller or a node that is not a block device.
     """
     if is_raid(device) or not re.fullmatch(r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path):
         return ''

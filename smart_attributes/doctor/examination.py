@@ -1,4 +1,4 @@
-"""Examine an installation step by step, and report the steps for which there was no time."""
+"""Examine an installation step by step, and report steps that were skipped for lack of time."""
 from __future__ import annotations
 
 import os
@@ -25,7 +25,7 @@ from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
 
-RECENT = 7 * DAY   # seconds; a drive in standby is not read for days, although a check asks for it
+RECENT = 7 * DAY   # seconds; a drive in standby may not be read for days, although a check selects it
 Addresses = Callable[[survey.Survey], Sequence[str]]
 Printed = Callable[[survey.Survey], str]
 
@@ -33,8 +33,8 @@ Printed = Callable[[survey.Survey], str]
 def examine(options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> Examination:
     """Return the findings; the process becomes the monitoring user to collect them.
 
-    printed: returns what a check prints for a survey. addresses: returns the drives of a survey, to paste after -d.
-    Raises UsageError if it cannot become that user, or if the options do not describe an installation.
+    printed: returns the output of a check for a survey. addresses: returns the drives of a survey, to paste after -d.
+    Raises UsageError if the process cannot become that user, or if the options do not describe an installation.
     """
     if options.which.reports:
         raise UsageError('doctor examines drives, not recorded reports; remove --report')
@@ -52,10 +52,10 @@ class Examiner:
         self._options, self._runner, self._printed, self._addresses = options, runner, printed, addresses
         here = os.path.realpath(sys.argv[0])   # before become(), which changes the working directory
         places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
-        self._path = next((place for place in places if os.path.realpath(place) == here), here)  # as a daemon calls it
+        self._path = next((place for place in places if os.path.realpath(place) == here), here)  # as daemons call it
         self._deadline = time.monotonic() + how.timeout - 2 * alarm.reserve(how.timeout)
         self._sudoers = SudoersFacts()
-        with suppress(SmartError):  # no sudo: reported by the sudo step
+        with suppress(SmartError):  # without sudo; the sudo step reports this
             if name and not how.nosudo:
                 end = time.monotonic() + min(PATIENCE, how.timeout / 4)
                 self._sudoers = facts(name, how.smartctl, runner, end)
@@ -82,7 +82,7 @@ class Examiner:
         return Examination(socket.gethostname(), self._user, self._findings, self._pastes)
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
-        """Return the steps to run: no further ones if this user cannot even start the program."""
+        """Return the steps to run; only the first ones if this user cannot even start the program."""
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
         self._findings += [*self._damage, first]
         if first.state == GOOD:
@@ -94,7 +94,7 @@ class Examiner:
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
         try:
             for finding in step():
-                self._findings.append(finding)  # one by one: an alarm or an error keeps the earlier ones
+                self._findings.append(finding)  # at once: an alarm does not lose it
         except ModuleNotFoundError as error:  # a check that needs the module is UNKNOWN, too
             name = error.name or str(error)
             self._findings.append(said('module-missing', not_installed(name), module=name))
@@ -154,7 +154,7 @@ class Examiner:
             return
         try:
             if self._unfound:
-                raise self._unfound  # once is enough: a scan that hangs uses its whole time limit
+                raise self._unfound  # do not scan again: a scan that hangs uses its whole time limit
             survey_of_all = survey.survey(options, self._runner, is_for_a_person=True)
         except SmartError as error:
             yield self._unread(error)
@@ -171,7 +171,7 @@ class Examiner:
         self._pastes = drives.pastes(addresses, self._path, self._timeout, more)
 
     def _unmonitored(self, used: Sequence[str]) -> list[Finding]:
-        """Return the finding for disks that no check reads. used: addresses where checks have read lately."""
+        """Return the finding for disks that no check reads. used: addresses that checks have read recently."""
         def scan() -> Sequence[Device]:
             return machine.find(machine.DeviceList(()), True, self._options.how_read, self._runner,
                                 self._deadline).devices
@@ -181,7 +181,7 @@ class Examiner:
         if any(finding.subject == SUDO_RULE and finding.state == PROBLEM for finding in self._findings):
             return found('drives-wait-for-sudo')
         cause = sudo_reports.reason(error.printed, self._user, self._options.how_read.smartctl)
-        # sudo -l, which the rule was tested with, does not fail for each of them
+        # the rule was tested with sudo -l, which does not fail for all of these causes
         return cause or said(error.code, str(error), drives.CHECK)
 
     @property

@@ -1,4 +1,4 @@
-"""Examine the state directory: whether history exists and works, and whether an earlier process still hangs."""
+"""Examine the state directory: whether history exists and can be used, and whether an earlier process still hangs."""
 from __future__ import annotations
 
 import os
@@ -32,14 +32,14 @@ class HistoryFiles(NamedTuple):
     path: str
     owner: str
     size: int = 0           # bytes, including log and index
-    written: float = 0.0    # seconds since 1970; 0: nothing is there yet
+    written: float = 0.0    # seconds since 1970; 0: no file exists yet
     remarks: Sequence[str] = ()
-    is_anew: bool = False   # it was damaged and has restarted, so nothing is left to do
+    is_anew: bool = False   # it was damaged and has restarted; no action needed
 
 
 def history(options: Options, user: str) -> Finding:
-    """Return the finding for history, opened as a check opens it: it may be created, or set aside if damaged."""
-    place = options.state_dir or state_directory.PACKAGE  # not a folder in this user's home, which no other user finds
+    """Return the finding for history, opened as by a check: the file may be created, or set aside if damaged."""
+    place = options.state_dir or state_directory.PACKAGE  # not this user's home: other users look elsewhere
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
     if unfit:
@@ -70,11 +70,11 @@ def _mount(path: str) -> tuple[str, str, str]:
     real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
     try:
         lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
-    except OSError:  # a system without it: nothing is known about the file system
+    except OSError:  # a system without this file: the file system is unknown
         return '/', '', ''
     mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
-    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last one hides others
+    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last mount hides others
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Finding | None:
@@ -113,7 +113,7 @@ def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]
 
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
     """Return size and age of the stored history. Raises HistoryUnusable for anything that would break a check."""
-    from ..history import directory  # not earlier: without _sqlite3, all other steps still run
+    from ..history import directory  # imported late: without _sqlite3, all other steps still run
     owner = name_of(state.user)
     is_made = os.path.isdir(os.path.join(state.path, state_directory.HISTORY))
     place = directory.below(state, is_made=False) if is_made else None
@@ -142,7 +142,7 @@ def _room(path: str) -> int:
 
 
 def full(path: str, room: int) -> Finding | None:
-    """Return the finding for a disk with too little room for the history, in bytes; None if there is enough."""
+    """Return the finding for a disk with too little room for history; None if there is enough. room: bytes."""
     return found('history-disk-full', path=path, room=room) if room < ROOM else None
 
 
@@ -165,12 +165,12 @@ def unusable(error: state_directory.Unusable, place: str, user: str, group: str,
     reason, path = error.what, error.path
     if is_persons:
         return found('history-examined-by-a-person', reason=reason, path=path or place)
-    if error.is_open and os.path.isdir(path):  # its ACL may name users that the mode bits omit
+    if error.is_open and os.path.isdir(path):  # its ACL may have users that the mode bits do not show
         close = 'chmod go-w'
         with suppress(OSError):
             close = 'setfacl -b' if trust.access_list(path) else close
         return found('history-open-to-others', reason=reason, path=path, close=close)
-    if path not in ('', place):  # a folder above it is at fault
+    if path not in ('', place):  # a folder above it is the cause
         return found('history-folder-unusable', reason=reason, path=path)._replace(remedy=error.remedy)
     aside = f'mv -n {place} {place}.old && ' if os.path.lexists(place) and not os.path.isdir(place) else ''
     return found('history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside)

@@ -1,4 +1,4 @@
-"""Compare this host with what install would put on it, and validate the local configuration."""
+"""Compare this host with the files that `install` would write, and validate the local configuration."""
 from __future__ import annotations
 
 import importlib.util
@@ -21,16 +21,16 @@ from ..output.doctor_findings import Finding, found, halves, said
 from . import daemons
 from .start import installer
 
-ROOT = '/'   # the folder that is taken for /
+ROOT = '/'   # the folder to use as /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
 _PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RPM
-SHOWN = 3   # mistakes that get a finding each; the rest share one
+SHOWN = 3   # mistakes that get a finding each; all others share one
 
 
 def examine(program: str) -> list[Finding]:
-    """Return a finding for each missing part; nothing if all are there. program: path of the running program."""
+    """Return a finding for each missing part; [] if all parts exist. program: path of the running program."""
     disk = Disk(ROOT)
     is_packaged = host.has_package(disk)
     remedy, command = ('install the package again', f'{installer().reinstall} {_PACKAGE}') if is_packaged else (
@@ -39,12 +39,12 @@ def examine(program: str) -> list[Finding]:
 
 
 def damage() -> list[Finding]:
-    """Return the finding for a program that differs from what install wrote; nothing if it is intact."""
+    """Return the finding for a program that differs from the files that install wrote; [] if it is intact."""
     tree, disk = os.path.dirname(files.PROGRAM), Disk(ROOT)
     try:
         written = disk.written().get(tree, '') if os.path.dirname(tree) == TREES else ''
         is_intact = not written or disk.look([tree])[tree].digest == written
-    except (SmartError, OSError):   # others can change it, or it cannot be read: the next steps name the path
+    except (SmartError, OSError):   # other users can change it, or it is unreadable: the next steps report the path
         return []
     command = files.repair()
     if is_intact:
@@ -75,7 +75,7 @@ def _missing(disk: Disk) -> Iterator[Finding]:
 
 
 def _has_command(disk: Disk) -> bool:
-    """Return whether our CheckCommand is here, or another one that this site wrote for the plugin."""
+    """Return whether this host has our CheckCommand, or another one that the site wrote for the plugin."""
     if any(os.path.lexists(disk.at(f'{folder}/{CHECK_COMMAND}')) for folder in ICINGA_FOLDERS):
         return True
     paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]

@@ -1,6 +1,6 @@
-"""Examine members of redundant arrays for what breaks a rebuild: endless retries and shingled disks.
+"""Examine members of redundant arrays for causes of failed rebuilds: endless retries and shingled disks.
 
-Only `doctor --raid` runs this, as root and by hand: asking for error recovery control writes SMART log E0h.
+Only `doctor --raid`, run by root, does this, because the query for error recovery control writes SMART log E0h.
 """
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .coverage import allowed
 
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 RETRY = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
-NAMED = 24     # disks of a paragraph
-FEW_STEPS = 2    # 8 % of healthy disks run one step below their maximum
+NAMED = 24     # disks named in a paragraph
+FEW_STEPS = 2    # steps below the maximum speed; 8 % of healthy disks run one step below
 _SHINGLED = '(SMR)'   # in the name of a family in smartctl's database
 
 Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the values in its sentences
@@ -37,7 +37,7 @@ Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the va
 class Recovery(NamedTuple):
     """The time limits that a drive reports for its error recovery."""
     is_supported: bool
-    seconds: float | None = None  # the longer one of reading and writing; None: at least one is off
+    seconds: float | None = None  # the longer of the read and write limits; None: at least one is off
 
 
 def examine(options: Options, deadline: float) -> list[Finding]:
@@ -64,7 +64,7 @@ def examine(options: Options, deadline: float) -> list[Finding]:
 
 
 def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
-    """Return one finding for each fact, with all members that it is true for. findings: array, disk, fact."""
+    """Return one finding for each fact, with all members to which it applies. findings: array, disk, fact."""
     same: dict[Fact, list[tuple[str, str]]] = {}
     for array, disk, fact in findings:
         same.setdefault(fact, []).append((array, disk))
@@ -80,7 +80,7 @@ def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
 
 
 def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, Answer]:
-    """Return the answer of each drive, at the latest after half of the time that is left."""
+    """Return the answers of the drives, at the latest after half of the remaining time."""
     now = time.monotonic()
     commands: dict[tuple[str, ...], str] = {
         (how.smartctl, *ARGUMENTS, f'/dev/{disk.name}'): disk.name for disk in askable}
@@ -101,15 +101,15 @@ def redundant(groups: Sequence[Group]) -> dict[str, str]:
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether copies exist while all members work. LVM RAID and ZFS count, whose level is not in /sys."""
+    """Return whether copies exist while all members work. Count LVM RAID and ZFS: /sys lacks their level."""
     return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
         group.kind == 'zfs' and not group.level)
 
 
 def why_not(disk: Disk, is_allowed: bool) -> str:
-    """Return why a disk must not be asked for error recovery control, or '' if it may. NVMe drives have none.
+    """Return why a disk must not be queried for error recovery control, or '' if it may. NVMe drives do not have this.
 
-    is_allowed: no local file says that reading harms this drive, and no option excludes it.
+    is_allowed: neither an option nor a local file (because reading harms the drive) excludes it.
     """
     if disk.bus == 'NVMe':
         return ''
@@ -119,10 +119,10 @@ def why_not(disk: Disk, is_allowed: bool) -> str:
 
 
 def _facts(disk: Disk, answer: Answer | None, root: str) -> Iterator[Fact]:
-    """Yield the facts about one member. answer: None if it was not asked."""
+    """Yield the facts about one member. answer: None if it was not queried."""
     document = _document(answer) if answer else {}
     zoned = file_text(os.path.join(root, f'sys/block/{disk.name}/queue/zoned'))
-    # Host-aware and host-managed disks are known to the kernel; device-managed ones to smartctl only.
+    # The kernel knows host-aware and host-managed disks; only smartctl knows device-managed disks.
     if disk.bus != 'NVMe' and (zoned not in ('', 'none') or document.get('zoned_device')
                                or _SHINGLED in text_of(document, 'model_family')):
         yield _fact('member-shingled')
@@ -136,8 +136,8 @@ def _answered(disk: Disk, answer: Answer, document: Json) -> Iterator[Fact]:
     if known is None:
         yield _unknown(answer, document)
         return
-    # Most SATA SSDs have no error recovery control, and need none: it ends the minutes in which a disk repositions its
-    # head and reads again. Source: smartmontools FAQ and Linux RAID wiki, which name hard disks only.
+    # Most SATA SSDs neither have nor need error recovery control, which limits how long a hard disk repositions its
+    # head and reads again. Source: smartmontools FAQ and Linux RAID wiki, which mention only hard disks.
     if known.seconds is not None or document.get('rotation_rate') != 0:
         yield from _retries(disk, known)
     current, most = (_gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max'))
@@ -158,7 +158,7 @@ def _document(answer: Answer) -> Json:
 
 
 def recovery(document: Json) -> Recovery | None:
-    """Return the time limits in smartctl's JSON; None if the drive was not asked or did not answer."""
+    """Return the time limits in smartctl's JSON; None if the drive was not queried or did not answer."""
     limited = object_of(document, 'ata_sct_erc')
     if not limited:
         status = integer_at(document, 'smartctl.exit_status')
@@ -197,7 +197,7 @@ def _gigabits(speed: Json) -> float:
 
 
 def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
-    """Return the finding that counts the members. left: name -> reason of those that were not asked."""
+    """Return the finding that counts the members. left: members that were not queried -> reason."""
     names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
     parts = [f'{plural(count, "member")} of redundant arrays examined', '' if is_faulty else 'no problem found',
              f'not asked for error recovery control: {names}' if left else '']

@@ -1,4 +1,4 @@
-"""Become the monitoring user, start the program and smartctl as that user, and find what prevents the start."""
+"""Become the monitoring user, start the program and smartctl as this user, and find what prevents the start."""
 from __future__ import annotations
 
 import grp  # imported early: after become() the library may be unreadable
@@ -23,8 +23,8 @@ from ..words import clean
 AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python lists for modules
-_NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # Python has no name for it on FreeBSD
-_SHOWN = 300   # characters of what the program printed
+_NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # on FreeBSD, Python lacks this constant
+_SHOWN = 300   # characters of the program's output
 
 
 def name_of(number: int) -> str:
@@ -49,7 +49,7 @@ def group_of(user: str) -> str:
 
 
 def become(user: str) -> None:
-    """Become another user for good, with the user's groups and home, as when a daemon starts a check.
+    """Become another user permanently, with the user's groups and home, as if a daemon started a check.
 
     Raises UsageError if the user does not exist, or if this process is not root.
     """
@@ -172,12 +172,12 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
 # --- smartctl: whether it exists, whether root may trust it, and its version ------------------
 
 FIRST_WITH_JSON = (7, 0)
-REMAINS = '/usr/sbin/smartd'   # where the package is installed, but its smartctl was deleted
-# Paths that distributions and local builds install it to, the usual one first.
+REMAINS = '/usr/sbin/smartd'   # exists if the package is installed, even if its smartctl was deleted
+# Paths where distributions and local builds install smartctl, the usual path first.
 PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
           '/opt/smartmontools/sbin/smartctl')
 
-ROOT = '/'   # the folder that is taken for /
+ROOT = '/'   # the folder to use as /
 
 
 class Installer(NamedTuple):
@@ -186,7 +186,7 @@ class Installer(NamedTuple):
     reinstall: str
 
 
-# By a word of ID or ID_LIKE in os-release(5); the first that fits. Another system gets the words of Debian.
+# By a word of ID or ID_LIKE in os-release(5); the first match counts. Other systems get Debian's commands.
 INSTALLERS = {
     'debian': Installer('apt install', 'apt install --reinstall'),
     'suse': Installer('zypper install', 'zypper install --force'),
@@ -219,7 +219,7 @@ def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) ->
 
 
 def _again(finding: Finding) -> Finding:
-    """Return the finding for a smartctl that does not work, with the command that brings that of the package back."""
+    """Return the finding for a smartctl that does not work, with the command that reinstalls the package's smartctl."""
     if finding.fields['path'] != SMARTCTL:
         return finding
     return finding._replace(remedy='install smartmontools again', command=f'{installer().reinstall} smartmontools')
@@ -241,7 +241,7 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
 def smartctl_finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
     """Return the finding for a smartctl that exists.
 
-    version: such as (7, 3); () if it printed none, None if this user may not run it. fault: why root must not run it.
+    version: such as (7, 3); () if not printed; None if this user may not run it. fault: why root must not run it.
     """
     if fault:
         return found('smartctl-not-trusted', path=path, fault=fault)

@@ -1,4 +1,4 @@
-"""Reports of sudo and visudo to the monitoring user and to root: the commands it may run, and why sudo refuses."""
+"""Reports of sudo and visudo, run as the monitoring user and as root: the allowed commands, and why sudo refuses."""
 from __future__ import annotations
 
 import grp
@@ -43,7 +43,7 @@ class SudoersEntry(NamedTuple):
 
 
 def entries_of(text: str) -> list[SudoersEntry]:
-    """Return the entries in the output of `sudo -ll`; none if the output has another form."""
+    """Return the entries in the output of `sudo -ll`; [] if its format is unknown."""
     return [_entry(part) for part in _BEGIN.split(text)[1:]]
 
 
@@ -55,9 +55,9 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return the command, as written, by which the last entry for a program denies it or asks for a password, or ''.
+    """If the last entry for a program denies it or needs a password, return the entry's command as written, else ''.
 
-    Of entries that match a call, sudo obeys the last. A denial of some arguments only does not count.
+    If several entries match a call, sudo obeys the last. A denial of only some arguments does not count.
     """
     listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
     for command, needs_password in reversed(listed):
@@ -80,7 +80,7 @@ def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
     return list(dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name))
 
 
-# Message of sudo or visudo -> the code of the reason; a group of the pattern is the path. LC_ALL=C.
+# Pattern of a message of sudo or visudo, whose group is the path -> code of the reason. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
 REASONS: Sequence[tuple[str, str]] = DATA['sudo']
 _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
@@ -88,7 +88,7 @@ _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
 class SudoersFacts(NamedTuple):
     """Facts from the sudoers files that root reads before it becomes the monitoring user."""
-    checked: str = ''                        # what visudo -c printed
+    checked: str = ''                        # output of visudo -c
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
@@ -115,7 +115,7 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
     against, widest = denial(entries, executable), widest_command(entries, executable)
     names = [user]
-    with suppress(KeyError):   # without a name: only the user
+    with suppress(KeyError):   # a group without a name: only the user counts
         groups = [grp.getgrgid(number).gr_name for number in os.getgrouplist(user, pwd.getpwnam(user).pw_gid)]
         names += [f'%{group}' for group in groups]
     rules = [path for path, text in texts.items() if path != SUDOERS and os.path.basename(executable) in text
@@ -127,7 +127,7 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
 
 
 def _as_sudo(match: re.Match[str]) -> str:
-    """Return a message of visudo about a mode as sudo takes it: it reads each file that only root can write."""
+    """Return visudo's message about a file's mode; OK if only root can write the file, because sudo then reads it."""
     try:
         return match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
     except OSError:
@@ -143,7 +143,7 @@ def _texts() -> dict[str, str]:
 # --- interpretation; pure -----------------------------------------------------------------
 
 def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
-    """Return the finding for a message of sudo or visudo; None if it names only the rule as the fault."""
+    """Return the finding for a message of sudo or visudo; None if the message blames only the rule."""
     for pattern, code in REASONS:
         match = re.search(pattern, message)
         if match:
@@ -152,7 +152,7 @@ def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
 
 
 def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[str, int, str]:
-    """Return file, line number and line of a command that `sudo -l` lists, the last one; ('', 0, '') if none names it.
+    """Return file, number and text of the last line with a command that `sudo -l` lists; ('', 0, '') if not found.
 
     command: as written, such as "!/usr/sbin/smartctl". names: the user and, with "%", the user's groups.
     """

@@ -1,4 +1,4 @@
-"""Examine the sudo rule: whether it exists, is current, and allows what checks on this machine run, and no more."""
+"""Examine the sudo rule: whether it exists, is current, and allows exactly the calls that checks here need."""
 from __future__ import annotations
 
 import os
@@ -29,9 +29,9 @@ class SudoAnswers(NamedTuple):
     needed: Sequence[Arguments]         # calls of the checks of this machine
     refused: Sequence[Arguments]
     entries: Sequence[sudo_reports.SudoersEntry]    # empty if sudo does not list them
-    admits_more: bool                   # it also allows calls that no check makes
+    admits_more: bool                   # sudo also allows calls that no check makes
     rule: sudoers.SudoRule              # the rule that this program would write
-    command: str                        # prints and installs the rule
+    command: str                        # command that prints and installs the rule
     knows_expressions: bool = True      # sudo supports the regular expressions that the rule uses
     is_person: bool = False             # the user is a person, who probably does not run the checks
     message: str = ''                   # printed by sudo when it refused or complained
@@ -57,11 +57,11 @@ class SudoAnswers(NamedTuple):
 
 
 class Sudo:
-    """Ask sudo, as the monitoring user, which commands it would allow; none of them is run."""
+    """Ask sudo, as the monitoring user, which commands it would allow, without running them."""
 
     def __init__(self, options: Options, runner: processes.Runner, deadline: float) -> None:
         self._how, self._runner, self._deadline = options.how_read, runner, deadline
-        self.message = ''   # printed by sudo about the last calls asked for
+        self.message = ''   # printed by sudo about the calls last tested
         self.late = ''      # why it did not answer in time
 
     def refuses(self, lines: Sequence[Arguments]) -> list[Arguments]:
@@ -120,7 +120,7 @@ def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
     entries = sudo.entries() or files.entries
     types = requested_types(devices, entries)
     rule = sudoers.general(sudoers.RuleRequest(user, types=types), how)
-    odd = [device.address for device in devices if not sudoers.admits(  # the general rule does not cover their paths
+    odd = [device.address for device in devices if not sudoers.admits(  # the general rule does not cover these paths
         rule.expressions, smartctl_calls.read_arguments(device.path, device.type))]
     admits_more, knows_expressions = not sudo.refuses([TOO_MUCH]), sudoers.knows_expressions(sudo.version())
     return SudoAnswers(user, how.smartctl, needed, refused, entries, admits_more, rule,
@@ -129,7 +129,7 @@ def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
 
 
 def requested_types(devices: Iterable[Device], entries: Iterable[sudo_reports.SudoersEntry]) -> tuple[str, ...]:
-    """Return the types that a rule allows only on request: those of these devices and those in the current rule."""
+    """Return the types that a rule allows only on request: of these devices, and in the current rule."""
     there = ' '.join(command for entry in entries for command in entry.commands)
     used = {base(device).partition(',')[0] for device in devices}
     return tuple(name for name, entry in BY_NAME.items() if entry.is_vendors and (name in used or name in there))
@@ -155,7 +155,7 @@ def _as_root(options: Options, user: str) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 def finding(answers: SudoAnswers) -> Finding:
-    """Return the finding: the first reason to renew the rule, or the calls that it allows."""
+    """Return the finding: the first reason to renew the rule, or that it allows the needed calls."""
     user = answers.user
     if answers.late:
         return found('sudo-silent', reason=answers.late, user=user)
@@ -173,7 +173,7 @@ def finding(answers: SudoAnswers) -> Finding:
 
 
 def _too_much(answers: SudoAnswers) -> Finding:
-    """Return the finding for a rule that allows more than checks call."""
+    """Return the finding for a rule that allows more than checks need."""
     path, number, _ = answers.files.widest
     if not path or path in answers.command.split():   # the command replaces that file
         return found('sudo-rule-too-wide', user=answers.user, install=answers.command)
@@ -181,7 +181,7 @@ def _too_much(answers: SudoAnswers) -> Finding:
 
 
 def _because(reason: Finding, answers: SudoAnswers, subject: str) -> Finding:
-    """Return a finding with sudo's own message, which is not changed.
+    """Return a finding with sudo's own message, unchanged.
 
     A note keeps admins from installing the rule for their own account by mistake.
     """

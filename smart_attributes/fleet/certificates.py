@@ -13,7 +13,7 @@ from ..constants import LARGEST_SMALL_FILE
 from ..errors import SmartError
 from ..words import visible
 
-_PLAIN = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')   # needs no quoting in a shell
+_PLAIN = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')   # safe in a shell without quotes
 WORDS = 200                # characters of a message from OpenSSL
 
 
@@ -33,10 +33,10 @@ EXPIRED, OTHERWISE = BY_CODE['certificate-expired'], BY_CODE['certificate-invali
 def trusted(authority: str) -> ssl.SSLContext:
     """Return a TLS context that always verifies the server's certificate.
 
-    authority: file with the trusted authorities, or '' for those of the system. Raises OSError if it cannot be used.
+    authority: file with the trusted authorities; '': those of the system. Raises OSError if the file cannot be used.
     """
     context = ssl.create_default_context(cafile=authority or None)
-    # On by default since Python 3.13, but certificates issued by Icinga's own authority lack the key usage.
+    # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority lack the key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
@@ -59,7 +59,7 @@ def reason(error: ssl.SSLError, name: str, authority: str, port: int) -> str:
 
 
 def _has_expired(authority: str) -> bool:
-    """Return whether an authority in a file has expired; OpenSSL does not report which certificate it refused."""
+    """Return whether any authority in a file has expired; OpenSSL does not report which certificate it refused."""
     try:
         known = trusted(authority).get_ca_certs() if authority else []
     except OSError:

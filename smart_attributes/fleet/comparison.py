@@ -1,9 +1,9 @@
-"""Models that fail more often than the others of the same age, by a test that may be repeated at each run. Pure.
+"""Find models that fail more often than others of the same age, by a test that may be repeated at each run. Pure.
 
-If all models fail equally often, a failed drive is of a model with the probability p: the share of that model among all
-drives in its age band on that day. The evidence that it fails k times as often is multiplied by k / (1 - p + k p) at
-each of its failures, and by 1 / (1 - p + k p) at each other one. The evidence against a model like the others ever
-exceeds c with a probability of at most 1 / c, however often one looks.
+If all models fail equally often, a failed drive is of a model with probability p, the share of the model among all
+drives of this age band on that day. The evidence that a model fails k times as often is multiplied by k / (1 - p + k p)
+at each failure of this model, and by 1 / (1 - p + k p) at each failure of another model. If a model fails as often as
+others, its evidence ever exceeds c with a probability of at most 1 / c, however often one looks.
 Source: ter Schure, Pérez-Ortiz, Ly and Grünwald, The Safe Logrank Test, 2020.
 """
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-TIMES = (2, 3, 5, 10)      # how often a model may fail in relation to the others; the evidence is the mean over them
-LEAST = 40                 # evidence for each compared group that is enough: half of an error budget of 5 %
-ENOUGH = 20                # failures of a model after which its firmware is compared
+TIMES = (2, 3, 5, 10)      # assumed ratios to the failure rate of other models; the evidence is the mean over these
+LEAST = 40                 # evidence that is enough, for each compared group: half of an error budget of 5 %
+ENOUGH = 20                # least failures of a model for which its firmware versions are compared
 Without = tuple[str, ...]  # models, or versions, that were left out of a comparison
 
 
 class Span(NamedTuple):
-    """Drives of one model and firmware that were at risk in one age band on the same days since 1970."""
+    """Drives of one model and firmware that were at risk in one age band on the same days. Days count from 1970."""
     model: str
     firmware: str
     band: int
@@ -33,7 +33,7 @@ class Span(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A failure of a drive. Those on one host on one day have one cause, and count as one together."""
+    """A failure of a drive. Failures on one host on one day count as one, because they are likely to have one cause."""
     model: str
     firmware: str
     band: int
@@ -42,7 +42,7 @@ class Failure(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A model or a firmware in each stratum, a day and an age band with failures, in the order of time."""
+    """A model or a firmware in each stratum, in the order of time. A stratum is a day and an age band with failures."""
     at_risk: Sequence[int]         # drives
     failed: Mapping[int, float]    # by stratum
 
@@ -51,8 +51,8 @@ Columns = Mapping[tuple[str, str], Column]
 
 
 class Worse(NamedTuple):
-    """A model that fails more often than the others, or that has a firmware which does."""
-    without: Without | None = None     # None: not the model
+    """A model that fails more often than the others, or that has a firmware that does so."""
+    without: Without | None = None     # None: the model does not fail more often
     firmware: Sequence[tuple[str, Without]] = ()
 
 
@@ -78,7 +78,7 @@ def columns(spans: Iterable[Span], failures: Sequence[Failure]) -> Columns:
 
 
 def worse(found: Columns, failures: Mapping[str, int]) -> Mapping[str, Worse]:
-    """Return the models that fail more often than the others, and their firmware. failures: those of each model."""
+    """Return the models, and their firmware, that fail more often than others. failures: by model."""
     by_model: defaultdict[str, dict[str, Column]] = defaultdict(dict)
     for (model, firmware), column in found.items():
         by_model[model][firmware] = column
@@ -98,7 +98,7 @@ def _summed(given: Iterable[Column]) -> Column:
 def _worse(groups: Mapping[str, Column], compared: int) -> Iterator[tuple[str, Without]]:
     """Yield each group that fails more often than the others, and the groups left out of that comparison.
 
-    compared: number of all groups that are compared. A very bad group hides bad ones, so found ones are left out next.
+    compared: number of all compared groups. A very bad group hides bad ones, so each found group is then left out.
     """
     rest, out = dict(groups), list[str]()
     while rest:
@@ -110,7 +110,7 @@ def _worse(groups: Mapping[str, Column], compared: int) -> Iterator[tuple[str, W
 
 
 def _evidence(own: Column, whole: Column) -> float:
-    """Return the most evidence so far that a group fails more often than the others, as a natural logarithm."""
+    """Return the natural logarithm of the highest evidence so far that a group fails more often than the others."""
     most, logs = 0.0, [0.0] * len(TIMES)
     for stratum, count in whole.failed.items():
         share, found = own.at_risk[stratum] / (whole.at_risk[stratum] or 1), own.failed[stratum]

@@ -1,7 +1,7 @@
-"""The drives of a fleet: which sources are asked, in which order, and what could not be read.
+"""The drives of a fleet: which sources are read, in which order, and which could not be read.
 
-The sources are an Icinga, documents of `triage --json`, and reports of smartctl. Each drive is read once; one source,
-service or document that cannot be read costs no other.
+The sources are an Icinga, documents of `triage --json`, and reports of smartctl. Each drive is read once; a source,
+service or document that cannot be read does not affect the others.
 """
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from .icinga import Icinga
     from .services import Service
 
-    # Of the paths of smartctl's reports: the documents of their hosts, and the paths of the other files.
+    # Function from paths to the documents of hosts with smartctl's reports, and the paths of all other files.
     Reports = Callable[[Sequence[str]], tuple[Mapping[str, Json], Sequence[str]]]
 
 NOTE = 500             # characters
-SERIAL, LEAST = 'SERIAL', 3  # replaces a serial number; a longer part of one at the end of a message is hidden too
+SERIAL, LEAST = 'SERIAL', 3  # replaces a serial number, also if cut off after more than LEAST characters
 SHOWING = 3            # time reserves that are kept for the output
 NAMED = 3              # examples named in a message
 
@@ -51,21 +51,21 @@ class Fleet:
         self.remarks: dict[Coded, list[str]] = {}   # message -> services that it applies to
         self.faults: list[Coded] = []             # sources that could not be read
         self.notes: list[Coded] = []
-        self.asked = 0                            # services, or documents
+        self.asked = 0                            # number of services or documents
         self.is_whole = False                     # all drives are counted
         self.is_cut = False                       # the time limit was reached
-        self._sources: dict[str, str] = {}        # host -> the first source with drives of it
+        self._sources: dict[str, str] = {}        # host -> the first source that has drives of this host
         self._same: dict[str, dict[str, None]] = {'hosts-merged': {}, 'hosts-renamed': {}}
-        self._nameless: set[int] = set()          # rows, and drives without a serial number of their own
-        self._checked: set[str] = set()           # hosts with a service
-        self._hosts: dict[str, None] = {}         # of --hosts
+        self._nameless: set[int] = set()          # rows, and drives without a unique serial number
+        self._checked: set[str] = set()           # hosts that have a service
+        self._hosts: dict[str, None] = {}         # names of the hosts that match --hosts
         self._unread: set[str] = set()            # hosts with a result that could not be read
         self._begun = time.monotonic()
 
     def drives(self, sources: Iterable[Iterator[FleetDrive]], timeout: float) -> Iterator[FleetDrive]:
         """Yield each drive of the sources once; a source that cannot be read is a fault.
 
-        timeout: seconds for everything. If nothing could be read at all, SmartError or TimeIsOver is raised instead.
+        timeout: seconds for everything. Raises SmartError or TimeIsOver if nothing could be read at all.
         """
         errors: list[SmartError | alarm.TimeIsOver] = []
         for source in sources:
@@ -88,7 +88,7 @@ class Fleet:
         return self.summary.add(drive)
 
     def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
-        """Yield drives. Raises TimeIsOver if only the time for the output is left, SmartError if RAM runs short."""
+        """Yield drives. Raises TimeIsOver if only the time for the output is left, and SmartError if RAM runs short."""
         end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
         for drive in drives:
             yield drive
@@ -98,7 +98,7 @@ class Fleet:
                 raise SmartError('the messages and limits of these drives take too much memory')
 
     def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
-        """Yield the drives of one service or document; a program error in it becomes a fault and affects no others."""
+        """Yield the drives of one service or document; a program error becomes a fault of this one only."""
         try:
             yield from alarm.limited(drives)
         except Exception as error:
@@ -110,7 +110,7 @@ class Fleet:
         self.faults.append(Coded('not-gathered', words))
 
     def of_icinga(self, connection: Callable[[], Icinga], condition: str, hosts: str | None) -> Iterator[FleetDrive]:
-        """Yield the drives of an Icinga. condition: --filter. hosts: --hosts; None if they are not asked for."""
+        """Yield the drives of an Icinga. condition: --filter. hosts: --hosts; None if the option is missing."""
         before, api = self.asked, connection()
         try:
             names = api.names(condition)
@@ -151,9 +151,9 @@ class Fleet:
             self.notes += [Coded(code, _named(list(hosts), words))] if hosts else []
 
     def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:
-        """Return the drives of a host without those that another source has reported already.
+        """Return the drives of a host, except for those that another source has already reported.
 
-        If another source has other drives of a host of this name, it is another host, and gets a name of its own.
+        If another source has a host of this name with other drives, these are two hosts, and this one is renamed.
         """
         host, marks = drives[0].facts['host'] if drives else '', [self._mark(each.facts) for each in drives]
         known = [self.summary.has(each.facts) if mark is None else mark in self._nameless
@@ -167,13 +167,13 @@ class Fleet:
             each._replace(facts={**each.facts, 'host': f'{host} ({visible(source)})'}) for each in drives]
 
     def _mark(self, facts: Json) -> int | None:
-        """Return a number for a row, or a drive without a serial number of its own; None for any other drive."""
+        """Return a number for a row or a drive without a unique serial number; None for any other drive."""
         is_check = facts.get('is_check')
         return hash((facts['host'], facts['name'], facts['state'], facts['why' if is_check else 'model'])
                     ) if is_check or self.summary.has(facts) is None else None
 
     def of_documents(self, paths: Sequence[str], reports: Reports) -> Iterator[FleetDrive]:
-        """Yield the drives of documents of triage. reports: called with the paths of all other files, if there are any.
+        """Yield the drives of documents of triage. reports: called with the paths of all other files, if any.
         """
         others: list[str] = []
         old: list[str] = []
@@ -184,7 +184,7 @@ class Fleet:
                     others.append(path)
                 for told in found or ():
                     yield from self._of_document(told, old)
-                    del told  # free it before the next one is read
+                    del told  # free it before the next document is read
             except (OSError, SmartError) as error:
                 self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
         for told in self._of_reports(others, reports) if others else ():
@@ -235,18 +235,18 @@ class Fleet:
         return summary.defects(self.summary, self.database)
 
     def counted(self) -> MutableJson:
-        """Return what is known of the fleet as a whole, in the format of the JSON document."""
+        """Return the data about the fleet as a whole, in the format of the JSON document."""
         return {**summary.as_json(self.summary, self.defects()), 'rates': ledger.rates_as_json(self.books.rates),
                 'steps': [step._asdict() for step in self.steps()]}
 
     def state(self) -> State:
-        """Return the worst state of all drives and checks; at least UNKNOWN with faults or without any state."""
+        """Return the worst state of all drives and checks; at least UNKNOWN if there are faults, or no states."""
         told = [State[name] for name in (*self.summary.states, *self.summary.checks)]
         return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
 
 
 def _of_twins(found: summary.Summary) -> list[Coded]:
-    """Return a message about drives that more than one host reports; [] without such drives."""
+    """Return a list with a message about drives that more than one host reports; [] if each drive has one host."""
     if not found.twins:
         return []
     shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
@@ -274,7 +274,7 @@ def _hidden(drive: FleetDrive) -> FleetDrive:
 
 
 def _unnamed(words: str, serials: Sequence[str]) -> str:
-    """Return a message without serial numbers, including the start of one where the message was cut off."""
+    """Return a message without serial numbers, and without a cut-off serial number at its end."""
     longest_first = sorted(serials, key=len, reverse=True)
     words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass: inserted text stays
     whole = words.removesuffix('...')
@@ -284,7 +284,7 @@ def _unnamed(words: str, serials: Sequence[str]) -> str:
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
-    """Yield files, and those in folders at any depth without hidden ones."""
+    """Yield files, and the files in folders at any depth, except for hidden ones."""
     for path in paths:
         if not os.path.isdir(path):
             yield path

@@ -1,9 +1,9 @@
 """Query Icinga 2's API for the services that run the plugin and their latest results; read-only.
 
-This module uses http.client, because one persistent connection, one type of request and a certificate that is always
-verified do not require a library. It asks for the names first, then for the results, BATCH at a time: all results at
-once would use half a gigabyte here and in Icinga. The length limit of an answer depends on the number of services. A
-longer answer is requested again in halves, so that one service with an endless output does not affect the others.
+This module uses http.client, because a library is not needed for one connection and one type of request. It requests
+the names first, then the results of BATCH services at a time: all results at once would use half a gigabyte both here
+and in Icinga. The length limit of an answer depends on its number of services. If an answer is longer, each half is
+requested again, so that one service with endless output does not affect the others.
 """
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ PORT = 5665
 PATIENCE = 60.0            # seconds without receiving data
 BATCH = 250                # services in one request
 CHUNK = 64 << 10           # bytes read at a time
-# Our CheckCommand, and that of Icinga's template library, which was written for version 1.6 but also runs this one.
+# Our CheckCommand, and the one in Icinga's template library, written for version 1.6, which also runs this version.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
-# With NRPE or SSH the CheckCommand is a different one. The first word of the output identifies the plugin. If a daemon
-# answers in its place, the command line and the locally chosen names identify it.
+# NRPE and SSH have other CheckCommands, so the first word of the output identifies the plugin. If a daemon answers
+# instead, the command line and the locally chosen names identify the service.
 OURS = ('service.check_command in commands || match("SMART *", service.last_check_result.output)'
         ' || match("*check_smart*", service.last_check_result.command, MatchAny)'
         ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], MatchAny)')
-# Other users who may read a secret, by the bits of its mode. An access control list grants at most the group's bits.
+# Other users who may read a secret, by the bits of its mode. An access-control list grants at most the group's bits.
 READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is too large for the services requested; request fewer with --filter'
 NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
@@ -75,7 +75,7 @@ class Icinga:
         self.unread: dict[str, str] = {}     # service -> reason why its answer could not be read
 
     def names(self, condition: str) -> list[str]:
-        """Return the names "host!service" of all services that run the plugin, sorted. condition: --filter."""
+        """Return the sorted names, "host!service", of all services that run the plugin. condition: --filter."""
         wanted = f'({OURS}) && ({condition})' if condition else OURS
         found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
                                           'attrs': ['__name']})
@@ -111,7 +111,7 @@ class Icinga:
         self._connection.close()
 
     def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[list[Json]]:
-        """Yield the requested services that exist, and send the request for the following ones.
+        """Yield the services of this request that exist, and send the request for the *following* ones.
 
         Request each half again if the answer cannot be read, or if Icinga rejects the request because a service has
         been deleted.
@@ -130,7 +130,7 @@ class Icinga:
         yield found or []
 
     def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
-        """Return the answer for some services, or None and the reason: '' if one of them has been deleted."""
+        """Return the answer for some services, or None and the reason ('': one of these has been deleted)."""
         try:
             return self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)), ''
         except Unreadable as error:
@@ -138,13 +138,13 @@ class Icinga:
             return None, str(error)
 
     def _note(self, name: str, fault: str) -> None:
-        """Record a service whose answer cannot be read. Raises Unanswered if there are too many of them."""
+        """Record a service whose answer cannot be read. Raises Unanswered if there are too many such services."""
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
             raise Unanswered(f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
 
     def _listed(self, kind: str, question: Json) -> list[Json] | None:
-        """Return the objects of a list of names. Raises Unanswered if it cannot be read."""
+        """Return the objects of a list of names. Raises Unanswered if the list cannot be read."""
         self._ask(kind, question)
         try:
             return self._read(LARGEST_SERVICE_LIST)
@@ -168,7 +168,7 @@ class Icinga:
             raise self._unanswered(error) from None
 
     def _read(self, most: int) -> list[Json] | None:
-        """Return the objects of an answer of at most *most* bytes, or None if Icinga reports that it found none.
+        """Return the objects of an answer of at most *most* bytes; None if Icinga reports that it found no objects.
 
         Icinga also reports this to users who may not see the objects. Raises Unreadable if a smaller request may
         succeed, else Unanswered.
@@ -203,7 +203,7 @@ class Icinga:
 
 
 class _Connection(http.client.HTTPSConnection):
-    """A connection that can expect a name in the certificate that differs from the address."""
+    """A connection for which the name in the certificate may differ from the address."""
 
     def __init__(self, url: SplitResult, name: str, context: ssl.SSLContext) -> None:
         super().__init__(str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context)
@@ -236,7 +236,7 @@ def _addresses(host: str, port: int) -> None:
 def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
     """Return the body of an answer. Raises Unreadable if it is longer than *most* bytes.
 
-    A list of chunks would use 50 bytes of memory for each byte if a server sends bytes one at a time.
+    If a server sends one byte at a time, a list of chunks would use 50 bytes of memory for each byte.
     """
     text = bytearray()
     room = memoryview(bytearray(CHUNK))

@@ -1,7 +1,7 @@
-"""Records of the drives of a fleet (time seen, age, how they ended), and the failure rate of each model. Pure.
+"""Records of the drives of a fleet (when seen, age, how they ended), and the failure rate of each model. Pure.
 
-Drive-time counts only between two runs that both saw the drive. So it never exceeds the time in which the clock of this
-machine advanced, whatever the clocks of the hosts say.
+Drive-time is the time between two runs that both saw the drive. So it never exceeds the time that passed on this
+machine, even if clocks of hosts are wrong.
 """
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ..wording import plural
 from ..work import actions
 from .comparison import Columns, Worse, worse
 
-OLD = 2 * DAY          # seconds after which a result says nothing about today
+OLD = 2 * DAY          # seconds after which a result does not show the present state
 GAP = 14 * DAY         # longest time between two results that counts as drive-time; weekly runs may miss one
-WAIT = 7 * DAY         # a drive is gone after its host was read without it for this long
-BANDS = tuple(years * YEAR for years in (1, 2, 3, 5))  # power-on time in which each age band but the last one ends
+WAIT = 7 * DAY         # a drive is gone if its host was read without it this long
+BANDS = tuple(years * YEAR for years in (1, 2, 3, 5))  # end of each age band but the last, in power-on time
 UNKNOWN_AGE = len(BANDS) + 1
 NAMES = ('up to 1 y', '1 to 2 y', '2 to 3 y', '3 to 5 y', 'above 5 y', 'unknown')
 FAILED, RETIRED, UNKNOWN = ENDINGS
 SHORTEST_SERIAL = 4
 TAIL = 0.05            # on each side of a 90 % interval
 SUFFICES = 0.9         # probability that the spare drives are enough
-STEPS = 60             # of a bisection, for more digits than a float has
+STEPS = 60             # steps of a bisection: enough for all digits of a float
 
 
 class Sighting(NamedTuple):
-    """A drive in one run. Names are numbers of the ledger's table of names."""
+    """A drive in one run. Each name is a number in the ledger's table of names."""
     firmware: int
     host: int
     state: int             # as in model.State
@@ -46,11 +46,11 @@ class Record(NamedTuple):
     """The record of a drive. Times are in seconds since 1970, by the clock of this machine."""
     firmware: int
     host: int
-    former: int            # the host before that; 0: none
+    former: int            # the earlier host; 0: none
     first: int
-    last: int              # the end of the last sighting
+    last: int              # time of the last sighting
     until: int             # drive-time is counted up to here
-    listed: int            # the newest run that listed it, even with an old result
+    listed: int            # the newest run that listed the drive, even with an old result
     age: int | None
     state: int
     is_failing: int
@@ -63,7 +63,7 @@ class Share(NamedTuple):
     band: int
     state: int
     seconds: int
-    since: int         # the day on which it began, in days since 1970
+    since: int         # the first day, in days since 1970
 
 
 class Cell(NamedTuple):
@@ -72,18 +72,18 @@ class Cell(NamedTuple):
     firmware: str
     band: int          # a place in NAMES
     seconds: int       # drive-time
-    failures: int      # announced: the drive was failing before, or a person recorded it
+    failures: int      # the drive was failing before it went, or a person recorded the failure
     retired: int = 0
-    vanished: int = 0  # gone without a reason that is known
+    vanished: int = 0  # gone for an unknown reason
 
 
 def identifies(serial: str) -> bool:
-    """Return whether a serial number can identify a drive: not too short, nor one character repeated."""
+    """Return whether a serial number can identify a drive: it is long enough and not one repeated character."""
     return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
 
 
 def is_failing(facts: Json) -> bool:
-    """Return whether a drive is CRITICAL for a reason of its own, not because of heat, a cable or a firmware defect."""
+    """Return whether a drive is CRITICAL because of itself, and not because of heat, a cable or a firmware defect."""
     return facts['state'] == State.CRITICAL.name and facts.get('action') not in actions.ELSEWHERE
 
 
@@ -104,9 +104,9 @@ def updated(known: Record | None, seen: Sighting, now: int) -> tuple[Record, Seq
         return known, ()   # another host, or another service, reports the same drive in this run
     is_fresh, is_forward = now - read <= OLD, now >= known.last
     continues = is_fresh and is_forward and 0 < read - known.last <= GAP
-    # After a gap, or when a clock was set back, drive-time begins again with this run.
+    # After a gap, or if a clock was set back, drive-time begins again with this run.
     begins = not is_forward or (is_fresh and read - known.last > GAP)
-    # Clocks of hosts and this machine may repeat a time. It counts once, unless an earlier run was far ahead.
+    # If the clock of a host or of this machine repeats a time, it counts once, unless an earlier run was far ahead.
     until = known.until if known.until <= now + GAP else 0
     counted = max(read - max(known.last, until), 0) if continues else 0
     is_read = seen.state != State.UNKNOWN
@@ -119,7 +119,7 @@ def updated(known: Record | None, seen: Sighting, now: int) -> tuple[Record, Seq
 
 
 def _shares(seen: Sighting, read: int, counted: int) -> Sequence[Share]:
-    """Return drive-time until *read* in each age band; a band that ended in this time has its part."""
+    """Return the drive-time until *read*, split by age band."""
     shares: list[Share] = []
     end = seen.age
     if end is not None:
@@ -132,9 +132,9 @@ def _shares(seen: Sighting, read: int, counted: int) -> Sequence[Share]:
 
 
 def ending(record: Record, whole: int | None) -> str | None:
-    """Return how a drive ended, one of ENDINGS; None if it is in use, as far as is known.
+    """Return how a drive ended, one of ENDINGS; None if it seems to be in use.
 
-    whole: the newest run that read all drives of its host. A drive that is gone is failed only if it was failing.
+    whole: the newest run that read all drives of its host. A drive that is gone has failed only if it was failing.
     """
     if record.ended is not None:
         return record.ended
@@ -167,15 +167,15 @@ class Rate(NamedTuple):
 
     @property
     def range(self) -> tuple[float, float]:
-        """Return the range of both 90 % intervals: of the failures, and of the failures and the vanished drives."""
+        """Return the range of two 90 % intervals: without and with the vanished drives among the failures."""
         low, high = interval(self.failures)[0], interval(self.failures + self.vanished)[1]
         return (low / self.years, high / self.years) if self.years else (0.0, math.inf)
 
     @property
     def spares(self) -> int:
-        """Return how many spare drives suffice for a quarter with a probability of 90 %, if the vanished drives failed.
+        """Return how many spare drives suffice for a quarter with a probability of 90 %, if vanished drives failed.
 
-        The number is negative binomial: Poisson with a rate that the drive-time so far leaves uncertain.
+        The number has a negative binomial distribution: Poisson, with a rate that is uncertain for lack of drive-time.
         """
         shape, later = self.failures + self.vanished + 0.5, self.in_use / 4
         if not (self.years and later):
@@ -191,7 +191,7 @@ class Rate(NamedTuple):
 
 @lru_cache(maxsize=None)
 def interval(failures: int) -> tuple[float, float]:
-    """Return the exact 90 % interval of the expected number of failures, if so many were counted.
+    """Return the exact 90 % interval of the expected number of failures. failures: the counted number.
 
     Source: Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936): half the quantiles of the
     chi-squared distribution with 2 n and 2 n + 2 degrees of freedom.
@@ -220,7 +220,7 @@ def _gamma(shape: int, end: float) -> float:
 
 
 def rates(cells: Sequence[Cell], drives: Mapping[str, int], compared: Columns) -> list[Rate]:
-    """Return the rate of each model: those that fail more often than others, then all in the order of their names.
+    """Return the rate of each model: first models that fail more often than others, then the rest; both by name.
 
     drives: number of drives of each model.
     """
@@ -259,7 +259,7 @@ def percent(rate: Rate) -> str:
 
 
 def rates_as_json(found: Iterable[Rate]) -> list[MutableJson]:
-    """Return rates in the format of the JSON document. The interval of a model without drive-time has no upper end."""
+    """Return rates in the format of the JSON document. A model without drive-time has an interval without upper end."""
     return [{'model': each.model, 'drives': each.drives, 'drive_years': round(each.years, 2),
              'failures': each.failures, 'rate': each.rate, 'low': each.interval[0],
              'high': each.interval[1] if each.years else None, 'vanished': each.vanished, 'in_use': each.in_use,

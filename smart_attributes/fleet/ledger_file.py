@@ -1,7 +1,7 @@
-"""The file of a ledger: the drives of each run are entered there, and each failure becomes an error message.
+"""The file of a ledger, which records the drives of each run. Errors of the file become messages.
 
 Unlike the history of a check, a ledger waits for the disk: it is written once per run, in one transaction with a
-rollback journal. A damaged one is left to a person.
+rollback journal. A person must decide about a damaged file.
 """
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ VERSION = 3
 PATIENCE = 10.0            # seconds to wait for another run
 BATCH = 5_000              # drives
 NEW = 'to start a new one, move it away'
-OLDEST = 100 * YEAR        # seconds; a longer power-on time is damaged
-# The statements. Each row has a checksum of its other columns. Damaged rows go, and with a name or a share all drives
-# that have it; these are counted again from now on.
+OLDEST = 100 * YEAR        # seconds; a longer power-on time is invalid
+# The statements. Each row has a checksum of its other columns. Damaged rows are deleted, and so are all drives of a
+# damaged name or share. These drives count as new again.
 SQL = json.loads(files.content(f'{files.PROGRAM}/fleet/ledger.json', LARGEST_SMALL_FILE))
-# The sightings of a run are collected in a file, not in memory.
+# The sightings of a run are collected in a file, not in RAM.
 SETTINGS = ('cell_size_check = ON', 'temp_store = FILE', 'cache_size = -16000')
 REASONS: Mapping[str, str] = {
     'attempt to write a readonly': 'it cannot be written; use a path that you can write to',
@@ -72,11 +72,11 @@ class Ledger:
         self._run(*SQL['collecting'])
 
     def _create(self) -> None:
-        if self._base.is_empty:   # no other run was faster
+        if self._base.is_empty:   # no parallel run has created the tables
             self._base.create(SQL['tables'], APPLICATION, VERSION)
 
     def _examine(self) -> None:
-        """Remove the drives with damaged records. Raises LedgerUnusable or an error of SQLite for other files."""
+        """Remove drives with damaged records. Raises LedgerUnusable or an SQLite error if the file is not a ledger."""
         if self._base.value('PRAGMA application_id') != APPLICATION:
             raise LedgerUnusable(f'{visible(self.path)} is not a ledger; use another path')
         version = self._base.version
@@ -104,7 +104,7 @@ class Ledger:
         self._seen.clear()
 
     def write(self, hosts: set[str]) -> None:
-        """Write all sightings in one transaction. hosts: those whose drives were all read."""
+        """Write all sightings in one transaction. hosts: hosts of which all drives were read."""
         with self._guarded():
             self._collect()
             self._base.transaction(lambda: self._write_all(hosts))
@@ -117,7 +117,7 @@ class Ledger:
             self._write(start, numbers)
 
     def _numbers(self, hosts: set[str]) -> Sequence[int]:
-        """Return the numbers of all words of this run, in the order of their places; store new ones."""
+        """Return the numbers of all words of this run, in the order of their places; store new words."""
         for host in hosts:
             self._place(host)
         self._base.run_all('INSERT OR IGNORE INTO name (text) VALUES (?)', zip(self._words))
@@ -128,7 +128,7 @@ class Ledger:
         return numbers
 
     def _write(self, start: int, numbers: Sequence[int]) -> None:
-        """Write a batch of sightings, those after row *start*."""
+        """Write the batch of sightings after row *start*."""
         records: dict[tuple[int, str], tuple[int, Record | None]] = {}
         shares: list[tuple[int, Share]] = []
         free: int = self._base.value('SELECT ifnull(max(number), 0) FROM drive')
@@ -148,7 +148,7 @@ class Ledger:
         self._base.run_all(SQL['add'], ((number, *share) for number, share in shares))
 
     def end(self, serial: str, how: str) -> str:
-        """Record how a drive ended, one of ENDINGS; return its model."""
+        """Record how a drive ended; return its model. how: one of ENDINGS."""
         with self._guarded():
             return self._base.transaction(lambda: self._ended(serial, how))
 
@@ -162,7 +162,7 @@ class Ledger:
         return str(found[0][1])
 
     def cells(self) -> list[Cell]:
-        """Return drive-time and how drives ended by model, firmware and age band."""
+        """Return the drive-time and the numbers of ended drives, by model, firmware and age band."""
         with self._guarded():
             names = self._names()
             found = {tuple(key): [seconds, 0, 0, 0] for *key, seconds in self._base.run(SQL['times'])}
@@ -186,7 +186,7 @@ class Ledger:
         return dict(self._base.run('SELECT number, text FROM name'))
 
     def _ended_drives(self) -> Iterator[tuple[int, int, Record, str]]:
-        """Yield the number, the model and the record of each drive that ended, and how."""
+        """Yield the number, the model and the record of each drive that ended, and how it ended."""
         for whole, number, model, _, *known, _ in self._base.run(SQL['ended'], WAIT):
             record = Record(*known)
             how = ending(record, whole)
@@ -201,8 +201,8 @@ class Ledger:
     def merge(self, path: str) -> int:
         """Add the drives of another ledger; return their number.
 
-        A drive in both counts once. Its drive-time is that of the ledger with more of it, or of both if they do not
-        overlap, so merging again, or in the other direction, changes nothing.
+        A drive in both counts once. Its drive-time is the sum of both if they do not overlap, else the longer one. So
+        merging again, or in reverse, changes nothing.
         """
         with self._guarded():
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))     # a missing file must not be created
@@ -215,7 +215,7 @@ class Ledger:
             return count
 
     def rows(self) -> Iterator[tuple[str, ...]]:
-        """Yield the drives as rows of the columns SQL['exported']; '' is unknown, or does not apply."""
+        """Yield the drives as rows with the columns SQL['exported']; '' means unknown or not applicable."""
         with self._guarded():
             for *row, state, ended in self._base.run(SQL['export']):
                 yield (*('' if cell is None else str(cell) for cell in row), State(state).name, ended)
@@ -245,14 +245,14 @@ class Ledger:
 
 
 class Bookkeeper:
-    """Takes the drives of a run. A ledger that cannot be used becomes a note, and costs nothing else."""
+    """Records the drives of a run in the ledger. A ledger that cannot be used only causes a note."""
 
     def __init__(self, path: str, now: float) -> None:
         """Open the ledger. path: '' for none."""
         self.notes: list[Coded] = []
         self.rates: list[Rate] = []            # of all models
         self._now, self._nameless = now, 0
-        self._hosts: dict[str, bool] = {}      # whether all drives of a host were read
+        self._hosts: dict[str, bool] = {}      # host -> whether all its drives were read
         self._ledger: Ledger | None = None
         try:
             self._ledger = Ledger(path, now) if path else None
@@ -265,11 +265,11 @@ class Bookkeeper:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nothing is missing in the ledger."""
+        """Return whether the ledger has all drives of this run."""
         return not any(note.code == 'ledger-unusable' for note in self.notes)
 
     def add(self, drive: FleetDrive) -> None:
-        """Enter a drive, or what a row about a check says about its host."""
+        """Record a drive; for a row about a check, record whether the drives of its host are complete."""
         if self._ledger:
             facts = drive.facts
             is_told = facts['state'] == State.OK.name or facts.get('code') in work_list.GONE
@@ -283,7 +283,7 @@ class Bookkeeper:
         model, serial = facts['model'], facts['serial'] or ''
         if not model or not ledger.identifies(serial):
             self._nameless += bool(model)
-            # It could be any drive of its host. A drive that cannot be read has no model, and may be the one that died.
+            # Without a serial number, it may be any drive of its host; without a model, it may have died.
             self._hosts[facts['host']] &= not model
             return
         age = round(drive.age) if drive.age is not None and 0 <= drive.age <= OLDEST else None
@@ -297,7 +297,7 @@ class Bookkeeper:
     def close(self, unread: set[str], is_cut: bool) -> None:
         """Write the ledger and calculate the rates.
 
-        unread: hosts with a result that could not be read. is_cut: the time limit was reached, so drives are missing.
+        unread: hosts with a result that could not be read. is_cut: the time limit was reached.
         """
         if self._nameless:
             self.notes.append(Coded('serials-unusable', f'{plural(self._nameless, "drive")} without a serial number of '
@@ -321,7 +321,7 @@ class Bookkeeper:
 def record(path: str, ended: Sequence[tuple[str, str]], others: Sequence[str], now: float) -> Iterator[str]:
     """Merge other ledgers, and record how drives ended; yield a line for each. Raises LedgerUnusable.
 
-    ended: serial number and one of ledger.ENDINGS. others: their paths.
+    ended: serial number and one of ledger.ENDINGS. others: paths of the other ledgers.
     """
     with closing(Ledger(path, now)) as book:
         for other in others:

@@ -1,4 +1,4 @@
-"""The end of a drive's line in the plugin's output: what its groups allow now, and what to do, by their codes."""
+"""The end of a drive's line in the plugin's output: what its groups allow now, and the action, each with its code."""
 from __future__ import annotations
 
 import re
@@ -21,7 +21,7 @@ _DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')
 
 
 class Clause(NamedTuple):
-    """The end of a drive's line: whether the groups on the drive allow to replace it now."""
+    """The end of a drive's line: whether the groups on the drive allow its replacement now."""
     label: str       # as in the document: "next", "copy first", "last good copy" or "wait"
     code: str        # a name in codes.REDUNDANCY
     text: str
@@ -51,7 +51,7 @@ def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
 
 
 def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Json:
-    """Return the action of a line, with the date in its words.
+    """Return the action of a line, with the date that its text contains or else a calculated one.
 
     left: as for work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """
@@ -62,7 +62,7 @@ def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Jso
 
 
 def of_groups(facts: Json, clause: Clause) -> Json:
-    """Return the facts of a drive that change with a look at the groups on it."""
+    """Return the facts of a drive that depend on the groups on it."""
     return {'action': in_its_groups(facts['action'], clause.label, clause.code),
             'why': f'{facts["why"]}; {clause.text}', 'replacement': clause._asdict()}
 

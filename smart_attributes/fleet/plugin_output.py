@@ -1,7 +1,7 @@
 """Convert the plugin's text and perfdata to drives in the format of triage's document, already packed.
 
-The output gives the cause if a check has no drives, or a drive no readings. Messages of this plugin have a code.
-Icinga, NRPE, SSH, Nagios and version 1.6 each have their own error messages, and plugin_outputs.json has all of them.
+If a check has no drives, or a drive has no readings, the output shows the cause. Messages of this plugin have a code;
+plugin_outputs.json has the error messages of Icinga, NRPE, SSH, Nagios and version 1.6.
 Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4; checks.c of Nagios 4;
 check_by_ssh.c of the monitoring plugins.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 SOURCE = 'perfdata'
 TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
-WEAR = 'endurance_'         # part of both names; these values are read for every drive, shown or not
+WEAR = 'endurance_'         # part of both wear metrics; these are read for every drive, even if it is not shown
 # Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
@@ -59,9 +59,9 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 class FleetDrive(NamedTuple):
     """A drive of a fleet: its facts, and its readings as pairs of a shape's number and a value."""
     facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
-    pairs: Callable[[], list[Any]]  # created only when shown, which most drives never are
+    pairs: Callable[[], list[Any]]  # called only for drives that are shown: few of them
     used: float = 0              # endurance used in %, 0 if not reported
-    weights: tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
+    weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
     serials: tuple[str, ...] = ()  # of other drives that its messages mention
     read: float = 0              # when its host read it, in seconds since 1970
     age: float | None = None  # power-on time in seconds; read from perfdata only if a ledger needs it
@@ -80,7 +80,7 @@ def serials_in(words: str) -> tuple[str, ...]:
 
 
 def dated(now: float, age: float) -> tuple[Json, ...]:
-    """Return the note that a drive is shown as it was *age* seconds ago."""
+    """Return the note that a drive's data is *age* seconds old."""
     return (note(Coded('result-old', f'as of {day(now - age)}, {since(age)}')),)
 
 
@@ -90,7 +90,7 @@ class Origin(NamedTuple):
     notes: tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
     elapsed: float = 0           # seconds since the check
     now: float = 0               # seconds since 1970
-    handling: Sequence[str] | None = None  # how users handle the problem in Icinga; None: not from Icinga
+    handling: Sequence[str] | None = None  # how users handle the problem in Icinga; None: the origin is not Icinga
 
 
 class Alarm(NamedTuple):
@@ -121,7 +121,7 @@ class Reader:
     def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> list[FleetDrive]:
         """Return the drives of one check.
 
-        Only the values of wear and of findings are read at first, because most drives are never shown.
+        Only the values for wear and findings are read at first, because most drives are never shown.
         """
         names = {line.name for line in lines}
         parted = [split(line) for line in lines]
@@ -134,7 +134,7 @@ class Reader:
                 for (line, clause, told), found in zip(parted, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
-        """Return whether the perfdata has a number of any of these drives; usually the first value does."""
+        """Return whether the perfdata has a number of any of these drives; usually, the first value already is one."""
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
@@ -157,7 +157,7 @@ class Reader:
     def alarms(self, line: Line) -> list[Alarm]:
         """Return the findings of a line, or an empty list if the drive could not be read.
 
-        Findings are listed worst first. So a finding without a state is at least as severe as the next one with a
+        The worst finding comes first, so a finding without a state is at least as severe as the next one that has a
         state.
         """
         if line.state is State.OK:
@@ -207,7 +207,7 @@ class Reader:
                                is_growing and not is_verdict)
 
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
-        """Return the weight of a finding by its value; if the value is within its limits, it is a growth finding."""
+        """Return the weight of a finding by its value. If the value is within its limits, the growth alerts."""
         number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
         warning, critical = levels(limits)
         limit = critical if state is State.CRITICAL else warning
@@ -223,12 +223,12 @@ class Reader:
             return {'action': action, 'why': shown(line.findings), 'findings': [
                 {'code': alarm.code, 'text': shown(alarm.text), 'state': alarm.state.name, 'metric': alarm.metric}
                 for alarm in alarms]}
-        if not self._begins.match(line.findings):  # in standby, so it was not read
+        if not self._begins.match(line.findings):  # the drive is in standby, so it was not read
             return {'action': actions.NOTHING, 'notes': (*origin.notes, note(Coded('asleep', shown(line.findings))))}
         return {'action': action, **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {})}
 
     def _cause(self, alarm: Alarm) -> Cause:
-        """Return what decides about the action for a finding, for a line that was cut before its action."""
+        """Return the facts that determine the action for a finding, for lines cut off before their action."""
         known = self._metrics.get(alarm.metric)
         return Cause(known.remedy if known else '', known.concern if known else '', alarm.state)
 
@@ -273,7 +273,7 @@ class Reader:
 
 
 def handled(origin: Origin) -> Json:
-    """Return how users handle the problems of a host in Icinga, as a fact of each of its drives."""
+    """Return how users handle the problems of a host in Icinga, as a fact about a drive."""
     return {} if origin.handling is None else {'handling': list(origin.handling)}
 
 
@@ -293,8 +293,8 @@ def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:
 def read_values(texts: Iterable[str]) -> list[Labelled]:
     """Return the values in texts such as "'sda_temperature'=22;60;70;;".
 
-    Truncated texts are skipped: all our values have fields for limits, even if empty. Invalid numbers are skipped,
-    and so are numbers and labels longer than any of ours.
+    Truncated texts are skipped: all our values have fields for limits, even if empty. Invalid numbers are skipped, and
+    so are numbers and labels longer than ours can be.
     """
     found = re.findall(rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
                        '\n'.join(texts), re.MULTILINE | re.ASCII)
@@ -331,7 +331,7 @@ def of_drive(words: str) -> Code:
 
 
 def _of(words: str, otherwise: str) -> Code:
-    """Return the code that the plugin printed, even one of a newer version, else the one that matches the words."""
+    """Return the cause by the code in *words*, even if only a newer version has it, else by matching *words*."""
     code = getattr(words, 'code', '')
     known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
     return known._replace(name=code) if code else known

@@ -1,7 +1,6 @@
 """The most urgent matters of a fleet: groups of drives at risk, and the drives to replace, in order. Pure.
 
-A group is at risk if, for example, it is an array that can lose no further member. The drives of hosts with such a
-group come first.
+For example, an array that must not lose another member is at risk. Drives of hosts with such a group come first.
 """
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from .plugin_output import FleetDrive
 from .untrusted import dicts_of, state_of, text_of, texts_of, whole_of
 
 OF_A_GROUP = ('id', 'name', 'level', 'used_as', 'tolerates', 'text')
-FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why', 'replacement')  # kept of a drive
+FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why', 'replacement')  # kept facts
 
 
 class AtRisk(NamedTuple):
@@ -27,7 +26,7 @@ class AtRisk(NamedTuple):
 
 
 class GroupsAtRisk:
-    """Takes groups at risk one by one and keeps the most urgent of them."""
+    """Collects groups at risk one by one and keeps the most urgent."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -47,7 +46,7 @@ class GroupsAtRisk:
 
 
 def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
-    """Return the groups at risk in a document of triage, of any content. as_of: its age in words if it is old."""
+    """Return the groups at risk in a document of triage, which is untrusted. as_of: its age as text if it is old."""
     told = {text_of(each.get('name')): text_of(each.get('to_do')) for each in dicts_of(content.get('work'))}
     steps = [{**step, **({'to_do': told[step['name']]} if told.get(step['name']) else {})}
              for step in map(_step, dicts_of(content.get('replace_order'))) if step]
@@ -56,7 +55,7 @@ def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
 
 
 def of_drive(facts: Json) -> Iterator[AtRisk]:
-    """Yield the group at risk that a drive's line in the plugin's text is about. facts: those of a FleetDrive."""
+    """Yield the group at risk that a drive's line in the plugin's text mentions. facts: of a FleetDrive."""
     step = facts.get('replacement') or {}
     grade = OF_CODE[step['code']][1] if step else Risk.PLAIN
     if grade in AT_RISK:
@@ -73,7 +72,7 @@ def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json
 
 
 def first_step(facts: Json) -> str:
-    """Return the first step for a group at risk in words; '' if the text of the group has them."""
+    """Return the first step for a group at risk as text; '' if the text of the group contains it."""
     step = facts['first']
     if not step or step['why'] == facts['text']:
         return ''
@@ -115,20 +114,20 @@ def _member(given: Json) -> Json:
 class Waiting(NamedTuple):
     """A drive to replace and its sort key within the fleet."""
     key: tuple[object, ...]
-    facts: Json        # FACTS, as far as they are known
+    facts: Json        # those of FACTS that are known
 
 
 class ReplacementOrder:
-    """Takes drives one by one and keeps the most urgent of those to replace."""
+    """Collects drives one by one and keeps the most urgent of those to replace."""
 
     def __init__(self, hide_serial: bool = False) -> None:
-        """Create an empty order. hide_serial: omit serial numbers, and reasons, which may contain some."""
+        """Create an empty order. hide_serial: omit serial numbers, and reasons, which may contain serial numbers."""
         self.count = 0
         self._hidden = {'serial': None, 'why': None} if hide_serial else {}
         self._kept: list[Waiting] = []
 
     def add(self, drive: FleetDrive) -> None:
-        """Count a drive, if it is to be replaced."""
+        """Count a drive if it must be replaced."""
         facts = drive.facts
         if facts['action'] in actions.REPLACING:
             self.count += 1
@@ -141,9 +140,9 @@ class ReplacementOrder:
         return sorted(self._kept, key=lambda each: each.key)[:MOST_GROUPS]
 
     def drives(self, groups: Iterable[AtRisk]) -> list[Json]:
-        """Return the facts of the drives to replace, most urgent first. groups: those at risk in the fleet.
+        """Return the facts of the drives to replace, most urgent first. groups: all groups at risk in the fleet.
 
-        The drives of a host with a group at risk stand together: the one to replace next, before those that must wait.
+        Drives of a host with such a group are adjacent: first the one to replace next, then those that must wait.
         """
         risks = {each.host: each.risk for each in sorted(groups, key=lambda each: -each.risk)}
         kept = self._most_urgent()
@@ -163,5 +162,5 @@ def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
 
 
 def _risk(facts: Json) -> Risk:
-    """Return the risk of the group that a drive belongs to, as far as its own line or document says."""
+    """Return the risk of a drive's group, by the code in the drive's own facts."""
     return risk_of((facts.get('replacement') or {}).get('code') or '')

@@ -1,6 +1,6 @@
-"""Services from Icinga 2's API: their latest result, how users handle it, and the text of the plugin. Pure.
+"""Services from Icinga 2's API: their latest result, how users handle problems, and the text of the plugin. Pure.
 
-Nothing is guessed, and every omission is reported.
+Nothing is guessed, and each omission is reported.
 Source: Icinga 2, doc/09-object-types.md ("Checkable"), doc/08-advanced-topics.md ("CheckResult").
 """
 from __future__ import annotations
@@ -27,7 +27,7 @@ OK, HARD = 0, 1            # values of `state` and `state_type`
 HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
 ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks', 'state_type', 'last_reachable',
          *HANDLING)
-# Icinga shows these only to an ApiUser that may query hosts, and otherwise omits them without an error.
+# Icinga shows these only to an ApiUser that may query hosts; for others, it omits them without an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
@@ -36,7 +36,7 @@ _FEWEST = 3            # columns after the state: name, model, findings
 _CODE = r'\[([a-z0-9.-]+)\] '
 _COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
-# Remarks on several services at once, printed after their number; each names some of them.
+# Remarks on several services at once; each is printed after their number, with some names in it.
 PENDING = Coded('never-checked', 'not checked yet: {}')
 OLD = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
 FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but from Icinga, a daemon or another '
@@ -71,14 +71,14 @@ class Service(NamedTuple):
     interval: float              # seconds between two checks
     is_active: bool              # scheduled by Icinga; passive results arrive at any time
     handling: tuple[str, ...] = ()  # "host in downtime", "service acknowledged", "soft state", "not reachable"
-    is_host_shown: bool = False  # Icinga shows its host as well, so the downtime of the host is known
+    is_host_shown: bool = False  # Icinga shows the host, too, so the downtime of the host is known
 
 
 class PluginText(NamedTuple):
     """The content of the plugin's text, even if the text was truncated in transit."""
     state: State
-    headline: str                # the first line after its state; Coded if it has a code
-    counted: int                 # number of drives according to the first line; 0 if it gives none
+    headline: str                # the first line without the state; Coded if it has a code
+    counted: int                 # number of drives according to the first line; 0 if unknown
     lines: tuple[Line, ...]
     checks: tuple[tuple[State, str], ...]  # about the check as a whole
     left_out: tuple[str, ...]    # items that the plugin reports as omitted
@@ -87,7 +87,7 @@ class PluginText(NamedTuple):
 class Told(NamedTuple):
     """The drives and remarks of a service."""
     drives: list[FleetDrive]
-    remarks: tuple[Coded, ...] = ()  # from the remarks above
+    remarks: tuple[Coded, ...] = ()  # some of the remarks above
 
 
 def service(found: Json) -> Service:
@@ -128,7 +128,7 @@ def _number(value: object) -> float:
 
 
 def told(service: Service, reader: Reader, now: float) -> Told:
-    """Return the drives of a service or, without drives, one row with the reason and the state from Icinga."""
+    """Return the drives of a service; if it has no drives, one row with the reason and the state from Icinga."""
     handled = _handled(service)
     if service.result is None:
         cause = BY_NAME['never-checked']
@@ -174,7 +174,7 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
                                BY_NAME['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
-        cause = of_check(text.headline)   # a part of it would lack its code
+        cause = of_check(text.headline)   # a part of the headline would lack the code
         rows.insert(0, reader.row(_name(service), text.state, text.headline[:LONGEST_TEXT], origin, cause))
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
@@ -208,7 +208,7 @@ def sentences(remarks: dict[Coded, list[str]], examples: int = 3) -> list[Coded]
 # --- the plugin's text ---------------------------------------------------------------
 
 def plugin_text(text: str) -> PluginText | None:
-    """Return the content of the plugin's text without its perfdata, or None if this plugin did not print it."""
+    """Return the content of the plugin's text without perfdata; None if this plugin did not print the text."""
     head, *rest = text.splitlines() or ['']
     word, sign, headline = head.partition(' - ')
     state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)

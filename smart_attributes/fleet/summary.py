@@ -1,6 +1,6 @@
 """The summary of a fleet: counts by model and firmware, firmware defects, duplicate drives, and the plan. Pure.
 
-The plan shows what to replace, in which order, what to order by when, and which firmware to update.
+The plan shows which drives to replace, in which order; which to order, and by when; and which firmware to update.
 """
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Summary:
 
     def __init__(self, now: float, hide_serial: bool = False) -> None:
         self.states: Counter[str] = Counter()
-        self.checks: Counter[str] = Counter()    # rows about a check instead of a drive, by state
-        self.codes: Counter[str] = Counter()     # causes of those rows that are not OK
+        self.checks: Counter[str] = Counter()    # number of rows about a check instead of a drive, by state
+        self.codes: Counter[str] = Counter()     # causes of the rows that are not OK
         self.hosts: dict[str, str] = {}
         self.models: dict[tuple[str, str], Group] = defaultdict(Group)
         self.plan: dict[tuple[str, str], Group] = defaultdict(Group)
@@ -72,15 +72,15 @@ class Summary:
         self.replace = ReplacementOrder(hide_serial)
         self.twins: list[Twin] = []
         self.twin_count = 0
-        self.repeats = 0                         # drives that two services of one host report
+        self.repeats = 0                         # number of drives that two services of one host report
         self._now, self._hide_serial = now, hide_serial
         self._host: str | None = None
         self._met: set[int] = set()              # drives of this host
-        self._seen: dict[int, str] = {}          # by the hash of model and serial number; text would use 40 MB more
+        self._seen: dict[int, str] = {}          # host by hash of model and serial number; text would use 40 MB more
         self._worse: dict[int, str] = {}         # states that are not OK
 
     def add(self, drive: FleetDrive) -> bool:
-        """Count a drive once, in its worst state; return False if its host has already reported it like this."""
+        """Count a drive once, in its worst state; return False if its host has reported it in this or a worse state."""
         facts = drive.facts
         host, state = self.hosts.setdefault(facts['host'], facts['host']), facts['state']
         if facts.get('is_check'):
@@ -106,12 +106,12 @@ class Summary:
         return True
 
     def has(self, facts: Json) -> bool | None:
-        """Return whether this host has reported a drive; None if the drive has no serial number of its own."""
+        """Return whether this host has reported a drive; None if the drive has no unique serial number."""
         key = _key(facts)
         return self._seen.get(key) == facts['host'] if key else None
 
     def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
-        """Return whether another host has reported a drive, or this one; record reports by another one."""
+        """Return whether another host, and whether this host, has reported a drive; record reports of another host."""
         if not key:
             return False, False
         if host != self._host:  # drives of a host come together
@@ -135,7 +135,7 @@ class Summary:
 
 
 def _key(facts: Json) -> int:
-    """Return a number that identifies a drive in memory, 0 without a serial number of its own."""
+    """Return a number that identifies a drive in RAM; 0 if it has no unique serial number."""
     serial, model = facts['serial'] or '', facts['model'] or ''
     return hash((model, serial)) if model and identifies(serial) else 0
 
@@ -218,7 +218,7 @@ def _counts(states: Counter[str]) -> Mapping[str, int]:
 # --- the plan ----------------------------------------------------------------------------
 
 class Step(NamedTuple):
-    """A row of the plan; '' is unknown, or does not apply."""
+    """A row of the plan; '' means unknown or not applicable."""
     action: str
     by: str            # "now", "2027-Q1", "no forecast"
     host: str
@@ -232,7 +232,7 @@ class Step(NamedTuple):
 
 
 def steps(summary: Summary, known: Sequence[Defect]) -> list[Step]:
-    """Return the plan. known: firmware defects; an update is advised only to a version that exists."""
+    """Return the plan. known: firmware defects; an update is advised only if a corrected version exists."""
     return [*map(_replaced, summary.replace.drives(summary.groups.worst())),
             *(Step(BUY, by, '', '', '', model, '', group.drives, group.hosts, '')
               for by, model, group in planned(summary)),

@@ -1,6 +1,6 @@
 """The text report on a fleet: counts, orders, known firmware defects, then the worst drives. Pure: prints nothing.
 
-As many of the worst drives as a page can list are kept in little memory.
+The worst drives, as many as a page can list, are kept in little memory.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .summary import Defect, Group, Step, Summary, by_model, first, steps
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
 
-LINES = 12             # lines of one table; further ones are only counted
+LINES = 12             # lines of one table; further lines are only counted
 NOT_TOLD = '-'
 WORSE = 'more often than others'
 GAP = '  '
@@ -110,7 +110,7 @@ def _plan(plan: Sequence[Step]) -> Iterator[str]:
 
 
 def _groups(found: GroupsAtRisk) -> Iterator[str]:
-    """Yield the groups at risk: the host and the state of each, and the first step below it."""
+    """Yield the groups at risk: for each the host and the state, and below it the first step."""
     shown = [each.facts for each in found.worst()[:LINES]]
     width = max((len(facts['host']) for facts in shown), default=0)
     yield from ('', 'groups at risk:') if shown else ()
@@ -166,7 +166,7 @@ class Kept:
     def __init__(self, packer: Packer, most: int = MOST_ROWS) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
-        self._rows: list[WorstDrive] = []           # always sorted, so that a drive that is not kept costs only its key
+        self._rows: list[WorstDrive] = []           # always sorted; for a drive that is not kept, only the key is made
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless enough kept drives are worse."""

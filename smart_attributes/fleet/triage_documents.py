@@ -40,11 +40,11 @@ OF_A_REPLACEMENT = ('label', 'code', 'text', 'group', 'first')
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
 _OF_A_FLEET = re.compile(rb'\{"version": [0-9]+, "made": ([0-9]{1,12}), "drives": \[\n')
 _END_OF_A_FLEET = b'\n], "state": "'
-# The readings of an OK drive that its place in the order, or a ledger, depends on.
+# The readings of an OK drive that determine its place in the order, or that a ledger needs.
 _OF_AN_OK_DRIVE = re.compile(rb'"metric": "(endurance_used|power_on_time)",\n     "value": ([0-9.]{1,30}),'
                              rb'(?:\n     (?!"judged").*)*\n     "judged": true')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
-# Parts of a document as triage prints it. A text in JSON has no line break, so no other part looks like these.
+# Parts of a document as triage prints it. Texts in JSON never contain a line break, so no other part looks like these.
 PRINTED, LARGE = b'{\n "version": ', ((b'\n   "readings": [\n', b'\n   ]'), (b'\n   "past": {\n', b'\n   }'))
 
 
@@ -57,16 +57,16 @@ class Document(NamedTuple):
     content: Json
     made: float            # seconds since 1970
     path: str = ''
-    large: Sequence[bytes] = ()    # parts, with numbers in content, that are parsed only for drives that are shown
+    large: Sequence[bytes] = ()    # parts that *content* refers to by number; parsed only for drives that are shown
 
     def as_of(self, now: float) -> tuple[Json, ...]:
-        """Return the note that the document is out of date, if it is. now: seconds since 1970."""
+        """Return the note that the document is out of date, or () if it is recent. now: seconds since 1970."""
         age = max(now - self.made, 0)
         return dated(now, age) if age > OLD else ()
 
     @property
     def notes(self) -> Sequence[Json]:
-        """Return the notes on the run as a whole that made its state worse than its drives."""
+        """Return the notes on the run as a whole, which can make its state worse than that of all drives."""
         return dicts_of(self.content.get('notes'))
 
 
@@ -77,8 +77,8 @@ class Damaged(SmartError):
 def read(path: str) -> Iterable[Document] | None:
     """Return the document of each host in a file, or None if the file contains something else.
 
-    Its host is the one that the document names, else the file's name, else the directory's name if all files have the
-    same name. Raises OSError if the file cannot be read, and Damaged if the document cannot.
+    The host's name is in the document; else the file's name counts, or the directory's if all files have the same name.
+    Raises OSError if the file cannot be read, and Damaged if the document is invalid.
     """
     text = _content(path)
     of_fleet = _OF_A_FLEET.match(text)
@@ -117,7 +117,7 @@ def _content(path: str) -> bytes:
 
 
 def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
-    """Yield the document of each host in one of fleet, which has a drive in each line. Raises Damaged."""
+    """Yield the document of each host in a document of fleet, which has one drive per line. Raises Damaged."""
     end = text.rfind(_END_OF_A_FLEET)
     if end < 0:
         raise Damaged('it is a damaged document of fleet; copy it again')
@@ -135,7 +135,7 @@ def _line(found: re.Match[bytes]) -> Json:
 
 
 def _parted(text: bytes) -> tuple[bytes, Sequence[bytes]]:
-    """Return a document with numbers for its large parts, and these parts."""
+    """Return a document in which numbers replace the large parts, and these parts."""
     large: list[bytes] = []
     for begin, end in LARGE if text.startswith(PRINTED) else ():
         kept, place = [], 0
@@ -247,7 +247,7 @@ def _dependence(given: Json) -> Json:
 
 
 def _replacement(given: Any) -> Json:
-    """Return whether a drive may be replaced, as a fact of it; {} if the document does not say so."""
+    """Return whether a drive may be replaced, as a fact about it; {} if the document does not contain this."""
     if not isinstance(given, dict) or given.get('label') not in LABELS:
         return {}
     return {'replacement': {**{key: text_of(given[key]) for key in OF_A_REPLACEMENT if key in given},
@@ -255,7 +255,7 @@ def _replacement(given: Any) -> Json:
 
 
 def _risk(given: Any) -> Json:
-    """Return how many such drives failed, as a fact of a drive; {} if the document does not say so."""
+    """Return how many such drives failed, as a fact about a drive; {} if the document does not contain this."""
     if not isinstance(given, dict):
         return {}
     return {'risk': {**{key: text_of(given.get(key)) or '' for key in ('metric', 'whose', 'text')},

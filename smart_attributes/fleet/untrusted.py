@@ -1,4 +1,4 @@
-"""Parse JSON from other hosts in bounded memory and time, and read its values, which can have any type and any length.
+"""Parse JSON from other hosts in bounded memory and time, and read values, which can have any type and any length.
 
 json.loads() uses up to 48 bytes of memory for one byte of text, and an alarm signal cannot interrupt it. So the tokens
 are counted before anything is parsed.
@@ -16,10 +16,10 @@ from ..model import State
 from ..typed import Json
 from ..words import visible
 
-# Bytes of memory that each of these characters can cost, measured with 64-bit Python 3.9 to 3.13: a list, an object
-# with a key, an item of a list, an entry of an object, half a string.
+# Bytes of memory that each of these characters can cost, measured with 64-bit Python 3.9 to 3.13: for a list, an object
+# with a key, a further item, a further entry, half a string.
 COSTS: Mapping[bytes, int] = {b'[': 112, b'{': 264, b',': 24, b':': 64, b'"': 40}
-PLAIN, WIDE = 2, 10    # bytes per byte of text, for the text and its copy; WIDE: with four-byte characters
+PLAIN, WIDE = 2, 10    # bytes per byte of text, for the text and its copy; WIDE: text with four-byte characters
 
 
 class JsonTooLarge(Exception):
@@ -50,16 +50,16 @@ def _number(digits: str) -> int | float:
 
 
 _shown = lru_cache(maxsize=4096)(visible)        # drives of a fleet share most of their texts
-_DECODER = json.JSONDecoder(parse_int=_number)   # json.loads would make one for each text
+_DECODER = json.JSONDecoder(parse_int=_number)   # json.loads would make a decoder for each text
 
 
 def state_of(given: Any) -> State:
-    """Return a state; UNKNOWN if it is not one."""
+    """Return the state with this name; UNKNOWN if the name is invalid."""
     return State[given] if isinstance(given, str) and given in State.__members__ else State.UNKNOWN
 
 
 def text_of(given: Any) -> str | None:
-    """Return a text that is safe to display; None if it is not one."""
+    """Return a text, made safe to display; None if the value is not a text."""
     return _shown(given[:LONGEST_TEXT]) if isinstance(given, str) else None
 
 
@@ -90,5 +90,5 @@ def is_point(given: Any) -> bool:
 
 
 def whole_of(given: Any) -> int | None:
-    """Return a whole number; None if it is not one, or too large for a count of drives."""
+    """Return a whole number; None if the value is not one, or is too large for a count of drives."""
     return int(given) if is_number(given) and given == int(given) and abs(given) <= HIGHEST_COUNT else None

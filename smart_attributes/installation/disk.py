@@ -1,4 +1,4 @@
-"""Look at the items of an installation on this host, and change them; each file changes atomically."""
+"""Examine the items of an installation on this host, and change them; each file changes atomically."""
 from __future__ import annotations
 
 import os
@@ -19,24 +19,24 @@ from .plan import DIRECTORY, FILE, LINK, OTHER, ROOT, TREE, TREES, Change, Found
 
 Modules = dict[str, bytes]   # content of each file, by its path below the folder of modules
 
-CACHE = '__pycache__'              # folders of what Python compiled
+CACHE = '__pycache__'              # folders with Python's compiled files
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
-_COMPILED = f'{CACHE}/digest'   # in a tree: of what was compiled there
+_COMPILED = f'{CACHE}/digest'   # in a tree: digest of its compiled files
 _COMPILING = 300.0      # seconds; a slow machine takes 30
 
 
 class Disk:
-    """The file system of this host. root: the folder that is taken for /."""
+    """The file system of this host. root: the folder to use as /."""
 
     def __init__(self, root: str = '/') -> None:
         self._root = root.rstrip('/')
 
     def at(self, path: str) -> str:
-        """Return where a path of this host is."""
+        """Return the path below this root."""
         return self._root + path
 
     def look(self, paths: Iterable[str]) -> dict[str, Found]:
-        """Return what is at each path that exists. Raises SmartError if others than root could change one of them."""
+        """Return what exists at each path. Raises SmartError if a user other than root could change one of them."""
         found = {}
         for path in paths:
             self._require_trust(path)
@@ -65,7 +65,7 @@ class Disk:
             return False
 
     def _owner(self, number: int) -> str:
-        """Return the name of a user, or the number of a user without a name. Below another root, this user is root."""
+        """Return a user's name, else the number. Below another root, the user of this process counts as root."""
         if self._root and number == os.geteuid():
             return ROOT
         try:
@@ -82,7 +82,7 @@ class Disk:
             return str(error)
 
     def _require_trust(self, path: str) -> None:
-        """Raise SmartError if others than root can change what is at a path: they could plant a link there."""
+        """Raise SmartError if a user other than root could change a path, for example plant a link there."""
         folder = os.path.dirname(self.at(path))
         while not os.path.lexists(folder):
             folder = os.path.dirname(folder)
@@ -92,7 +92,7 @@ class Disk:
                              'chown root, chmod go-w or setfacl -b', 'install-refused')
 
     def written(self) -> dict[str, str]:
-        """Return what earlier runs installed. Raises SmartError if that cannot be known."""
+        """Return what earlier runs installed. Raises SmartError if the list cannot be read."""
         self._require_trust(plan.LIST)
         try:
             return plan.parse_list(files.content(self.at(plan.LIST), LARGEST_SMALL_FILE).decode('utf-8', 'replace'))
@@ -100,7 +100,7 @@ class Disk:
             return {}
 
     def record(self, written: Mapping[str, str]) -> None:
-        """Write down what is installed now. Raises SmartError."""
+        """Save the list of what is installed now. Raises SmartError."""
         path = self.at(plan.LIST)
         with _reporting(plan.LIST):
             if written:
@@ -140,10 +140,10 @@ def _link(item: Item, at: str) -> None:
 
 
 def _tree(item: Item, at: str) -> None:
-    """Write a tree beside its place and compile it there, so that it is complete in its place."""
+    """Write and compile a tree under a temporary name, then rename it, so that its final path is never incomplete."""
     temporary = f'{at}.new'
     _clear(temporary)
-    os.mkdir(temporary, item.mode)   # fails for a link that is there by now: nothing is written through it
+    os.mkdir(temporary, item.mode)   # fails if somebody has planted a link here: nothing is written through it
     for name, content in item.files.items():
         path = os.path.join(temporary, name)
         os.makedirs(os.path.dirname(path), item.mode, exist_ok=True)
@@ -159,7 +159,7 @@ def _tree(item: Item, at: str) -> None:
 
 
 def _tree_digest(at: str) -> str:
-    """Return the digest of a tree; of a tree that was compiled otherwise than now, one that no tree has."""
+    """Return the digest of a tree; if its compiled files have changed, a text that differs from all digests."""
     compiled = below(at, is_compiled=True)
     written = files.text(os.path.join(at, _COMPILED), LARGEST_SMALL_FILE)
     is_as_compiled = written == (tree_digest(compiled) if compiled else '')
@@ -167,7 +167,7 @@ def _tree_digest(at: str) -> str:
 
 
 def _clear(at: str) -> None:
-    """Remove what is at a path, if anything; of a link, the link itself."""
+    """Remove the file, link or tree at a path, if there is one; a link is not followed."""
     if os.path.isdir(at) and not os.path.islink(at):
         shutil.rmtree(at)
     elif os.path.lexists(at):
@@ -177,12 +177,12 @@ def _clear(at: str) -> None:
 _MAKERS: Mapping[str, Callable[[Item, str], object]] = {
     FILE: lambda item, at: files.replace(item.content, at, item.mode, lambda temporary: _accept(item, temporary)),
     LINK: _link, TREE: _tree,
-    # the list of installed files may have been written there
+    # exist_ok: the list of installed files may already be there
     DIRECTORY: lambda item, at: os.makedirs(at, 0o700, exist_ok=True)}
 
 
 def _remove(at: str) -> None:
-    """Remove a file, a link or a tree, and then its folder if that is the program's own and empty."""
+    """Remove a file, a link or a tree, and then its folder if the folder is empty and belongs to the program."""
     _clear(at)
     folder = os.path.dirname(at)
     if os.path.basename(folder) == NAME and not os.listdir(folder):
@@ -190,7 +190,7 @@ def _remove(at: str) -> None:
 
 
 def _own(item: Item, at: str) -> None:
-    """Set owner, group and mode; the folder is root's, so nobody can put a link in place of the item."""
+    """Set owner, group and mode. The folder belongs to root, so no other user can replace the item by a link."""
     if os.geteuid() == 0:
         entry = pwd.getpwnam(item.owner)
         os.chown(at, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
@@ -205,7 +205,7 @@ def _accept(item: Item, path: str, seconds: float = system.TIME_LIMIT) -> None:
 
 
 def below(folder: str, is_compiled: bool = False) -> Modules:
-    """Return the files below a folder: all but those that Python compiled, or only these."""
+    """Return the files below a folder. is_compiled: only Python's compiled files; else all others."""
     found = {}
     for here, _, names in os.walk(folder):
         is_cache = os.path.basename(here) == CACHE

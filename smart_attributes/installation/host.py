@@ -28,15 +28,15 @@ _EXAMPLE = 'example-site.json'
 _EXAMPLES = ('/usr/share/doc/*check-smart-attributes*',
              '/usr/share/doc/packages/*check-smart-attributes*', '/usr/share/doc/*check-smart-attributes*/examples')
 _PACKAGE = os.path.basename(files.PROGRAM)
-_NAME = 'check-smart-attributes'   # of the distribution
-_USEFUL = re.compile(r'extra == .(page|metrics)')   # optional libraries that are taken along
+_NAME = 'check-smart-attributes'   # name of the distribution
+_USEFUL = re.compile(r'extra == .(page|metrics)')   # optional libraries that are included
 _ENTRY = '__main__.py'             # start of the single-file program
 
 
 def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives: sudoers.Drives, disk: Disk) -> Facts:
     """Return the facts. named: users of the command line. again: command that repeats the installation.
 
-    drives: returns the drives, for a sudo without regular expressions. Raises UsageError for a user that is missing.
+    drives: returns the drives; called if sudo has no regular expressions. Raises UsageError for a user that is missing.
     """
     users = monitoring_users(named)
     rule, why = _rule(users, how, runner, drives) if users else ('', '')
@@ -46,7 +46,7 @@ def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives
 
 
 def monitoring_users(named: Sequence[str] = ()) -> list[str]:
-    """Return the users that run checks: those named, else the usual ones that exist. Raises UsageError."""
+    """Return the users that run checks: the named ones, else those of the usual ones that exist. Raises UsageError."""
     missing = [user for user in named if not exists(user)]
     if missing:
         raise UsageError(f'user {missing[0]} does not exist; name the user that runs the checks, such as {USERS[0]}')
@@ -62,7 +62,7 @@ def exists(user: str) -> bool:
 
 
 def _rule(users: Sequence[str], how: HowRead, runner: Runner, drives: sudoers.Drives) -> tuple[str, str]:
-    """Return the text of a rule for all users and '', or '' and why it cannot be written."""
+    """Return the text of a rule for all users and '', or '' and the reason for the missing rule."""
     try:
         smartctl_calls.find_sudo()
     except UsageError:
@@ -79,13 +79,13 @@ def _readme(example: str) -> str:
 
 
 def _example(disk: Disk) -> str:
-    """Return the path at which a package has installed the example of a site file."""
+    """Return the path where a package has installed the example of a site file."""
     found = (path for pattern in _EXAMPLES for path in glob.glob(disk.at(f'{pattern}/{_EXAMPLE}')))
     return next(found, f'thresholds/{_EXAMPLE} of the source archive')
 
 
 def with_program(facts: Facts, disk: Disk) -> Facts:
-    """Add the facts about the program. Raises SmartError if a package has installed it, or Python is missing."""
+    """Add the facts about the program. Raises SmartError if a package has already installed it or Python is missing."""
     if has_package(disk):
         raise SmartError(f'a package has already installed the program here ({OF_PACKAGE}); use that one, or remove '
                          'the package first', 'install-refused')
@@ -112,7 +112,7 @@ def compiled_for(names: Iterable[str]) -> str:
 def python(needed: str = '') -> tuple[str, str]:
     """Return path and version of a Python that every user can run and only root can change. Raises SmartError.
 
-    needed: its version, or '' for any since 3.9. The usual one of the system comes first, then the newest.
+    needed: its version, or '' for 3.9 and newer. The system's usual Python is tried first, then the newest.
     """
     numbered = [path for folder in ('/usr/bin', '/usr/local/bin') for path in glob.glob(f'{folder}/python3.*')
                 if re.fullmatch(r'.*/python3\.[0-9]+', path)]
@@ -126,7 +126,7 @@ def python(needed: str = '') -> tuple[str, str]:
 
 
 def _version(path: str) -> str:
-    """Return the version of a Python that works and that all users may run, or ''."""
+    """Return the version of the Python at *path* if it works and all users may run it, else ''."""
     try:
         if trust.fault(path, trust.ROOT) or not all(os.stat(step).st_mode & 0o001 for step in trust.steps(path)):
             return ''
@@ -136,7 +136,7 @@ def _version(path: str) -> str:
 
 
 def plugin_folder(disk: Disk) -> str:
-    """Return the folder where the monitoring daemon of this host looks for plugins; Icinga 2 names it."""
+    """Return the folder where the monitoring daemon of this host looks for plugins; Icinga 2 reports it."""
     text = files.text(disk.at(f'{ICINGA}/constants.conf'), LARGEST_FILE)
     named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
     return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(disk.at(path))), plan.NO_PLUGIN_FOLDER)
@@ -147,7 +147,7 @@ def icinga_folder(disk: Disk) -> str:
     return next((path for path in ICINGA_FOLDERS if os.path.isdir(disk.at(path))), '')
 
 
-# --- its files, wherever the program runs from: what a check needs to start elsewhere -----------
+# --- the program's files, wherever it runs from: all that a copy needs for a check --------------
 
 def modules() -> Modules:
     """Return all files. Raises SmartError if the libraries cannot be found."""
@@ -161,7 +161,7 @@ def modules() -> Modules:
 
 
 def single_file() -> str:
-    """Return the path of the single file that runs, or from which this program was installed; '' without one."""
+    """Return the path of the single file that runs, or that this program was installed from, or ''."""
     folder = os.path.dirname(files.PROGRAM)
     if not os.path.isdir(files.PROGRAM):
         return folder
@@ -180,7 +180,7 @@ def _own() -> Modules:
 
 
 def _libraries() -> Modules:
-    """Return the files of the distributions that this program requires, and of those that they require."""
+    """Return the files of all distributions that this program requires, directly or indirectly."""
     found: Modules = {}
     for distribution in _distributions():
         for path in distribution.files or ():
@@ -200,7 +200,7 @@ def _distributions() -> Iterator[importlib.metadata.Distribution]:
             if name == _NAME:
                 raise SmartError('the libraries of this program cannot be found; install it from the single file '
                                  '(make zipapp) or from a virtual environment (make venv)', 'install-refused') from None
-            continue   # of another system or Python, or optional
+            continue   # for another system or Python version, or optional
         seen.add(name)
         yield distribution
         needed = [requirement for requirement in distribution.requires or ()

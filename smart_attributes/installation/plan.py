@@ -1,4 +1,4 @@
-"""The plan of an installation: a table of its parts, and the changes that give them to this host. Pure."""
+"""The plan of an installation: a table of its parts, and the changes that bring them to this host. Pure."""
 from __future__ import annotations
 
 import hashlib
@@ -19,18 +19,18 @@ from ..words import visible
 RULE = f'{"/usr/local" if sys.platform.startswith("freebsd") else ""}/etc/sudoers.d/{NAME}'
 README = f'{CONFIG}/README'
 TREES = f'/usr/local/lib/{NAME}'           # a directory of modules for each version, and the launcher
-INSTALLER = f'{TREES}/installer/{PROGRAM}.pyz'   # the single file that was installed, to repair what it installed
+INSTALLER = f'{TREES}/installer/{PROGRAM}.pyz'   # the single file that was installed, kept for repairs
 DOCUMENTS = f'/usr/local/share/doc/{NAME}'
 OF_PACKAGE = f'/usr/share/{NAME}'          # modules of the Debian package and of the RPM
 # Where monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
 PLUGIN_FOLDERS = ('/usr/lib/nagios/plugins', '/usr/lib64/nagios/plugins', '/usr/lib/monitoring-plugins',
                   '/usr/local/libexec/nagios', '/usr/local/nagios/libexec')
-NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'   # made where none of these exists
+NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'   # created if none of these exists
 ICINGA = '/etc/icinga2'
 ICINGA_FOLDERS = ('/usr/share/icinga2/include/plugins-contrib.d', '/usr/local/share/icinga2/include/plugins-contrib.d',
                   f'{ICINGA}/conf.d')
 CHECK_COMMAND = 'check-smart-attributes.conf'
-# Data files that a checkout has beside the package, and a wheel in it: path there -> path on a host.
+# Data files, which a checkout has beside the package and a wheel inside it: path there -> path on a host.
 COPIES = {
     'doc/check_smart_attributes.8': '/usr/local/share/man/man8/check_smart_attributes.8',
     'contrib/bash-completion/check_smart_attributes': '/usr/local/share/bash-completion/completions/'
@@ -40,12 +40,12 @@ COPIES = {
     'thresholds/example-site.json': f'{DOCUMENTS}/example-site.json'}
 OF_ICINGA = f'contrib/icinga2/{CHECK_COMMAND}'
 SHARED = ('attributes.json', 'thresholds/default.json', 'thresholds/risk.json', OF_ICINGA, *COPIES)
-# The users that run checks, in the order in which one of them gets the history: Icinga 2 as Red Hat and SUSE name its
-# user; NRPE; Naemon; Nagios, whose user Debian gives to Icinga 2 and NRPE, too.
+# The users that run checks; the first that exists gets the history. In order: Icinga 2 on Red Hat and SUSE; NRPE;
+# Naemon; Nagios, whose user Debian also gives to Icinga 2 and NRPE.
 USERS = ('icinga', 'nrpe', 'naemon', USER)
 FILE, DIRECTORY, LINK, TREE, OTHER = 'file', 'directory', 'link', 'program directory', 'other'
 ROOT = 'root'
-# The list of what this command has installed on this host, by which a later run knows files that nobody changed.
+# The list of what this command has installed on this host. A later run compares it with the files to find changed ones.
 LIST = f'{CONFIG}/installed.json'
 _COMMENT = 'Written by check_smart_attributes install: the files that it wrote, each with its SHA-256.'
 
@@ -57,12 +57,12 @@ class Item(NamedTuple):
     mode: int = 0o644            # permission bits; a link has none
     owner: str = ROOT
     content: str = ''            # of a file; the target of a link
-    test: tuple[str, ...] = ()   # a command that has to accept the new file or tree, which becomes its last argument
+    test: tuple[str, ...] = ()   # a command that must accept the new file or tree, given as its last argument
     files: Mapping[str, bytes] = {}   # of a tree: content by path
 
 
 class Facts(NamedTuple):
-    """The facts that the parts of an installation depend on."""
+    """The facts that determine the parts of an installation."""
     users: Sequence[str] = ()    # monitoring users that exist, in the order of USERS or of the command line
     rule: str = ''               # text of the sudo rule; '' if it cannot be written
     why_no_rule: str = ''
@@ -72,21 +72,21 @@ class Facts(NamedTuple):
     python: str = ''             # path of the interpreter
     python_version: str = ''     # "3.11"
     plugin_folder: str = ''
-    icinga_folder: str = ''      # for the CheckCommand; '' without Icinga 2
+    icinga_folder: str = ''      # for the CheckCommand; '' on a host without Icinga 2
     launcher: str = ''           # template
     modules: Mapping[str, bytes] = {}
-    single_file: bytes = b''     # from which the modules are; b'' without one
-    shared: Mapping[str, str] = {}   # content of SHARED that is copied
+    single_file: bytes = b''     # the file that contains the modules; b'' if they are not in one file
+    shared: Mapping[str, str] = {}   # the files of SHARED to copy: their content
 
 
 class Parts(NamedTuple):
-    """The items of an installation, and what an admin should know about those that are missing."""
+    """The items of an installation, and notes for the admin about missing items."""
     items: Sequence[Item]
     remarks: Sequence[str] = ()
 
 
 def of_program(facts: Facts) -> list[Item]:
-    """Return the parts that a package has otherwise installed: the program, for daemons and for admins."""
+    """Return the parts that a package, if used, has installed: the program, for daemons and for admins."""
     name = digest(f'{tree_digest(facts.modules)} {facts.python} {facts.python_version}'.encode())[:12]
     tree, launcher = f'{TREES}/{VERSION}-{name}', f'{TREES}/{PROGRAM}'
     plugin = f'{facts.plugin_folder}/{PROGRAM}'
@@ -113,7 +113,7 @@ def of_host(facts: Facts) -> Parts:
 
 
 def owner(facts: Facts) -> str:
-    """Return the user that gets the history: its present owner if that is a monitoring user, else the first one."""
+    """Return the user that gets the history: its present owner if a monitoring user, else the first of these."""
     return facts.state_owner if facts.state_owner in facts.users else facts.users[0]
 
 
@@ -127,7 +127,7 @@ def _remarks(facts: Facts) -> list[str]:
 
 
 def remarks_on_removal(is_packaged: bool, has_package: bool) -> list[str]:
-    """Return the line about what a removal keeps. The arguments are those of to_remove."""
+    """Return the line about the files that a removal keeps. Arguments: as for to_remove()."""
     if has_package and not is_packaged:
         return ['a package has also installed the program here, and needs the sudo rule and the configuration; they '
                 'stay until you remove the package']
@@ -135,9 +135,9 @@ def remarks_on_removal(is_packaged: bool, has_package: bool) -> list[str]:
 
 
 def to_remove(written: Iterable[str], is_packaged: bool, has_package: bool) -> list[str]:
-    """Return the paths to remove, of those that were installed. The running program comes last.
+    """Return which of the installed paths to remove. The running program comes last.
 
-    is_packaged: a package is being removed, which itself removes all but the rule. has_package: one is installed.
+    is_packaged: a package is being removed and itself removes all except the rule. has_package: a package is installed.
     """
     paths = sorted(written, key=lambda path: (path.startswith(f'{TREES}/'), path))
     if is_packaged:
@@ -152,11 +152,11 @@ class Found(NamedTuple):
     owner: str = ROOT
     digest: str = ''             # of a file or a link; '' if only root can read it
     is_empty: bool = True        # of a directory
-    time: float = 0.0            # seconds since 1970; of the last change of a tree
+    time: float = 0.0            # last change of a tree, seconds since 1970
 
 
 class Change(NamedTuple):
-    """A change of this host, or with action "keep" the reason to change nothing."""
+    """A change of this host; with action "keep", the reason to change nothing."""
     action: str                  # a verb: create, replace, own, remove, keep, forget
     item: Item
     why: str = ''
@@ -174,7 +174,7 @@ class Change(NamedTuple):
 
 
 def digest(content: bytes) -> str:
-    """Return the digest by which a file that nobody changed is known."""
+    """Return the digest that shows whether a file was changed."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -189,7 +189,7 @@ def tree_digest(files: Mapping[str, bytes]) -> str:
 
 
 def additions(items: Iterable[Item], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
-    """Return the changes that give this host the items, in their order.
+    """Return the changes that bring the items to this host, in the order of the items.
 
     found: by path. written: the digest of each file and link that an earlier installation wrote, by path.
     """
@@ -207,7 +207,7 @@ def _addition(item: Item, found: Found | None, written: str) -> Change | None:
                                     f'chown -R {item.owner}: {item.path}')
     is_same = item.kind == DIRECTORY or found.digest == own_digest(item)
     is_owned = found.owner == item.owner and (item.kind != FILE or found.mode == item.mode)
-    if item.kind == TREE:   # damaged, or somebody else could change it
+    if item.kind == TREE:   # it is damaged, or a user other than root could change it
         return None if is_same and is_owned else Change('replace', item)
     if not is_same:
         return Change('replace', item) if written and found.digest == written else _kept(item, found)
@@ -215,7 +215,7 @@ def _addition(item: Item, found: Found | None, written: str) -> Change | None:
 
 
 def removals(paths: Iterable[str], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
-    """Return the changes that remove these paths, as far as nobody changed them."""
+    """Return the changes that remove these paths, except for paths that somebody changed."""
     return [_removal(path, found.get(path), written.get(path, '')) for path in paths]
 
 
@@ -233,7 +233,7 @@ def _kept(item: Item, found: Found) -> Change:
 
 
 def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collection[Change]) -> dict[str, str]:
-    """Return the digests of what is installed after these changes, which were made for these items."""
+    """Return the digests of what is installed after these changes for these items."""
     kept = {change.item.path for change in changes if change.action == 'keep'}
     gone = {change.item.path for change in changes if change.action in ('remove', 'forget')}
     made = {item.path: own_digest(item) for item in items if item.kind != DIRECTORY and item.path not in kept}
@@ -241,9 +241,9 @@ def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collect
 
 
 def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[str, Found]) -> list[str]:
-    """Return the paths of earlier versions, except for the newest tree: checks that run now still import from it.
+    """Return the paths of earlier versions, except for the newest tree: checks that are running still import from it.
 
-    Files below /etc stay. found: what is at the paths of *written*.
+    Files below /etc stay. found: the files at the paths of *written*.
     """
     gone = sorted(set(written) - {item.path for item in items})
     trees = sorted((path for path in gone if path in found and found[path].kind == TREE),
@@ -252,7 +252,7 @@ def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[s
 
 
 def count(changes: Iterable[Change]) -> int:
-    """Return how many of these change anything."""
+    """Return how many of these changes have an effect."""
     return sum(change.action not in ('keep', 'forget') for change in changes)
 
 

@@ -22,8 +22,8 @@ REMEDY = 'split the drives among several commands with -d, or use check_smart_at
 ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and lines
 NAMED = 200            # bytes of it for the names of metrics
 DIGITS = 20            # of a number without bounds
-LIMITS = 9             # characters of both limits of a value; more where a limit of the metric is longer
-LAST = 1000            # position of metrics without one; labels of version 1.6 come after these
+LIMITS = 9             # characters of both limits of a value; more if a limit of the metric is longer
+LAST = 1000            # position of metrics that have none; labels of version 1.6 come later
 
 
 class OutputText(NamedTuple):
@@ -46,7 +46,7 @@ def share(limit: int) -> int:
 def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> set[str]:
     """Return the metrics to print, each for all drives: as many as fit, in a fixed order.
 
-    needed: the most bytes that each metric can take. limit: bytes of the whole output.
+    needed: largest size of each metric in bytes. limit: bytes of the whole output.
     """
     room, kept = limit - share(limit) - ROOM_TO_SAY_SO, set()
     for metric in in_order(needed, definitions):
@@ -67,9 +67,9 @@ def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[st
 
 def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], definitions: Mapping[str, Metric],
            is_all: bool) -> dict[str, int]:
-    """Return the most bytes that each metric can take, whatever values the drives report at later checks.
+    """Return the largest size of each metric in bytes, for any values that drives may report at later checks.
 
-    Drives of the same type are assumed to have the same metrics. A drive that was not read is assumed to have all.
+    Drives of the same type are assumed to have the same metrics; a drive that was not read, all metrics.
     """
     of_kind: dict[str, set[str]] = {}
     for verdict in verdicts:
@@ -84,7 +84,7 @@ def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], defini
     today: Counter[str] = Counter()
     for value in values:  # a number under a label of version 1.6 counts as DIGITS
         today[value.metric] += size(value.text) + (DIGITS + LIMITS if value.metric == perfdata.OLD else 0)
-    return most | today  # the larger of both for each metric
+    return most | today  # for each metric, the larger of the two
 
 
 def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
@@ -107,7 +107,7 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | N
 def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> list[str]:
     """Return the lines that fit, and a line that names what was omitted.
 
-    missing: omitted metrics. limit: bytes of the whole output. others: its first line and its values.
+    missing: omitted metrics. limit: bytes of the whole output. others: the first line and the perfdata.
     """
     room, whole = limit - sum(map(size, others)) - ROOM_TO_SAY_SO, [*text.checks, *text.drives, *text.notes]
     kept = whole if sum(map(size, whole)) <= room else _most_important(text, room)

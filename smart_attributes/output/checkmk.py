@@ -1,8 +1,8 @@
 """The lines of a local check for Checkmk: one service for the check as a whole, and one for each drive. Pure.
 
 Source: Checkmk documentation, "Local checks", and cmk/plugins/collection/agent_based/local.py of Checkmk 2.4: the four
-parts of a line are separated by one blank, the name is in quotation marks, "|" separates metrics, and a backslash with
-an n begins a new line of the details.
+parts of a line are separated by one blank, the name is in quotation marks, "|" separates metrics, and a backslash
+followed by n begins a new line of details.
 """
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .plugin import Face, Whole
 NAME = plugin.NAME  # service of the whole check, and the first word of each drive's service
 NO_METRICS = '-'
 LINE = 2000            # characters of each line of text
-# Checkmk defines this metric itself, in degrees Celsius. The other names get a prefix, because it could define them,
-# too, with another unit. Source: Checkmk documentation, "Local checks", section "Names and units used by metrics".
+# Checkmk defines this metric itself, in degrees Celsius. Other names get a prefix, because Checkmk could define them
+# with another unit. Source: Checkmk documentation, "Local checks", section "Names and units used by metrics".
 SHARED = ('temperature',)
 _NEW_LINE = '\\n'
 
@@ -27,8 +27,8 @@ _NEW_LINE = '\\n'
 def render(verdicts: Iterable[Verdict], face: Face, whole: Whole) -> str:
     """Return the output of a check as lines of a local check.
 
-    The first line has the state of the check as the plugin would return it, so that a drive that has no service yet
-    is not overlooked. No limits are printed: Checkmk ignores them on lines with a fixed state.
+    The first line has the state that the plugin would return, so that a drive without a service is not overlooked. No
+    limits are printed: Checkmk ignores them on lines with a fixed state.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
     state, reason, milder = plugin.state_and_reasons(ordered, whole)
@@ -39,7 +39,7 @@ def render(verdicts: Iterable[Verdict], face: Face, whole: Whole) -> str:
 
 
 def _drive(verdict: Verdict, face: Face) -> str:
-    """Return the line of a drive: its findings, and in the details which drive it is."""
+    """Return the line of a drive: its findings and, in the details, its identity."""
     told = plugin.line(verdict, face.hide_serial)
     fields = (('model', told.model), ('serial', told.serial), ('firmware', told.firmware),
               ('device', clean(verdict.device.address)))
@@ -60,6 +60,6 @@ def _metric(name: str) -> str:
 
 
 def _line(state: State, name: str, metrics: str, text: Sequence[str]) -> str:
-    # A backslash, such as in a path, could begin a line. Checkmk refuses an empty first line.
+    # A backslash, for example in a path, could begin a new line. Checkmk refuses an empty first line.
     lines: list[str] = [sentence(each.replace('\\', '/'), LINE) or plugin.NOT_TOLD for each in text]
     return f'{int(state)} "{name}" {metrics} {_NEW_LINE.join(lines)}'

@@ -13,7 +13,7 @@ from ..typed import NamedTuple
 
 
 class Code(NamedTuple):
-    """A code: its name, the state that it usually has ('' for a note), its meaning, and the next step ('': none)."""
+    """A code: its name, its usual state ('' for a note), its meaning, and the next step ('': none)."""
     name: str
     severity: str
     meaning: str
@@ -42,9 +42,9 @@ _DATA = json.loads(files.content(f'{files.PROGRAM}/codes.json', LARGEST_FILE))
 REASONS = _group('reasons')           # why a drive, or a whole check, is UNKNOWN
 FINDINGS = _group('findings')         # what is wrong with a drive that was read
 NOTES = _group('notes')               # information that does not change the state
-REDUNDANCY = _group('redundancy')   # what the groups on a drive mean for replacing it
+REDUNDANCY = _group('redundancy')   # how the groups on a drive affect its replacement
 CAUSES = _group('fleet_causes')       # why a fleet lacks drives of a host; only these remedies name the host
-FLEET_NOTES = _group('fleet_notes')   # what a fleet report says besides its drives
+FLEET_NOTES = _group('fleet_notes')   # what a fleet report says in addition to its drives
 BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES,
                                                             *FLEET_NOTES)}
 # Findings of doctor about an installation.

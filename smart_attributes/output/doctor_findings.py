@@ -1,4 +1,4 @@
-"""Results of an installation check as text or JSON: each line reports that all is well, or the next step."""
+"""Results of an installation check as text or JSON: each line reports a success, or a problem and the next step."""
 from __future__ import annotations
 
 import json
@@ -27,7 +27,7 @@ class Finding(NamedTuple):
     subject: str                 # "sudo rule", "/dev/sda"
     state: str                   # GOOD, PROBLEM, or UNCHECKED because of another finding
     message: str
-    remedy: str = ''             # next step, a sentence; '' if all is well
+    remedy: str = ''             # next step, a sentence; '' if no action is needed
     command: str = ''            # command for the next step, ready to paste
     fields: Mapping[str, Any] = {}   # the values in the sentences
 
@@ -42,7 +42,7 @@ class Paste(NamedTuple):
 class Examination(NamedTuple):
     """All results of an installation check."""
     host: str
-    user: str                    # the user that it was examined as
+    user: str                    # the user whose view was examined
     findings: Sequence[Finding]
     pastes: Sequence[Paste] = ()
 
@@ -56,11 +56,11 @@ class _Template(string.Formatter):
     """The templates of codes.json."""
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
-        """Return a value quoted for the shell with the conversion q."""
+        """Return a value; with the conversion "q", quoted for the shell."""
         return shlex.quote(str(value)) if conversion == 'q' else super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return a number with its unit for "bytes", and with a noun for "#noun" or "#noun|nouns"."""
+        """Return a number with its unit for "bytes", or with the noun for "#noun" or "#noun|nouns"."""
         if format_spec.startswith('#'):
             return plural(value, *format_spec[1:].split('|'))
         return amount(value, 'B') if format_spec == 'bytes' else str(super().format_field(value, format_spec))
@@ -75,7 +75,7 @@ def found(code: str, subject: str = '', **fields: Any) -> Finding:
 
 
 def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding whose message, and next step if it has one, are in the sentence of an error or a note.
+    """Return the finding for the sentence of an error or a note, which contains the message and perhaps the next step.
 
     code: a name in any group of codes.json.
     """

@@ -49,7 +49,7 @@ def _print_tables(console: Any, verdict: Verdict, report: Report, database: Spec
                   ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(report, database)))
     for title, columns, rows in all_tables if is_verbose else all_tables[:1]:
         table = Table(box=None, pad_edge=False, header_style='bold')
-        for column in columns:   # a person copies the names of metrics
+        for column in columns:   # never cut, because people copy the names of metrics
             table.add_column(column, overflow='fold', no_wrap=column == 'metric')
         for row in rows:
             table.add_row(*(Text(sentence(cell, 300)) for cell in row))
@@ -65,8 +65,7 @@ def print_faults(faults: Sequence[str]) -> None:
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
-    """Return the drive with its state, the action with its reason, what its groups mean for it, and how many such
-    drives failed; the last two only if they are known.
+    """Return the drive with its state, the action with its reason and, if known, the effect of its groups and the risk.
 
     now: seconds since 1970.
     """
@@ -74,7 +73,7 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
     serial = '' if hide_serial or not identity.serial else f'serial {clean(identity.serial)}'
     drive = '  '.join(part for part in (device.address, clean(identity.model), serial) if part)
     told = item(verdict, now)
-    # Unlike a line of a table, this has room for the whole reason, and for the readings of a drive that is OK.
+    # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
     reason = headline(verdict) if verdict.problem or verdict.state is not State.OK else told.why or findings(verdict)
     label = ' Status: ' if told.action == actions.NOTHING else ' Reason: '
     lines = [f'{drive}  {verdict.state.name}', f'What to do: {told.to_do}.{label if reason else ""}{reason}']
@@ -129,7 +128,7 @@ def _place(place: Place) -> Iterator[str]:
 
 
 def _farm(report: Report, database: SpecDatabase, hide_serial: bool, is_verbose: bool) -> Iterator[str]:
-    """Yield the line about the FARM log of a disk, if there is one; is_verbose: also if it was not read."""
+    """Yield the line about the FARM log of a disk, if there is one; is_verbose: also if the log was not read."""
     farm = report.farm
     if farm is None and is_verbose and database.identify(report.identity,
                                                          [row.id for row in report.attributes]).keeps_farm:

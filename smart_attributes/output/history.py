@@ -13,7 +13,7 @@ from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
 WIDTH = 24                # characters of a graph in the table
-ROWS = 8                  # lines of a graph of its own
+ROWS = 8                  # lines of a separate graph
 
 Points = Sequence[tuple[float, float]]   # seconds since 1970, number
 
@@ -49,7 +49,7 @@ def drive(identity: Identity, read: tuple[float, float], series: Sequence[Series
 def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
     """Yield a heading and a row for each series: first value, present value, last change, graph and source.
 
-    A metric that a drive reports in two places has two series.
+    A metric has two series if the drive reports it in two places.
     """
     serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
     yield f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to {_day(drive.last_read)}'

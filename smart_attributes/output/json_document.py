@@ -1,6 +1,6 @@
 """The JSON document of verdicts that `triage --json` prints, the HTML page shows and the fleet report reads.
 
-Policy: within a version of the document, keys may be added, but none is removed or changes its meaning. A reader
+Policy: within a version of the document, keys may be added, but no key is removed or changes its meaning. A reader
 ignores unknown keys.
 """
 from __future__ import annotations
@@ -31,7 +31,7 @@ OF_STATUS: Mapping[str, str] = {
     'write_protect': 'read-only', 'power_loss_protection': 'power-loss-protection-failed',
     'persistent_memory': 'persistent-memory-failed', 'firmware_advisory': 'firmware-defect',
     'background_scan': 'background-scan-halted', 'unknown_model': 'unknown-model'}
-STATUS = 'status-reported'   # for a metric that the local configuration defines
+STATUS = 'status-reported'   # for metrics that the local configuration defines
 
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
@@ -58,7 +58,7 @@ def as_text(document: Json) -> str:
 
 
 def note(text: Coded) -> MutableJson:
-    """Return a message as an object with "code", "text", and the values that it mentions under their names."""
+    """Return a message as an object with "code", "text", and the values in the message under their names."""
     return {'code': text.code, 'text': sentence(text, NOTE), **text.fields}
 
 
@@ -91,7 +91,7 @@ def _risk(risk: Risk) -> Json:
 
 
 def work_list(items: Sequence[Item]) -> list[Json]:
-    """Return the drives of a work list that something is to be done about, the most urgent first."""
+    """Return the drives of a work list that need an action, most urgent first."""
     return [{'name': each.drive, 'state': each.state.name, 'action': each.action, 'to_do': each.to_do,
              'order_by': each.order_by, 'reason': each.reason or None,
              **({'not_known': each.unknown} if each.unknown else {})}
@@ -108,7 +108,7 @@ def _lately(lately: Lately) -> Json:
 
 
 def _findings(verdict: Verdict) -> list[Json]:
-    """Return the findings, most severe first; "limit" is a Nagios range in base units, for growth that of "grown"."""
+    """Return the findings, most severe first; "limit" is a Nagios range in base units (for growth: of "grown")."""
     return [_finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
 
 
@@ -135,7 +135,7 @@ def _reading(judgement: Judgement) -> Json:
 
 
 def _value(judgement: Judgement) -> tuple[Any, str]:
-    """Return a value as a status word or a number, as an integer if it is whole."""
+    """Return a value, as a status word or a number (an integer if it is whole), and its unit."""
     reading = judgement.reading
     if reading.number is None:
         return None, reading.unit

@@ -1,7 +1,7 @@
 """Verdicts as Prometheus metrics, in base units, named after the metric and its unit.
 
 Source: Prometheus, "Family and label naming" and "Exposition formats". All metrics are gauges: a drive may correct a
-number, and a replacement drive starts again from zero. prometheus_client writes them and escapes the labels.
+number, and a replacement drive starts at zero. prometheus_client prints them and escapes labels.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..work.work_list import item
 from .perfdata import is_graphed
 
 PREFIX = 'smart_'
-# Unit of a metric -> the ending of its name, and how many of that unit make one of Prometheus' base unit.
+# Unit of a metric -> the ending of its name, and how many of this unit equal one Prometheus base unit.
 UNITS: Mapping[str, tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
                                         'C': ('_celsius', 1), '': ('', 1)}
 STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
@@ -53,7 +53,7 @@ class Run(NamedTuple):
 
 
 def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
-    """Return all metrics, except those of graphed readings that no drive has."""
+    """Return all metrics, except for graphed readings that no drive has."""
     return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts),
             *_of_groups(run.groups)]
 
@@ -69,7 +69,7 @@ def name(metric: str, unit: str) -> str:
 
 
 def said(metric: Metric) -> str:
-    """Return the help text of a metric: its meaning and that of its numbers."""
+    """Return the help text of a metric: its meaning, and the meaning of its numbers."""
     scale = '; 1 good, 0.5 in between, 0 bad' if metric.is_verdict else '; 1 is 100 %' if metric.unit == '%' else ''
     return metric.meaning + scale
 
@@ -102,7 +102,7 @@ def _who(verdict: Verdict, hide_serial: bool) -> tuple[str, ...]:
 
 
 def _states(verdict: Verdict) -> dict[str, State]:
-    """Return the worst state of each metric that has a limit or a state of its own."""
+    """Return the worst state of each metric that has a limit or its own state."""
     found: dict[str, State] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
@@ -177,7 +177,7 @@ def text(found: Sequence[Family], is_openmetrics: bool = False) -> str:
     Raises SmartError if prometheus_client is not installed.
     """
     client = library()
-    registry = client.CollectorRegistry(auto_describe=True)  # refuses two metrics of one name
+    registry = client.CollectorRegistry(auto_describe=True)  # refuses two metrics with the same name
     registry.register(_Collector(found))
     printed: bytes = (client.openmetrics.exposition if is_openmetrics else client).generate_latest(registry)
     return printed.decode()

@@ -1,7 +1,7 @@
 """The JSON document of `metrics --json`: the state, the findings and the graphed values of each drive.
 
-It is small, because Zabbix 6.0 takes at most 512 KB from a command: its lists are flat, and each value has a key that
-stays with the drive. Source: Zabbix 6.0, "User parameters". The document of `triage --json` explains its values.
+It is small, because Zabbix 6.0 accepts at most 512 KB from a command. Its lists are flat, and each value has a key that
+stays with the drive. Source: Zabbix 6.0, "User parameters". The document of `triage --json` has more details.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Run(NamedTuple):
     state: State                # the worst state
     summary: str                # the first line of a check
     of_itself: State            # state of the run as a whole: missing drives, errors in the local configuration
-    problems: Sequence[str]     # of the run as a whole
+    problems: Sequence[str]     # about the run as a whole
     remarks: Sequence[Coded]
     host: str
     now: float                  # seconds since 1970
@@ -39,7 +39,7 @@ class Run(NamedTuple):
 def as_text(run: Run) -> str:
     """Return the document of a run as JSON text on one line."""
     keys, ordered = ids(run), sorted(run.verdicts, key=severity.of_verdict)
-    # A drive in standby is OK unless options say otherwise.
+    # A drive in standby is OK unless options give it another state.
     unread = [verdict for verdict in ordered if verdict.problem and verdict.state is not State.OK]
     return json.dumps({
         'version': DOCUMENTS['metrics'], 'state': run.state.name, 'summary': run.summary, 'run': _of_the_run(run),
@@ -54,8 +54,8 @@ def ids(run: Run) -> Mapping[Device, str]:
     """Return a key for each drive: its serial number, which stays when the device name changes, else its name.
 
     A drive that cannot be read has the serial number last seen at its address. A name that is also the serial number of
-    another drive has the prefix "device:". Other characters than letters, digits and ._- become _, so that a key needs
-    no quotes anywhere.
+    another drive has the prefix "device:". All characters except letters, digits and ._- become _, so that a key never
+    needs quotes.
     """
     serials = {verdict.device: '' if run.hide_serial else _serial(verdict) for verdict in run.verdicts}
     times = Counter(serials.values())

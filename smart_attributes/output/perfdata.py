@@ -16,7 +16,7 @@ from ..wording import plain
 # Printed as the drive reports it, even if its status is ignored or a more precise status is printed as well.
 OWN_WORD = 'smart_status'
 OLD = 'labels of version 1.6'
-OLD_LIMIT = 'legacy_limit'  # a drive may have several; their labels are in Verdict.old_values
+OLD_LIMIT = 'legacy_limit'  # a drive may have several of these; their labels are in Verdict.old_values
 UNITS = '%sB'               # units printed after a number
 
 
@@ -24,7 +24,7 @@ class Value(NamedTuple):
     """One value of the perfdata."""
     text: str                   # 'sda_endurance_used'=9%;85;95;0;
     metric: str
-    limits: str = ''            # for warning and critical, joined; only their length matters
+    limits: str = ''            # warning and critical limit, joined; only the length matters
 
 
 def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool) -> list[Value]:
@@ -37,7 +37,7 @@ def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: b
 
 
 def is_graphed(judgement: Judgement, is_all: bool) -> bool:
-    """Return whether a reading has a number to graph. is_all: graph all metrics, not only the graphed ones."""
+    """Return whether a reading has a number to print. is_all: include all metrics, not only the graphed ones."""
     reading = judgement.reading
     return (reading.number is not None and (reading.judged or reading.metric == OWN_WORD)
             and is_possible(judgement, is_all))
@@ -49,7 +49,7 @@ def is_possible(judgement: Judgement, is_all: bool) -> bool:
 
 
 def _value(name: str, judgement: Judgement, metric: Metric | None) -> Value:
-    """Return a drive's reading with its label and the bounds of its metric. Nagios does not have the unit C."""
+    """Return a drive's reading with its label and the bounds of its metric. Nagios does not know the unit C."""
     reading = judgement.reading
     ends = ['' if end is None else plain(end) for end in ((metric.minimum, metric.maximum) if metric else (None, None))]
     limits = [ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)]

@@ -1,7 +1,7 @@
 """The plugin output that a monitoring daemon reads: a summary line, a line per drive, perfdata on the last line.
 
 The columns of a line are separated by two spaces. No column contains two spaces: `clean` and `sentence` leave only
-single ones. fleet.services reads these lines.
+single spaces. fleet.services reads these lines.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIRMWARE = 'firmware '
 # Metrics that the first line shows if all drives are OK; a zero is not shown.
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
 
-# Codes of a clause that only the line of the drive needs.
+# Codes of a clause that appears only in the line of the drive.
 NOT_KNOWN = ('redundancy-unknown', 'use-unknown')
 
 
@@ -46,11 +46,11 @@ class Face(NamedTuple):
 class Whole(NamedTuple):
     """Messages about the check as a whole."""
     failures: Sequence[str] = ()  # make the check CRITICAL: missing drives
-    faults: Sequence[str] = ()    # make it UNKNOWN unless something is CRITICAL: slots not read
+    faults: Sequence[str] = ()    # make the check UNKNOWN unless something is CRITICAL: slots not read
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()   # do not change the state, but an admin can act on them
     notes: Sequence[str] = ()     # do not change the state; shown with -v
-    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message without any verdicts
+    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message if there are not any verdicts
 
 
 NOTHING_MORE = Whole()
@@ -63,7 +63,7 @@ class Line(NamedTuple):
     model: str
     findings: str                # Coded if it is the reason why the drive was not read
     serial: str | None = ''   # None: hidden
-    firmware: str = ''           # also '' in lines of builds of 2.0 that did not yet print it
+    firmware: str = ''           # also '' in lines of early builds of 2.0, which did not print it
 
 
 class Outcome(NamedTuple):
@@ -75,9 +75,8 @@ class Outcome(NamedTuple):
 def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0, milder: str = '') -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
-    verdicts: in order of severity. extra, milder: messages about the check as a whole, those that determine its state
-    and less severe ones. nobody: the message if *verdicts* is empty. most: limit in characters for each part; 0 means
-    unlimited.
+    verdicts: in order of severity. extra: messages that determine the state of the check as a whole; milder: less
+    severe ones. nobody: the message if *verdicts* is empty. most: limit in characters for each part; 0 means unlimited.
     """
     nobody = coded(nobody)
     if most:
@@ -102,7 +101,7 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
            transcript: Sequence[str] = ()) -> Outcome:
     """Return the complete output of the plugin and its state.
 
-    transcript: lines of smartctl's output. With a transcript nothing is omitted, because a person reads it.
+    transcript: lines of smartctl's output. With a transcript, nothing is omitted, because a person reads the output.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
     state, extra, milder = state_and_reasons(ordered, whole)
@@ -122,13 +121,13 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
 
 
 def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, str, str]:
-    """Return the state of the check, the messages about the check as a whole that determine it, and less severe ones.
+    """Return the state of the check, the messages about the whole check that determine it, and less severe messages.
 
     ordered: verdicts in order of severity.
     """
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
     worse = [*map(coded, whole.failures),
-             *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has its own line
+             *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each fault has its own line
              *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)]
     milder = [coded(said) for demanded, said in whole.demands if demanded not in (state, State.OK)]
     return state, '; '.join(worse), '; '.join(milder)
@@ -188,14 +187,14 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
 
 
 def clause(verdict: Verdict) -> str:
-    """Return whether the groups on a drive that alerts allow to replace it now, with the code; '' if not known."""
+    """Return, with its code, whether the groups on an alerting drive allow its replacement now; '' if unknown."""
     if verdict.state is State.OK or not verdict.replacement:
         return ''
     return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return what to do about a drive that alerts, with the code; '' if it was not read: then its reason says so."""
+    """Return the action for an alerting drive, with the code; '' if it was not read, because the reason has it."""
     if verdict.state is State.OK or verdict.problem:
         return ''
     from ..work.work_list import item  # a check without an alert does not need it

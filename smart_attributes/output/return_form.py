@@ -1,4 +1,4 @@
-"""The text for a vendor's return form: the drive, what its alerts found, and smartctl's own lines about it. Pure."""
+"""The text for a vendor's return form: the drive, its findings, and smartctl's lines about it. Pure."""
 from __future__ import annotations
 
 import json
@@ -14,12 +14,12 @@ from ..words import clean, sentence
 from ..work.statements import finding, problem
 
 LINES, LONG = 40, 600      # lines of smartctl, and characters of each
-# Parts of smartctl's JSON that show the state of a drive, and the lines of its text that do.
+# Parts of smartctl's JSON, and lines of its text, that show the state of a drive.
 PARTS = ('smart_status', 'nvme_smart_health_information_log', 'scsi_grown_defect_list', 'scsi_error_counter_log',
          'power_on_time', 'ata_smart_error_log', 'ata_smart_self_test_log', 'nvme_self_test_log')
 TEXT = re.compile(r'smartctl \d|.*(?:self-assessment|Health Status|FAILING_NOW|grown defect|Error Count|ATA Error|'
                   r'Critical Warning|Available Spare|Percentage Used|Media and Data|Power.On|power on)|# ?\d')
-COUNTERS = frozenset(('5', '9', '187', '197', '198'))   # attributes that are shown without an alert, too
+COUNTERS = frozenset(('5', '9', '187', '197', '198'))   # attributes that are shown even without an alert
 
 
 def lines(verdict: Verdict, said: str, day: str, hide_serial: bool) -> list[str]:

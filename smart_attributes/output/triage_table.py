@@ -1,7 +1,7 @@
 """The table of `triage`, with the drives to replace first at the top.
 
-Rows have two forms: one line per drive or, on a narrow terminal, two lines and a third one for findings. A pipe has
-no width, so it gets one line per drive, for grep and less -S, unless COLUMNS names a width. A pipe never gets bars.
+Rows have two forms: one line per drive or, on a narrow terminal, two lines and a third one for findings. A pipe has no
+width, so it gets one line per drive, for grep and less -S, unless COLUMNS is set to a width. A pipe never gets bars.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..work.plan import Task
 
-# Their contrast with black and with white is 3.9 or more. Yellow on white has 1.1.
+# These colors have a contrast of at least 3.9 with black and with white. Yellow on white has only 1.1.
 BARS = {State.OK: 'color(28)', State.WARNING: 'color(130)', State.CRITICAL: 'color(160)', State.UNKNOWN: 'color(129)'}
 COLOURS = {**BARS, State.CRITICAL: f'bold {BARS[State.CRITICAL]}'}
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
@@ -37,14 +37,14 @@ SPARED = ('temp', 'spare', 'age')   # columns omitted on a narrow terminal, in t
 WORDS = {'until': 'until ', 'spare': 'spare '}
 GAP = 2
 ROOM = 36             # fewest columns for findings with one line per drive
-INDENT = 10           # columns, for lines below the state
+INDENT = 10           # columns, for lines below the first line
 NO_BARS = '', ''
-NARROWEST = 40        # columns needed for a drive's name; with fewer, states would be truncated
+NARROWEST = 40        # columns; on a narrower terminal, states would be truncated
 WIDEST = 10_000       # columns that rich can fill in reasonable time
-_SIZE = 80, 24        # size of a terminal that does not report it
+_SIZE = 80, 24        # assumed if a terminal does not report its size
 BAR = 8                   # characters
-NAMED = 12                # drives of one row of the work list
-BEGUN = 16                # fewest characters of a finding worth showing if the rest does not fit
+NAMED = 12                # most drives named in one row of the work list
+BEGUN = 16                # a finding is cut only if at least this many characters fit
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 
@@ -71,8 +71,8 @@ def console(pipe_width: int) -> Console:
     """Return rich's console for standard output.
 
     pipe_width: columns to use if standard output is not a terminal and COLUMNS is not set to a width.
-    rich itself ignores COLUMNS in a pipe and raises ValueError for values such as "²", so this sets
-    both width and height. shutil ignores values that are not positive numbers.
+    rich ignores COLUMNS in a pipe and raises ValueError for values such as "²", so both width and height are set here.
+    shutil ignores values that are not positive numbers.
     """
     from rich.console import Console
 
@@ -143,7 +143,7 @@ def _used(row: DriveRow, signs: tuple[str, str], width: int) -> Text:
 
 
 def _widths(shown: Sequence[DriveRow], kept: Sequence[str], signs: tuple[str, str]) -> dict[str, int]:
-    """Return the width of each column without its bars, and that of a bar with the space after it."""
+    """Return the width of each column without its bars, and the width of a bar with the space after it."""
     from rich.cells import cell_len
     return {'bar': BAR + 1 if any(signs) else 0, 'used': 0,
             **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept}}
@@ -190,7 +190,7 @@ def _name_width(widest: Mapping[str, int], width: int) -> int:
 
 
 def _ok_line(row: DriveRow, numbers: Text, widest: Mapping[str, int], width: int) -> Text:
-    """Return the only line of a drive that is OK: its name, its numbers and, as far as there is room, what it is."""
+    """Return the only line of an OK drive: its name, its numbers and, if there is room, its identity."""
     line = _name_line(row._replace(bay='', model='', serial=''), widest, width)
     line.append(' ' * GAP).append_text(numbers)
     for part in filter(None, (*row.what, row.bay, row.model, row.serial)):
@@ -200,7 +200,7 @@ def _ok_line(row: DriveRow, numbers: Text, widest: Mapping[str, int], width: int
 
 
 def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int, begin: int = INDENT) -> list[str]:
-    """Return the columns that fit; those whose bad values a finding also reports are omitted first.
+    """Return the columns that fit. Columns whose bad values also appear as findings are omitted first.
 
     begin: columns to the left of the numbers.
     """
@@ -216,7 +216,7 @@ def _field_width(name: str, widest: Mapping[str, int]) -> int:
 
 
 def _number_line(row: DriveRow, fields: Sequence[str], widest: Mapping[str, int], signs: tuple[str, str]) -> Text:
-    """Return the numbers of a drive, aligned with those of other drives."""
+    """Return the numbers of a drive, aligned with the numbers of other drives."""
     from rich.text import Text
     line = Text()
     for name in fields:
@@ -278,7 +278,7 @@ def _written(verdict: Verdict) -> str:
 
 
 def _what(verdict: Verdict) -> tuple[str, ...]:
-    """Return the findings and an unknown model of a drive; its other numbers have their own columns."""
+    """Return the findings of a drive, and whether its model is unknown; other numbers have their own columns."""
     if verdict.problem:
         return (coded(problem(verdict, WHAT)),)
     return tuple(finding(judgement) for judgement in verdict.judgements
@@ -293,9 +293,9 @@ def until(verdict: Verdict, now: float) -> str:
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:
-    """Return the work list, and below it the number of drives by state with the most urgent one.
+    """Return the work list and, below it, the number of drives by state, with the most urgent drive.
 
-    Each drive has its action and its reason in full; only what its groups mean for it is cut. counted: the numbers.
+    The action and the reason of a drive are complete; only the effect of its groups may be cut. counted: the numbers.
     """
     width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
     lines = ['work list:'] if shown else []
@@ -313,7 +313,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
 
 
 def plan(tasks: Sequence[Task]) -> list[str]:
-    """Return a plan. Commands are never folded: each is pasted as one line."""
+    """Return a plan. Commands are never wrapped: each is pasted as one line."""
     width = console(WIDEST).width
     lines = _folded('plan: carry out the first task, then print the plan again: it may have changed', width)
     for number, task in enumerate(tasks, 1):
@@ -328,7 +328,7 @@ def plan(tasks: Sequence[Task]) -> list[str]:
 
 
 def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
-    """Yield each item with the names of the healthy drives that follow it for the same reason."""
+    """Yield each item with the names of the following healthy drives that have the same reason."""
     def key(each: Item) -> object:
         return (each.to_do, each.step.why) if each.step and each.state is State.OK else each.drive
     for _, (first, *others) in groupby(items, key):
@@ -340,13 +340,13 @@ def _folded(text: str, width: int, indent: str = '') -> list[str]:
 
 
 def lately_lines(lately: Lately) -> list[str]:
-    """Return lines on recent increases and on drives added and removed, and on periods that are not known."""
+    """Return lines about recent increases, added and removed drives, and periods without history."""
     told = (*(f'{each.drive} {each.said}' for each in (*lately.grew, *lately.fell)), *lately.came, *lately.went)
     return [f'since {day(lately.since)}:', *(f'  {sentence(text, WHAT)}' for text in changed(told, lately.unknown))]
 
 
 def changed(told: Iterable[str], unknown: str | None) -> list[str]:
-    """Return messages about changes, or a single message that there were none or that they are unknown."""
+    """Return the messages about changes, or a single message if nothing changed."""
     return [text for text in (*told, unknown) if text] or ['no increases, no drives added or removed']
 
 

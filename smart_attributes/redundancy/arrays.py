@@ -1,6 +1,6 @@
 """Read the arrays of Linux' md driver from /sys/block/mdN/md, and mounted btrfs file systems from /sys/fs/btrfs.
 
-For btrfs, /sys does not have the number of each device, so errors and missing devices are counted but not named.
+For btrfs, /sys does not show the number of each device, so errors and missing devices are counted but not named.
 Sources: Linux, Documentation/admin-guide/md.rst; state_show, slot_show and array_state_show in drivers/md/md.c;
 fs/btrfs/sysfs.c (devinfo since 5.6, error_stats since 5.14).
 """
@@ -23,18 +23,18 @@ _LEVELS, _ACTIVITIES = _MD['level']['values'], _MD['sync_action']['values']
 _FLAGS = frozenset(EVIDENCE['md_member']['read']['state']['values'])
 _REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
-_UNREAD = '?'   # in place of a file that cannot be read: a doubt, unless the file is absent in some arrays
+_UNREAD = '?'   # replaces the text of an unreadable file: a doubt, unless some arrays do not have this file
 
 
 def array(name: str, devices: Devices) -> Group | None:
-    """Return an md array; None if it was stopped, or holds the disks of other arrays (a container) and no data."""
+    """Return an md array; None if it was stopped, or is a container, which has only the disks of other arrays."""
     md, used = f'{devices.system.sys}/block/{name}/md', devices.used.get(name, ())
     action = text_of(f'{md}/sync_action')
     activity = _ACTIVITIES.get(action, '')
     found = _doubts('md', md, name, use=used[0] if len(used) == 1 else '')
     members = [_member(f'{md}/dev-{each}', activity, devices)._replace(doubts=_doubts(
         'md_member', f'{md}/dev-{each}', name, each)) for each in md_members(name, devices)]
-    # Read last: if these are still there, the array did not vanish before.
+    # These are read last: if they still exist, the array existed until now.
     text = {key: text_of(f'{md}/{key}') for key in
             ('level', 'raid_disks', 'layout', 'sync_completed', 'metadata_version', 'array_state')}
     if not members or re.match('external:(?!/)', text['metadata_version']):
@@ -63,7 +63,7 @@ def md_members(name: str, devices: Devices) -> list[str]:
 
 
 def _unknown(level: str, slots: int, layout: str, state: str) -> str:
-    """Return why the redundancy of an array is not known, as a clause; '' if it is."""
+    """Return why the redundancy of an array is unknown, as a clause; '' if it is known."""
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _MD['array_state']['values']:
@@ -78,19 +78,19 @@ def _member(folder: str, activity: str, devices: Devices) -> Member:
     slot = number_of(text_of(f'{folder}/slot'))
     member = devices.member(os.path.basename(folder)[len('dev-'):],
                             _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
-    if not os.path.exists(f'{folder}/block'):   # by now, another device may have the name
+    if not os.path.exists(f'{folder}/block'):   # by now, another device may have this name
         member = member._replace(state='missing', on=())
     return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME],
                            role='journal' if 'journal' in text.split(',') else '')
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
-    """Return the state of a device by md's flags; faulty counts most, since md adds it to in_sync for a bad block."""
+    """Return the state of a device by md's flags; faulty counts most: md adds it to in_sync for a bad block."""
     if 'faulty' in flags:
         return 'faulty'
     if not _FLAGS.issuperset(flags):
         return 'unknown'
-    if 'journal' in flags:   # it holds no copy, and the array can do without it
+    if 'journal' in flags:   # a journal contains no copy, and the array works without it
         return 'spare'
     if 'in_sync' in flags:
         return 'in_sync'
@@ -98,17 +98,17 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a member for each empty place. A faulty device has no place any more and counts as an empty one."""
+    """Return a member for each empty place. A faulty device without a place fills one of them."""
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
 
 
 def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
-    """Yield the disks in the container of an array (imsm, ddf) that no array uses: its spares.
+    """Yield the unused disks in the container of an array (imsm, ddf): its spares.
 
-    A disk that has failed is among them, too: only the metadata has its state. An array that lacks a member, and is not
-    being rebuilt on such a disk, cannot use it.
+    Failed disks are among them, because only the metadata contains their state. An array that lacks a member, but is
+    not being rebuilt on such a disk, cannot use it.
     """
     found = re.match('external:/([A-Za-z0-9_]+)/', metadata)
     container = found[1] if found else ''
@@ -119,11 +119,11 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
 
 
 def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
-    """Return an array with the devices that were taken out of it: udev notes its UUID on them. notes: by device."""
+    """Return an array and the devices removed from it, on which udev noted its UUID. notes: by device."""
     uuids = {name: each.get('ID_FS_UUID', '').replace('-', '') for name, each in notes.items()
              if each.get('ID_FS_TYPE') == 'linux_raid_member'}
     own = re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE) if uuids else None
-    used = {each for member in group.members for each in member.on}   # another path to a member was not taken out
+    used = {each for member in group.members for each in member.on}   # another path to a member is not a removed device
     removed = [member for name, uuid in uuids.items() if own and uuid == own[1].replace(':', '')
                for member in [devices.member(name, 'missing')] if used.isdisjoint(member.on)]
     empty = [each for each in group.members if not each.name][:len(removed)]
@@ -161,7 +161,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]]
     targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
     gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
-    # The target of a replacement counts like the others, since nobody knows which device it is.
+    # The target of a replacement counts as a member, because /sys does not show which device it is.
     members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
     level, unknown = _btrfs_level(_profiles(folder), len(entries) >= len(names) and bool(entries) and all(
@@ -177,9 +177,9 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 
 
 def _profiles(folder: str) -> set[str]:
-    """Return the profiles that hold data or metadata: several during a conversion. An empty one is left from mkfs.
+    """Return the profiles that hold data or metadata: several during a conversion. Empty ones remain from mkfs.
 
-    Return none if those of a space that has room could not be read.
+    Return none if the profiles of an allocated space could not be read.
     """
     places = {}
     for space in ('mixed' if os.path.isdir(f'{folder}/allocation/mixed') else 'data metadata', 'system'):
@@ -193,7 +193,7 @@ def _profiles(folder: str) -> set[str]:
 
 
 def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
-    """Return the weakest level, or '' and why it is not known. has_states: /sys has the states of all devices."""
+    """Return the weakest level, or '' and why it is unknown. has_states: /sys shows the states of all devices."""
     unheard = sorted(profiles - set(_PROFILES))
     if unheard:
         return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'

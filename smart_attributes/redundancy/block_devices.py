@@ -1,8 +1,8 @@
-"""Describe block devices and volumes by /sys, /proc and `dmsetup`: what each lies on, and where it is mounted.
+"""Describe block devices and volumes, from /sys, /proc and `dmsetup`: what each is built on, and where it is mounted.
 
 Volumes of the device mapper are LVM, LUKS, multipath and others, in /sys/block/dm-N. LVM builds a volume from inner
-ones (images of a mirror, data of a thin pool). These are left out: the members of a volume are the devices below them.
-/sys has neither the level nor the state of LVM RAID: only root can read these, by `dmsetup status`.
+volumes (images of a mirror, data of a thin pool). These are left out: the members of a volume are the devices below
+them. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
 Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and filesystems/proc.rst (mountinfo); LVM2,
 lib/misc/lvm-string.c (names of inner volumes); Linux, Documentation/admin-guide/device-mapper/dm-raid.rst and
 drivers/md/dm-raid.c (raid_status).
@@ -25,57 +25,57 @@ from ..typed import Json, NamedTuple
 from ..words import argument
 from .survival import doubt
 
-# All that the kernel and the tools show of groups: what is read, what casts a doubt, and what is irrelevant and why.
+# All that the kernel and the tools show about groups: what is read, what casts doubt, and what is ignored and why.
 EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json', LARGEST_FILE))
 
 
 def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') -> tuple[Coded, ...]:
-    """Return the doubts of a source of EVIDENCE, each with its remedy. Pure.
+    """Return the doubts that a source of EVIDENCE raises, each with its remedy. Pure.
 
-    text: returns the content of a file or field. names: for the commands. use: the only use of the group.
+    text: returns the content of a file or field. names: names to put into the commands. use: the only use of the group.
     """
     return tuple(doubt(row['why'], row['remedy'].format(*names)) for row in EVIDENCE[source]['doubts']
                  if not (use and use == row.get('but_not'))
                  and not re.fullmatch(row['fine'], ' '.join(map(text, row['of'].split(' '))), re.DOTALL))
 
 
-_is_part = re.compile('p?[0-9]+').fullmatch  # what the name of a partition adds to that of its disk: sda1, md0p1
+_is_part = re.compile('p?[0-9]+').fullmatch  # end of a partition's name, after the name of its disk: sda1, md0p1
 
 
 class Devices(NamedTuple):
-    """All block devices of a machine without partitions, and how those in use are used."""
+    """All block devices of a machine, except for partitions, and their uses."""
     system: System
     names: frozenset[str]                       # disks, arrays and volumes, as in /sys/block
     parts: Mapping[str, str] = {}               # partition -> its disk
-    inside: Mapping[str, tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it lies on
+    inside: Mapping[str, tuple[str, ...]] = {}  # inner volume of LVM -> the devices that it is built on
     used: Mapping[str, tuple[str, ...]] = {}    # device -> mount points, "swap"; "zfs tank" for a pool
-    titles: Mapping[str, str] = {}              # volume -> what people call it: "vg0/home"
-    same: Mapping[str, str] = {}                # path to a disk with several paths -> the first of these
+    titles: Mapping[str, str] = {}              # volume -> its name for people: "vg0/home"
+    same: Mapping[str, str] = {}                # further path to a disk -> the first path to it
 
     def below(self, name: str) -> tuple[str, ...]:
-        """Return the disks and groups that a member lies on, or () if the device is gone."""
+        """Return the disks and groups that a member is built on, or () if the device is gone."""
         found = (each if each in self.names else self.parts.get(each, '') for each in self.inside.get(name, (name,)))
         return tuple(dict.fromkeys(self.same.get(each, each) for each in found if each))
 
     def member(self, name: str, state: str = 'in_sync', slot: int | None = None) -> Member:
-        """Return a member of a group, in state missing if its device is gone."""
+        """Return a member of a group; its state is "missing" if the device is gone."""
         below = self.below(name)
         return Member(self.titles.get(name, name)[:LONGEST_GIVEN_NAME], state if below else 'missing', slot, below)
 
 
 def listed(system: System) -> Devices:
-    """Return the block devices of a machine; nothing is known of their use yet."""
+    """Return the block devices of a machine, still without their uses."""
     names = names_in(f'{system.sys}/block')
-    # A volume of the device mapper has no partitions: these are volumes, too.
+    # Partitions of a device-mapper volume are volumes themselves.
     parts = {part: name for name in names if not name.startswith('dm-')
              for part in names_in(f'{system.sys}/block/{name}') if part.startswith(name) and _is_part(part[len(name):])}
     return Devices(system, frozenset(names), parts, same=dict(_paths(names, system)))
 
 
 def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
-    """Yield each further path to a disk with the first one: by the WWN of the logical unit, or by a multipath volume.
+    """Yield each further path to a disk with the first path: by the WWN of the logical unit, or by a multipath volume.
 
-    The actuators of one disk are logical units of their own, and may fail alone. Some vendors give all SSDs of a batch
+    Each actuator of a disk is a separate logical unit and can fail alone. Some vendors give all SSDs of a batch
     the same WWN, so the serial number (vital product data page 80h) must be the same, too.
     """
     present, first = frozenset(names), dict[tuple[str, ...], str]()
@@ -93,7 +93,7 @@ def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
 def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Return the mount points of each device, and "swap" for swap space. mapped: name of a volume -> "dm-3".
 
-    The mounts of a ZFS pool are under "zfs" and its name. Bind mounts count only where nothing else is mounted.
+    The key of a ZFS pool is "zfs" and its name. Bind mounts count only for a device without other mounts.
     """
     found: dict[str, list[str]] = {}
     bound: dict[str, list[str]] = {}
@@ -103,7 +103,7 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
         if len(fields) > 4 and len(rest) > 1:
             if fields[2] not in numbers:
                 numbers[fields[2]] = _by_number(fields[2], system)
-            # The number names a device in whatever way it was mounted (/dev/root, by-uuid); btrfs and ZFS have none.
+            # The number identifies a device under any path (/dev/root, by-uuid); btrfs and ZFS have no number.
             name = numbers[fields[2]] or _by_path(rest[1], rest[0], mapped)
             is_bind = fields[3] != '/' and rest[0] != 'btrfs'
             (bound if is_bind else found).setdefault(name, []).append(fields[4])
@@ -115,7 +115,7 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
 
 def _by_number(number: str, system: System) -> str:
     try:
-        # Major number 0 has no device: btrfs, tmpfs, the network.
+        # Major number 0 means no device: btrfs, tmpfs, the network.
         return '' if number.startswith('0:') else os.path.basename(os.readlink(f'{system.sys}/dev/block/{number}'))
     except (OSError, ValueError):
         return ''
@@ -134,13 +134,13 @@ def unescaped(text: str) -> str:
 
 
 def number_of(text: str) -> int | None:
-    """Return the number at the start of a text, of at most nine digits: 4 of "4 (3)"; None if it has none."""
+    """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None without a number."""
     found = re.match('[0-9]{1,9}(?![0-9])', text)
     return int(found[0]) if found else None
 
 
 def udev_notes(name: str, devices: Devices) -> str:
-    """Return the entry of a device in the udev database; '' without one."""
+    """Return the entry of a device in the udev database; '' if it is missing."""
     folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
     number = text_of(f'{devices.system.sys}/block/{folder}/dev')
     return text_of(f'{devices.system.udev}/b{number}') if number else ''
@@ -150,17 +150,17 @@ def udev_notes(name: str, devices: Devices) -> str:
 NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = 'only the Ceph cluster knows its redundancy'
 _TARGET = 'its target is not in /sys'
-# Start of the UUID -> kind, level, and why the level is not known. The UUID is set by the program that made the volume.
+# Start of the UUID -> kind, level, reason if the level is unknown. The program that made the volume set the UUID.
 KINDS = (('LVM-', 'lvm', 'single', ''), ('CRYPT-', 'luks', 'single', ''), ('part[0-9]+-', 'partition', 'single', ''),
          ('mpath-', 'multipath', 'single', ''), ('', 'dm', '', _TARGET))
 _INNER = re.compile('_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)')
-_IMAGE = re.compile('_(?:[rm]image|rmeta)_([0-9]{1,4})$')  # of a mirror; its metadata fails with it
+_IMAGE = re.compile('_(?:[rm]image|rmeta)_([0-9]{1,4})$')  # image of a mirror; its metadata fails with it
 
 
 class Volume(NamedTuple):
     """A volume as the device mapper describes it."""
     name: str                 # "vg0-home"
-    uuid: str                 # "LVM-", 64 letters, and for an inner volume a suffix
+    uuid: str                 # "LVM-", 64 letters and, for an inner volume, a suffix
     slaves: tuple[str, ...]   # "sda2", "dm-1"
 
 
@@ -171,9 +171,9 @@ def volumes(names: list[str], system: System) -> dict[str, Volume]:
 
 
 def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
-    """Return the inner volumes of LVM without copies of their own, each with the devices that it lies on.
+    """Return the inner volumes of LVM that hold no copies of their own, each with the devices that it is built on.
 
-    '' is a device that is gone: LVM puts an empty volume in its place.
+    '' represents a missing device, which LVM replaces by an empty volume.
     """
     hidden = {name for name, volume in every.items() if _is_inner(volume) and not _images(volume, every)}
     return {name: _through(every[name].slaves or ('',), hidden, every) for name in hidden}
@@ -184,9 +184,9 @@ def _is_inner(volume: Volume) -> bool:
 
 
 def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:
-    """Return the devices below, through any number of inner volumes; a volume that is below itself ends there."""
+    """Return the devices below, through any number of inner volumes; a volume below itself is followed only once."""
     todo, seen, found = list(slaves), set(), []
-    for name in todo:  # grows meanwhile
+    for name in todo:  # the loop adds to this list
         if name in seen:
             continue
         seen.add(name)
@@ -198,18 +198,18 @@ def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[s
 
 
 def volume_name(name: str) -> str:
-    """Return the name of a volume of LVM as people write it: "vg0/home-old" of vg0-home--old."""
+    """Return the name of an LVM volume as people write it: "vg0/home-old" for vg0-home--old."""
     group, dash, volume = name.replace('--', '\0').partition('-')
     return f'{group}/{volume}'.replace('\0', '-') if dash else name
 
 
 def title(volume: Volume) -> str:
-    """Return what people call a volume; '' if it has no name."""
+    """Return the name of a volume for people; '' if it has no name."""
     return (volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name)[:LONGEST_GIVEN_NAME]
 
 
 def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
-    """Return a volume with the devices below it as members; those of a mirror or RAID in the order of its images."""
+    """Return a volume with the devices below it as members; for a mirror or RAID, in the order of its images."""
     volume, called = every[name], title(every[name]) or name
     kind, level, unknown = next(row[1:] for row in KINDS if re.match(row[0], volume.uuid))
     if kind == 'lvm' and called.startswith('ceph-'):
@@ -228,7 +228,7 @@ def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
 
 
 def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]:
-    """Return the inner volumes that make up each image of a mirror or RAID, by its number; {} for other volumes."""
+    """Return the inner volumes of each image of a mirror or RAID, by the image's number; {} for other volumes."""
     images: dict[int, list[str]] = {}
     for slave in volume.slaves:
         found = _IMAGE.search(every[slave].name) if slave in every else None
@@ -238,7 +238,7 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]
 
 
 def _image(number: int, parts: list[str], devices: Devices) -> Member:
-    """Return an image as a member under the names of its devices: "sdb1"; it is missing if any of them is."""
+    """Return an image as a member with the names of its devices: "sdb1"; it is missing if any device is missing."""
     pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
     return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
@@ -255,13 +255,13 @@ def _one_disk(paths: tuple[str, ...], devices: Devices) -> Member:
 
 
 def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
-    """Return the devices of slaves, with those of inner volumes instead of these."""
+    """Return the devices of slaves; an inner volume is replaced by its devices."""
     return tuple(dict.fromkeys(each for slave in slaves or ('',) for each in devices.inside.get(slave, (slave,))))
 
 
 # --- dmsetup status -----------------------------------------------------------------------------------------
 
-# --noflush: the state of other targets is not written to disk first.
+# --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
 _LINE = re.compile('(.+): [0-9]+ [0-9]+ raid(?: (.*))?')
 _RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) ([0-9]+)'
@@ -302,14 +302,14 @@ def _status(text: str) -> Status:
     activity = _ACTIVITIES[match[6]]
     progress = min(100.0, 100 * done / total) if activity and total else None
     if activity in ('resync', 'reshape'):
-        # During these, dm-raid shows the same character for all members that work.
+        # During these activities, dm-raid shows the same character for all working members.
         return Status('', match[3], activity, progress, f'a {activity} is running, and dm-raid does not report which '
                                                         f'members are complete')
     return Status(_LEVELS[match[1]], match[3], activity, progress, text=text)
 
 
 def with_status(group: Group, status: Status) -> Group:
-    """Return a volume completed with its state. A member that is known to be worse stays so. Pure."""
+    """Return a volume, completed with its state. A member keeps its state if that is worse. Pure."""
     unknown = status.unknown
     places = {member.slot: member for member in group.members if member.slot is not None}
     if not unknown and (len(places) < len(group.members) or not set(places) <= set(range(len(status.health)))):
@@ -325,13 +325,13 @@ def with_status(group: Group, status: Status) -> Group:
 
 
 def _member(member: Member, state: str) -> Member:
-    """Return a member in a state, unless /sys knows that it is gone."""
+    """Return a member with a new state, unless /sys shows that the member is gone."""
     return member if member.state in ('faulty', 'missing') and state != 'faulty' else member._replace(state=state)
 
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, with LVM volumes of unknown level completed, and notes.
+    """Return the known groups, in which LVM volumes of unknown level are completed, and notes.
 
     ask: returns the output of dmsetup status, or the reason for its absence.
     """

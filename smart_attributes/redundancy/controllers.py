@@ -1,8 +1,8 @@
-"""Convert the volumes that the tools of RAID controllers report into groups, whose members are the drives.
+"""Convert the volumes that tools of RAID controllers report into groups, whose members are the drives.
 
 A tool can block on a broken controller, so it runs only where a person asks for it, with a time limit, and only with
-commands that read. controllers.json has these commands, how their output is understood, and what its states mean. All
-others are unknown, and so is a volume whose state contradicts its level or its drives.
+commands that read. controllers.json has these commands, the format of their output, and the meaning of states. All
+other states count as unknown, and so does a volume that contradicts its level or drives.
 Sources: outputs of the tools, see tests/controllers/index.json.
 """
 from __future__ import annotations
@@ -31,13 +31,13 @@ FOLDERS: str = _DATA['folders']
 TOOLS: Sequence[Json] = _DATA['tools']
 _PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]
 TIME_LIMIT = 10.0       # seconds for each command
-_SERIAL = 6                        # characters that a serial number has at least
+_SERIAL = 6                        # least number of characters of a serial number
 _UNREADY = ('resync', 'reshape')   # while these run, a volume has less redundancy than its level promises
 _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_sync')
 
 
 class Volume(NamedTuple):
-    """A volume with its drives. The state of a drive for Member is in its field "is", a unique name in "key"."""
+    """A volume with its drives. In the fields of a drive, "is" is the state for Member, and "key" a unique name."""
     tool: Json
     program: str
     fields: Fields
@@ -47,7 +47,7 @@ class Volume(NamedTuple):
 
 
 def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
-    """Return what a tool says about each thing, in the same words for all tools. controller: if it is not printed."""
+    """Return what a tool reports about each object, under the same keys for all tools. controller: if not printed."""
     if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
         return ()
     starts = [(_matching(pattern), *_DATA['kinds'][kind]) for kind, pattern in tool['starts']]
@@ -86,7 +86,7 @@ def _lines(name: str, value: object) -> Iterator[str]:
 
 
 def _add(fields: Fields, more: Mapping[str, str | None]) -> None:
-    """Add values to a row, without those that say nothing."""
+    """Add values to a row, except for empty ones."""
     for key, value in more.items():
         said = (value or '').strip()
         if said not in ('', '-', 'N/A') and fields.setdefault(key, said) != said:
@@ -108,7 +108,7 @@ def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Vol
 
 def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
     """Return the drives that the rows describe, each once for every volume or array that has it."""
-    known: dict[tuple[str, ...], Fields] = {}   # controller, key, its value -> what all rows say about that drive
+    known: dict[tuple[str, ...], Fields] = {}   # controller, key, value -> the fields of this drive in all rows
     parts: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
     for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):
         keys = [(fields.get('controller', ''), key, fields[key]) for key in ('place', 'serial') if key in fields]
@@ -123,10 +123,10 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
 
 
 def _state(drive: Fields, tool: Json) -> str:
-    """Return the state of a drive; besides those of a member, it can be "unused"."""
+    """Return the state of a drive: one for a member, or "unused"."""
     said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
-    # An active spare holds the data of another drive, but the outputs do not agree in what they say about that one.
+    # An active spare holds the data of another drive, but the outputs describe that other drive differently.
     return state if 'spare' not in drive else 'unknown' if 'active' in drive['spare'] else \
         'spare' if state in ('in_sync', 'unused') else state
 
@@ -136,7 +136,7 @@ def _meaning(table: Mapping[str, str], said: str) -> str | None:
 
 
 def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], tool: Json, program: str) -> Volume:
-    """Return a volume with its drives, and with what is said about its array and its controller."""
+    """Return a volume with its drives, and with the facts about its array and its controller."""
     where = fields.get('where', '')
     here = [row for row in (*found, *drives) if row.get('controller') == fields.get('controller')]
     for row in here:
@@ -153,7 +153,7 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
 
 
 def groups(volume: Volume) -> Iterator[Group]:
-    """Yield the group of a volume and, if it has several spans, those of its spans. Below a member is its key."""
+    """Yield the group of a volume and, if it has several spans, a group for each. Member.on is a drive's "key"."""
     fields, why = volume.fields, _why_unknown(volume)
     name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}')
     members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
@@ -175,7 +175,7 @@ def groups(volume: Volume) -> Iterator[Group]:
 
 
 def _member(drive: Fields, slot: int | None) -> Member:
-    """Return a drive as a member. An unused drive in a volume contradicts itself."""
+    """Return a drive as a member. An unused drive in a volume is a contradiction."""
     name, detail = drive.get('place', drive.get('serial', '')), drive.get('state', drive.get('presence', ''))
     return Member(clean(name), drive['is'].replace('unused', 'unknown'), slot, (drive['key'],) * bool(name),
                   clean(detail) * (drive['is'] not in ('in_sync', 'spare')))
@@ -184,13 +184,13 @@ def _member(drive: Fields, slot: int | None) -> Member:
 def _missing(volume: Volume, span: str) -> int:
     """Return how many drives of a span the tool does not list; negative if it lists too many."""
     fields, drives, shown = volume.fields, len(volume.spans[span]), len(volume.spans)
-    spans = int(fields.get('depth', 1)) if shown == 1 else 1   # if it shows no spans, it counts the drives of one
+    spans = int(fields.get('depth', 1)) if shown == 1 else 1   # if spans are not shown, "count" is for one span
     return (int(fields['total']) // shown if 'total' in fields else int(fields['count']) * spans
             if 'count' in fields else drives) - drives
 
 
 def _level(volume: Volume, span: str) -> str:
-    """Return the level of a span as in redundancy.survival; '' if it is not known or its drives do not fit it."""
+    """Return the level of a span as in redundancy.survival; '' if it is unknown or does not fit the drives."""
     levels: Mapping[str, Json] = _DATA['levels']
     said, missing = volume.fields.get('level', ''), _missing(volume, span)
     entry = levels.get(re.sub('raid|[^0-9a-z+]', '', volume.tool.get('levels', {}).get(said, said).lower()), {})
@@ -202,7 +202,7 @@ def _level(volume: Volume, span: str) -> str:
 
 
 def _activity(volume: Volume) -> str:
-    """Return what is running, as in Group."""
+    """Return the activity of a volume, as in Group."""
     said = (_meaning(volume.tool[f'{key}_is'], volume.fields.get(key, '')) for key in ('state', 'activity'))
     is_rebuilding = any(drive['is'] == 'rebuilding' for drives in volume.spans.values() for drive in drives)
     return next((each for each in said if each in (*_UNREADY, 'check', 'recover')), 'recover' * is_rebuilding)
@@ -237,7 +237,7 @@ def _why_unknown(volume: Volume) -> str:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
               system: System = LINUX, verdicts: Sequence[Verdict] = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups with the volumes that *ask* returns in place of what is known of their drives."""
+    """Return the known groups and the volumes that *ask* returns, whose drives leave the known hardware groups."""
     found, notes = ask()
     names = _disks(found, verdicts)
     taken = {disk for disks in names.values() for disk in disks}
@@ -245,7 +245,7 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], 
     made: list[Group] = []
     for volume, device in zip(found, devices):
         whole, *spans = groups(volume)
-        # Under the kernel name of its disk, it is below what uses that disk.
+        # With the kernel name of its disk as id, the volume is below the groups that use this disk.
         if devices.count(device) == 1 and device not in ('', *taken) and os.path.isdir(f'{system.sys}/block/{device}'):
             whole = whole._replace(id=device)
         made += [group._replace(members=tuple(member._replace(on=tuple(
@@ -257,7 +257,7 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], 
 
 
 def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
-    """Return the disks of each drive of this run: of the verdict with its serial number or, without, its address."""
+    """Return the disks of each drive, from the verdict with its serial number or, if it has none, its address."""
     every: dict[str, tuple[str, ...]] = {}
     for drive, tool in {drive['key']: (drive, volume.tool) for volume in found
                         for drives in (*volume.spans.values(), volume.spares) for drive in drives}.values():
@@ -275,7 +275,7 @@ def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tu
 # --- commands -----------------------------------------------------------------------------------------
 
 def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
-    """Return the volumes that the first tool with any reports for each family of controllers, and why some do not."""
+    """Return for each family of controllers the volumes from the first tool that reports any, and why tools fail."""
     found: dict[str, Sequence[Volume]] = {}
     failed = {'': f'no tool of a RAID controller was found in {FOLDERS}'}
     for tool, program, family in _PROGRAMS:
@@ -291,7 +291,7 @@ def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
 
 
 def _asked(tool: Json, program: str) -> tuple[Sequence[Fields], str]:
-    """Return the rows of all outputs of a tool, and why some are missing. After a failure, it is not asked again."""
+    """Return the rows of all outputs of a tool, and why some are missing. A tool that failed is not run again."""
     found: list[Fields] = []
     numbers = ['']
     if 'list' in tool:

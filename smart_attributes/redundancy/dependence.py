@@ -1,6 +1,6 @@
 """The use of each drive: the groups on it (arrays, volumes, pools, file systems), and whether to replace it now.
 
-The severity of a verdict and the action that it advises are decided elsewhere, and reach this module as `Drive`.
+Other modules decide the severity of a verdict and its action; `Drive` brings these to this module.
 Groups are found from /sys, /proc and the udev database, which every user may read; no device is opened. Nothing here
 fails: if a file cannot be read, the redundancy of its group is unknown.
 Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device (/run/udev/data).
@@ -25,27 +25,27 @@ from .block_devices import Devices, listed, udev_notes, uses
 from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
-    Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]  # returns those with disks, the most severe first
+    Drives = Callable[[Sequence[Verdict]], Sequence[Drive]]  # returns the drives that have disks, most severe first
 
 _ASK = 'as root, run triage --controllers'
-# That can be asked -> the module that understands them.
+# Programs that can be run -> the module that parses their output.
 PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'controllers'}
 
 
 class Examined(NamedTuple):
-    """Verdicts that state what depends on each drive, and whether it may be replaced."""
+    """Verdicts that show which groups depend on each drive, and whether it may be replaced."""
     verdicts: tuple[Verdict, ...]
-    machine: Machine | None = None    # the groups on the drives; None: none were read
-    notes: tuple[Coded, ...] = ()     # of the programs that were asked
+    machine: Machine | None = None    # the groups on the drives; None: groups were not read
+    notes: tuple[Coded, ...] = ()     # notes about the programs that were run
     remarks: tuple[Coded, ...] = ()
 
 
 def examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool = False, asked: Sequence[str] = (),
              system: System = LINUX) -> Examined:
-    """Return the verdicts with what depends on each drive.
+    """Return the verdicts, each with the groups that depend on the drive.
 
-    only_alerting: read only the groups on drives that alert. asked: programs to ask, of PROGRAMS. Recorded reports
-    have no groups. After an exception, the verdicts have none either, but there is a remark on that.
+    only_alerting: read only the groups on drives that alert. asked: programs to run, from PROGRAMS. Recorded reports
+    have no groups. After an exception, the verdicts lack groups, and a remark gives the reason.
     """
     try:
         return _examined(verdicts, drives, only_alerting, asked, system)
@@ -74,7 +74,7 @@ def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
-    """Return the kernel names of a drive's block devices; its address behind a RAID controller, or without sysfs."""
+    """Return the kernel names of a drive's block devices; behind a RAID controller or without sysfs, its address."""
     if device.is_recorded:
         return ()
     has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
@@ -82,7 +82,7 @@ def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
 
 
 def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
-    """Yield a group for each RAID controller; which of its drives belong to which volume is not known."""
+    """Yield a group for each RAID controller, because it is unknown which drives belong to which volume."""
     behind: dict[tuple[str, str], list[str]] = {}
     for verdict in verdicts:
         controller = device_types.controller(verdict.device.type)
@@ -95,14 +95,14 @@ def _of_controllers(verdicts: Sequence[Verdict]) -> Iterable[Group]:
 
 # --- groups -------------------------------------------------------------------------------------------------
 
-ARRAYS, VOLUMES = 256, 1024  # that are read in full; of others only the members
+ARRAYS, VOLUMES = 256, 1024  # how many are read completely; for all others, only the members are read
 _PEER = 'only DRBD knows the state of its peer'
-# Name of a block device that lies on others -> kind, level, why that is not known.
+# Name of a block device that is built on others -> kind, level, reason if the level is unknown.
 _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
             ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
             ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
             ('', 'dm', '', 'this version does not know its driver'))
-# Pattern of ID_FS_TYPE, which udev found on a device that nothing uses -> the same. For ZFS, see _uses_of_disks.
+# Pattern of ID_FS_TYPE, found by udev on an unused device -> as in _DRIVERS. For ZFS, see _uses_of_disks.
 _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
           *_DRIVERS[:2], ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
@@ -113,13 +113,13 @@ _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd)[0-9]')
 def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[Group, ...]:
     """Return the groups that hold data on these disks, and all groups below them; lower ones first.
 
-    disks: names of the kernel, such as "sda"; None for all disks of the machine.
+    disks: kernel names, such as "sda"; None for all disks of the machine.
     """
     return tuple(_around(_ordered(_found(listed(system))), disks))
 
 
 def _found(devices: Devices) -> Iterator[Group]:
-    """Yield all groups of the machine. devices: all block devices, nothing known of their use."""
+    """Yield all groups of the machine. devices: all block devices, without their uses."""
     sys, of_md = devices.system.sys, _arrays(devices)
     volumes = _in_order(name for name in devices.names if name.startswith('dm-'))[:VOLUMES]
     every = block_devices.volumes(volumes, devices.system)
@@ -156,7 +156,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
-    """Return a device of another driver that lies on block devices, or an array or volume beyond the limit."""
+    """Return a device of another driver that is built on block devices, or an array or volume beyond the limit."""
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
     members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))
@@ -170,7 +170,7 @@ def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str
                    devices: Devices) -> Iterator[Group]:
     """Yield a group for each mount, swap space or member of something on a disk, partition, array or volume.
 
-    above: the groups that have been found. notes: what udev noted on the devices that these do not use.
+    above: the groups that have been found. notes: udev's notes on the devices that these groups do not use.
     """
     pools: dict[str, list[str]] = {}
     for name, values in notes.items():
@@ -193,7 +193,7 @@ def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
     parted = set(devices.parts.values())
     for name in sorted({*devices.names, *devices.parts} - taken):
         disk = devices.parts.get(name, name)
-        # Nor the partitions of a disk in use: of a path to a drive, others are used.
+        # Partitions of a disk in use are left out, too: another path to the drive is used.
         if disk not in taken and not _NO_DISK.match(disk) and (name not in parted or name in devices.used):
             yield name
 
@@ -213,7 +213,7 @@ def _member_of(name: str, kind: str, devices: Devices) -> Iterator[Group]:
 
 
 def _zfs_unknown(pool: str, system: System) -> str:
-    """Return why the redundancy of a pool is not known, with its state if that is not ONLINE."""
+    """Return why the redundancy of a pool is unknown, with the pool's state if this is not ONLINE."""
     folder = f'{system.proc}/spl/kstat/zfs'
     state = text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
     if not state and os.path.isdir(folder):
@@ -225,7 +225,7 @@ def _zfs_unknown(pool: str, system: System) -> str:
 # --- the order of groups ----------------------------------------------------------------------------------
 
 def _ordered(found: Iterable[Group]) -> list[Group]:
-    """Return the groups, lower ones first. Groups that lie on themselves are cut off from each other."""
+    """Return the groups, lower ones first. Groups that are built on each other in a circle are separated."""
     rest = {group.id: group for group in found}
     done: list[Group] = []
     for _ in range(DEEPEST_GROUPS):

@@ -1,6 +1,6 @@
-"""In which order to replace drives, so that no data is lost, and how close groups of drives are to losing it. Pure.
+"""The order in which to replace drives without losing data, and how close groups of drives are to data loss. Pure.
 
-The order follows from the state of all groups of the machine and from the verdicts on all their drives.
+The order depends on the state of all groups of the machine and on the verdicts on all their drives.
 """
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters
 LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)     # in the order to act on them
-STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # the one that counts if the groups on a drive lead to several
+STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # if groups differ, the first of these counts
 # Activities during which the members of a group do not all hold their part of the data.
 BUSY = ('recover', 'resync', 'reshape', 'replace')
-IN_ORDER = ('in_sync', 'spare')        # states of members that are as they should be
+IN_ORDER = ('in_sync', 'spare')        # states of healthy members
 FAILING = ('CRITICAL', 'UNKNOWN')      # states of drives that count as lost
 
 
@@ -30,7 +30,7 @@ class Drive(NamedTuple):
     name: str                 # as in all outputs
     disks: frozenset[str]     # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
-    is_to_replace: bool = False  # its verdict advises to replace it, or to order a replacement
+    is_to_replace: bool = False  # its verdict advises replacing it or ordering a replacement
     is_judged: bool = True    # False: nothing is known about it, because this run did not read it
 
 
@@ -45,21 +45,21 @@ class Step(NamedTuple):
 class Membership(NamedTuple):
     """A group with the drives of its members."""
     group: Group
-    tolerates: int | None  # members that may fail beside those that are failing; None: unknown
+    tolerates: int | None  # members that may fail in addition to the failing ones; None: unknown
     drives: tuple[tuple[str, ...], ...]  # for each member, the names of the drives below it
 
 
 class Machine(NamedTuple):
     """All groups of a machine, and the order in which to replace its drives."""
-    groups: tuple[Membership, ...]  # those that tolerate the fewest further losses first
+    groups: tuple[Membership, ...]  # groups that tolerate the fewest further losses come first
     steps: tuple[Step, ...]
 
 
 def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
-    """Return a step for each drive that must be replaced, and for each that must stay while another is replaced.
+    """Return a step for each drive that must be replaced, or that must stay while another is replaced.
 
     The data of every group is complete without the drives that are "next", even if all of them are removed. No drive is
-    "next" while it is in doubt whether the other members hold the data. drives: the most severe first.
+    "next" while other members may lack the data. drives: most severe first.
     """
     judged = frozenset(disk for drive in drives for disk in drive.disks)
     others = sorted({disk for group in stack.groups.values() for disk in stack.disks(group.id)} - judged)
@@ -78,7 +78,7 @@ class _Machine(NamedTuple):
     drives: Sequence[Drive]
 
     def to_replace(self) -> list[Drive]:
-        """Return the drives to replace: first those that a group has dropped, then by severity."""
+        """Return the drives to replace: first drives that a group has dropped, then all others by severity."""
         dropped = [drive for drive in self.drives if self._is_dropped(drive)]
         return [*dropped, *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped)]
 
@@ -87,7 +87,7 @@ class _Machine(NamedTuple):
                    for group in self.stack.of(drive.disks) for member in group.members)
 
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
-        """Return the step for a drive to replace. before: the steps for the drives that come first."""
+        """Return the step for a drive to replace. before: the steps for the drives before it."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
         swaps = [group.name for group in used if _is_swap(group)]
         found = [self._unless_doubtful(drive, group, *self._advised(drive, group, before))
@@ -97,7 +97,7 @@ class _Machine(NamedTuple):
         return self._step(drive, label, sentences.with_swap(why, swaps))
 
     def kept(self, drive: Drive) -> Step | None:
-        """Return the step for a drive that must stay because a redundant group has no other copy; else None."""
+        """Return the step for a drive that must stay as the last copy of a redundant group's data; else None."""
         for group in self.stack.of(drive.disks):
             chain = self.stack.between(drive.disks, group)
             if (self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False
@@ -109,7 +109,7 @@ class _Machine(NamedTuple):
         return Step(drive, label, why, tuple(group.id for group in self.stack.of(drive.disks)))
 
     def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> tuple[str, Coded]:
-        """Return the label and the reason for a drive with regard to one group that is used."""
+        """Return the label and the reason that one group in use gives for a drive."""
         chain = self.stack.between(drive.disks, group)
         if self.stack.survives(group, frozenset()) is False:
             return LAST, sentences.incomplete(group)
@@ -126,9 +126,9 @@ class _Machine(NamedTuple):
                                                      if self.stack.is_on(member, drive.disks)])
 
     def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> tuple[str, Coded]:
-        """Return the label and the reason, but no "next" if the other members may not hold the data of this drive."""
+        """Return the label and the reason, but replace "next" if other members may not hold the data of this drive."""
         if label != NEXT or (why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))):
-            return label, why   # a journal may have data that no member has, unless md has dropped it
+            return label, why   # a journal may hold data that no member has, unless md has dropped the journal
         doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:
             return UNKNOWN, sentences.doubtful(*doubt)
@@ -138,20 +138,20 @@ class _Machine(NamedTuple):
         return (UNKNOWN, sentences.unchecked(group, unchecked)) if unchecked else (label, why)
 
     def _needed(self, drive: Drive, chain: Sequence[Group]) -> tuple[str, Coded]:
-        """Return the label and the reason for a drive whose loss would be that of the data."""
+        """Return the label and the reason for a drive whose loss would mean loss of data."""
         weak = self._weakest(chain, frozenset())
         if weak.activity in BUSY:
             return WAIT, sentences.busy(weak)
         return LAST, sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
-        """Return a failing drive that a group needs for its data; None if its needed drives are in order."""
+        """Return a failing drive that a group needs for its data; None if all needed drives are healthy."""
         return next((each for each in self.drives
                      if each.is_failing and self.stack.survives(group, each.disks) is False), None)
 
     def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
                       before: Sequence[Step]) -> tuple[str, Coded]:
-        """Return the label and the reason for a drive whose data the group also has on others."""
+        """Return the label and the reason for a drive whose data the group also has on other drives."""
         own = [(each, member) for each in chain for member in each.members if self.stack.is_on(member, drive.disks)]
         holding = [each for each, member in own if member.state == IN_SYNC and not member.role]
         if not holding:
@@ -175,12 +175,12 @@ class _Machine(NamedTuple):
         if all(member.role for member in own):
             return NEXT, sentences.only_aside(group, own)
         dying = self._dying(group)
-        if dying:   # a rebuild would read all of it
+        if dying:   # a rebuild would read all data of the dying drive
             return WAIT, sentences.copied_first(lowest, dying.name)
         return NEXT, sentences.not_used(lowest, self._is_dropped(drive))
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
-        """Return the group that tolerates the fewest further losses, among those with redundancy."""
+        """Return the redundant group that tolerates the fewest further losses."""
         left = {group.id: self.stack.tolerates(group, lost) for group in chain}
         redundant = [each for each in chain if is_redundant(each)] or chain
         return min(redundant, key=lambda each: left[each.id] or 0)
@@ -206,7 +206,7 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
 # --- in the outputs ---------------------------------------------------------------------------------------
 
 def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> tuple[Verdict, ...]:
-    """Return the verdicts with what depends on each drive, and whether it may be replaced."""
+    """Return the verdicts, with the groups that depend on each drive and whether it may be replaced."""
     steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
     return tuple(verdict._replace(depends=tuple(_depends(verdict.device.name, found.groups)),
                                   replacement=steps.get(verdict.device.name)) for verdict in verdicts)
@@ -245,7 +245,7 @@ def _step(step: Step) -> Json:
 
 
 def depends(verdict: Verdict) -> list[Json]:
-    """Return what depends on a drive: the groups that it is a member of."""
+    """Return the groups that a drive is a member of."""
     return [{'group': clean(group.id, limit=TEXT), 'name': clean(group.name, limit=TEXT), 'kind': group.kind,
              'level': group.level or None, 'used_as': [clean(use, limit=TEXT) for use in group.used_as],
              'tolerates': tolerates, 'member': clean(member, limit=TEXT), 'member_state': state,
@@ -258,15 +258,15 @@ class Risk(IntEnum):
     """The state of a group, the most urgent first."""
     BEYOND = 0     # it has lost, or is about to lose, more members than it tolerates
     LAST = 1       # it is redundant and tolerates no further loss
-    UNSURE = 2     # a drive in it fails, and its redundancy is not known
-    DEGRADED = 3   # it still tolerates a loss, but a member is not in order
-    UNKNOWN = 4    # its redundancy is not known, and all its drives are in order
+    UNSURE = 2     # a drive in it is failing, and its redundancy is unknown
+    DEGRADED = 3   # it still tolerates a loss, but a member is not healthy
+    UNKNOWN = 4    # its redundancy is unknown, and all its drives are healthy
     REDUNDANT = 5
     PLAIN = 6      # it has no redundancy, and its data can be read
 
 
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
-# Code of a reason (codes.REDUNDANCY) -> the label of the replacement that it is for, and the risk of the group.
+# Code of a reason (codes.REDUNDANCY) -> the label of its replacement, and the risk of the group.
 OF_CODE: Mapping[str, tuple[str, Risk]] = {
     'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED), 'only-swap': (NEXT, Risk.PLAIN),
     'only-log-or-cache': (NEXT, Risk.PLAIN), 'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
@@ -280,12 +280,12 @@ OF_CODE: Mapping[str, tuple[str, Risk]] = {
 
 
 def risk_of(code: str) -> Risk:
-    """Return the risk of the group that a reason is about. code: that of the reason."""
+    """Return the risk of the group that a reason is about. code: code of the reason."""
     return OF_CODE.get(code, ('', Risk.PLAIN))[1]
 
 
 def grades(found: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
-    """Return for each group its risk and its place in the order of the document."""
+    """Return the risk of each group and its place in the order of the document, by id."""
     groups = document(found, verdicts)['groups']
     return {each.group.id: (risk(group), place) for place, (each, group) in enumerate(zip(found.groups, groups))}
 
@@ -309,7 +309,7 @@ def risk(group: Json) -> Risk:
 
 
 def _is_redundant(group: Json) -> bool:
-    """Return whether a group can lose a member when all its members are in sync; a level of one member cannot."""
+    """Return whether a group can lose a member when all its members are in sync; a group of one member cannot."""
     return TOLERANCE.get(group['level'] or '', 1) != 0 and len(group['members']) + group['missing'] > 1
 
 

@@ -16,7 +16,7 @@ BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 
 
 
 def named(group: Group, *more: str) -> str:
-    """Return a group as "md0 (raid1, /srv)"; *more*: further words in the parentheses."""
+    """Return a group as "md0 (raid1, /srv)". more: further words for the parentheses."""
     words = [of_level(group.kind, group.level), *group.used_as[:2], *more]
     told = ', '.join(clean(word, limit=60) for word in words if word)
     return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
@@ -29,7 +29,7 @@ def of_level(kind: str, level: str) -> str:
 
 
 def tolerance(group: Group, left: int | None) -> str:
-    """Return a group with how many further members it can lose. left: their number; None if it is not known."""
+    """Return a group and how many further members it can lose. left: this number; None if unknown."""
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
     doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
@@ -37,7 +37,7 @@ def tolerance(group: Group, left: int | None) -> str:
 
 
 def losses(left: int, level: str) -> str:
-    """Return how many further members a group can lose, in words; *left* is negative if too many are lost already."""
+    """Return how many further members a group can lose, in words. left: negative if it has lost too many."""
     if TOLERANCE.get(level) == 0:
         return 'no redundancy'
     if left < 0:
@@ -74,7 +74,7 @@ def _faults(group: Group) -> list[str]:
 
 
 def copied_first(group: Group, name: str) -> Coded:
-    """Return that the only copy of the data is on a failing drive, so nothing may be rebuilt before it is copied."""
+    """Return that the only copy of the data is on a failing drive, and must be copied before any rebuild."""
     return Coded('copy-other-first', f'the only copy of {named(group, *_faults(group))} is on {name}, which is '
                                      'failing: copy it before anything is rebuilt', group=group.id, first=name)
 
@@ -99,7 +99,7 @@ def may_be_replaced(group: Group) -> Coded:
 
 
 def doubtful(group: Group, doubt: str) -> Coded:
-    """Return that the other members of a group may not hold its data. doubt: why, and the command that removes it."""
+    """Return that other members of a group may not hold its data. doubt: why, and the command to find out."""
     return Coded('redundancy-doubtful', f'{named(group)} may not have its data on other members, because '
                                         f'{sentence(doubt, 300)}', group=group.id)
 
@@ -112,14 +112,14 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
-    """Return that a group needs nothing on a drive. is_dropped: it was a member, else a spare or not yet rebuilt."""
+    """Return that a group needs nothing on a drive. is_dropped: False for a spare, or if not yet rebuilt."""
     told = ('no longer uses it: replace it, or add it again if only its cable was at fault' if is_dropped else
             'needs no data on it: replace it')
     return Coded('member-not-used', f'{named(group, *_faults(group))} {told}', group=group.id)
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
-    """Return that a drive has only log or cache devices of a pool, or the journal of an array. members: these."""
+    """Return that a drive has only log or cache devices of a pool, or an array's journal. members: these devices."""
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
@@ -129,7 +129,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
-    """Return that data is on one drive only. members: the partitions of the drive."""
+    """Return that data is on only one drive. members: the partitions of the drive."""
     use = clean(group.used_as[0], limit=60) if group.used_as else clean(group.name, limit=60)
     where = ', '.join(clean(name, limit=40) for name in members if name != use)
     return Coded('no-redundancy', f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data '
@@ -137,7 +137,7 @@ def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
 
 
 def unknown(group: Group) -> Coded:
-    """Return that the redundancy of a group is not known, and why."""
+    """Return that the redundancy of a group is unknown, and why."""
     why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
     return Coded('redundancy-unknown', f'redundancy of {named(group)} not known{why}; copy the data first',
                  group=group.id)

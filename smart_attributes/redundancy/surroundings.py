@@ -1,6 +1,6 @@
-"""Read what the commands of a plan need to know of a machine: lasting names, partitions, unused disks, how it boots.
+"""Read what the commands of a plan need to know about a machine: stable names, partitions, unused disks, how it boots.
 
-All of it is in /sys and the udev database, which every user may read; what cannot be read is left out.
+These facts are in /sys and the udev database, which every user may read; unreadable ones are left out.
 Sources: systemd, sd-device (/run/udev/data); UEFI 2.10, 5.3.3 (partition types); GNU GRUB manual, BIOS installation.
 """
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LAST = ('disk/by-id/wwn-', 'disk/by-id/nvme-eui.', 'disk/by-id/lvm-', 'disk/by-
 _NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd|md|dm-)[0-9]')
 _CONTAINER = re.compile('external:/([A-Za-z0-9_]+)/.*')
 _DEAD = ('offline', 'transport-offline', 'dead')   # states of SCSI and NVMe
-_SECTOR = 512   # bytes, whatever the sectors of the disk are
+_SECTOR = 512   # bytes, independent of the disk's own sector size
 _DELETE = ('device/delete', 'device/device/remove')
 
 
@@ -40,27 +40,27 @@ class Part(NamedTuple):
 
 
 class Around(NamedTuple):
-    """A machine as the commands of a plan see it. Keys are names of the kernel."""
+    """The facts about a machine that the commands of a plan need. Keys are kernel names."""
     paths: Mapping[str, str] = {}              # disk, partition, volume -> path that stays the same
-    kernel: Mapping[str, str] = {}             # title of a volume -> its name of the kernel
+    kernel: Mapping[str, str] = {}             # title of a volume -> its kernel name
     parts: Mapping[str, Part] = {}             # by partition
     sizes: Mapping[str, int] = {}              # disk -> bytes
     deletes: Mapping[str, str] = {}            # disk -> file that detaches it from the system
-    unused: tuple[str, ...] = ()               # disks on which nothing is known, the smallest first
+    unused: tuple[str, ...] = ()               # disks without known content, the smallest first
     missing: Mapping[str, tuple[str, ...]] = {}  # group of btrfs -> numbers of its missing devices
     containers: Mapping[str, str] = {}         # array in a container (imsm, ddf) -> the container
     has_efi: bool = False                      # the machine was started by UEFI
     has_led_tool: bool = False
-    dead: frozenset[str] = frozenset()         # disks that the kernel no longer asks
-    asked: str = ''                            # options of triage for the programs that were asked: " --zpool"
+    dead: frozenset[str] = frozenset()         # disks that the kernel has given up
+    asked: str = ''                            # options of triage for the programs that were run: " --zpool"
 
     def path(self, name: str) -> str:
-        """Return the path of a disk, a partition, or a volume by its title, as a word of a command."""
+        """Return the path of a disk, a partition or (given its title) a volume, as a word of a command."""
         return argument(self.paths.get(self.kernel.get(name, name)) or f'/dev/{name}', 'DEVICE')
 
 
 def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
-    """Return what a plan for these groups needs to know."""
+    """Return the facts that a plan for these groups needs."""
     groups, devices = tuple(groups), listed(system)
     every = volumes([name for name in devices.names if name.startswith('dm-')], system)
     notes = {name: udev_notes(name, devices) for name in (*devices.names, *devices.parts)}
@@ -88,7 +88,7 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
 
 
 def _parts(devices: Devices, every: Mapping[str, Volume]) -> Iterator[tuple[str, str, str]]:
-    """Yield each partition with its disk and its number; of a multipath volume, its first path is the disk."""
+    """Yield each partition with its disk and its number; for a multipath volume, the disk is the first path."""
     for name, disk in devices.parts.items():
         yield name, disk, text_of(f'{devices.system.sys}/block/{disk}/{name}/partition')
     for name, volume in every.items():
@@ -98,6 +98,6 @@ def _parts(devices: Devices, every: Mapping[str, Volume]) -> Iterator[tuple[str,
 
 
 def _path(name: str, notes: str) -> str:
-    """Return the path of a device that is made from its own data, preferring one with the model."""
+    """Return a path of a device that is made from data of the device, if possible with the model."""
     links = sorted(_LINK.findall(notes), key=lambda link: (link.startswith(_LAST), link))
     return f'/dev/{links[0][:LONGEST_GIVEN_NAME]}' if links and not name.startswith('md') else f'/dev/{name}'

@@ -1,6 +1,6 @@
-"""Whether data survives the loss of disks, through all groups that are built on each other. Pure.
+"""Whether data survives the loss of disks, calculated through all groups that are built on each other. Pure.
 
-The answer has three values: True, False, and None where the redundancy of a group is not known.
+The answer is True, False, or None if the redundancy of a group is unknown.
 Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles); zpoolconcepts(7) (vdevs).
 """
 from __future__ import annotations
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 IN_SYNC = 'in_sync'
 ALL_BUT_ONE = -1   # every member is a full copy
-# Level -> members that it can lose, whichever they are. Copies of btrfs are on any two of its devices, unlike those of
-# md raid10, so the profile "raid10" of btrfs can lose one.
+# Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on any two devices, so
+# it can lose only one.
 TOLERANCE: Mapping[str, int] = {
     'single': 0, 'linear': 0, 'raid0': 0, 'dup': 0,
     'raid1': ALL_BUT_ONE, 'mirror': ALL_BUT_ONE, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raid10-unknown-layout': 1,
     'btrfs-raid1': 1, 'btrfs-raid10': 1, 'btrfs-raid5': 1, 'btrfs-raid6': 2, 'raid1c3': 2, 'raid1c4': 3,
     'raidz1': 1, 'raidz2': 2, 'raidz3': 3, 'draid1': 1, 'draid2': 2, 'draid3': 3}
-BY_SLOT = 'raid10'   # of md: the slot determines which members hold copies of each other
+BY_SLOT = 'raid10'   # md's raid10: the slot determines which members hold copies of each other
 
 
 def doubt(why: str, remedy: str) -> Coded:
     """Return a reason to doubt a copy. why: a clause. remedy: the command that removes the doubt."""
-    # Sentences have no ">", so only the plan shows a command with it.
+    # Sentences must not contain ">", so only the plan shows a command that contains it.
     told = 'triage --plan has the command' if '>' in remedy else f'run: {remedy}'
     return Coded('', f'{why}; {told}', why=why, remedy=remedy)
 
 
 class Stripe(NamedTuple):
-    """Slots of which some may be lost at the same time."""
+    """Slots, and how many of them may be lost at the same time."""
     slots: frozenset[int]
     tolerance: int
 
 
 def stripes(group: Group) -> tuple[Stripe, ...] | None:
-    """Return how many slots of a group may be lost, or None if that is not known."""
+    """Return which slots of a group may be lost together, or None if this is unknown."""
     if group.unknown or group.slots < 1:
         return None
     if group.level == BY_SLOT:
@@ -59,8 +59,8 @@ def is_redundant(group: Group) -> bool:
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the slots that hold the same data, for each chunk of the first stripes.
 
-    layout: bits 0 to 7 near copies, 8 to 15 far copies, 16 offset (copies in the next stripe instead of far away, on
-    the same slots as far copies), 17 and 18 how far copies are grouped.
+    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset (copies in the next stripe, on the same slots as
+    far copies); 17 and 18: how far copies are grouped.
     """
     near, far, grouping = layout & 255, layout >> 8 & 255, layout >> 17
     size = {0: slots, 1: slots // (far or 1), 2: far * near}.get(grouping, 0)
@@ -71,7 +71,7 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
 
 
 def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
-    """Return the slots of a chunk's copies. size: slots of a set; the last set also takes the slots left over."""
+    """Return the slots of a chunk's copies. size: slots of a set; the last set also has the remaining slots."""
     last = (slots // size - 1) * size
     found = set()
     for place in range(first, first + near):
@@ -122,7 +122,7 @@ class Stack:
         return found
 
     def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
-        """Yield why the data on these disks may not be on other members, with the group, from them up to *group*."""
+        """Yield each group from these disks up to *group*, with the reasons why other members may lack their data."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
             for member in self._left(each, disks):
@@ -130,14 +130,14 @@ class Stack:
                 yield from self._doubts_below(member, disks)
 
     def _doubts_below(self, member: Member, disks: AbstractSet[str]) -> Iterator[tuple[Group, Coded]]:
-        """Yield the doubts about the groups below a member, and about their members that are left."""
+        """Yield the doubts about the groups below a member, and about the remaining members of these groups."""
         inside = set().union(*(self._inside(each, set()) for each in member.on))
         for group in (self.groups[each] for each in sorted(inside)):
             yield from ((group, doubt) for doubt in group.doubts)
             yield from ((group, _of_member(each, doubt)) for each in self._left(group, disks) for doubt in each.doubts)
 
     def _left(self, group: Group, disks: AbstractSet[str]) -> list[Member]:
-        """Return the members that a group needs when these disks are gone; none if it is lost with them."""
+        """Return the members that a group needs if these disks are gone; none if the group is lost with them."""
         held = () if self.survives(group, disks) is False else self._members(group, disks, frozenset((group.id,)))
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
@@ -146,12 +146,12 @@ class Stack:
         return any(self.disks(each) & disks for each in member.on)
 
     def carries_data(self, group: Group) -> bool:
-        """Return whether a group is used itself, and not only as a member of another group."""
+        """Return whether a group is itself in use, and not only as a member of another group."""
         return bool(group.used_as) or not any(group.id in member.on for other in self.groups.values()
                                               for member in other.members)
 
     def survives(self, group: Group, lost: AbstractSet[str]) -> bool | None:
-        """Return whether the data of a group can still be read without these disks, with its members as they are."""
+        """Return whether the data of a group can be read without these disks, in the present state of its members."""
         return self._survives(group.id, lost, frozenset())
 
     def _survives(self, name: str, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
@@ -167,7 +167,7 @@ class Stack:
         return _all(_stripe(stripe, group, members) for stripe in found)
 
     def _members(self, group: Group, lost: AbstractSet[str], above: frozenset[str]) -> list[bool | None]:
-        """Return for each member whether it holds its part of the data. Those on none of the disks are asked once."""
+        """Return for each member whether it holds its part of the data; cached for members on none of the disks."""
         if group.id not in self._whole:
             self._whole[group.id] = [(frozenset().union(*map(self.disks, member.on)),
                                       self._member(member, frozenset(), above)) for member in group.members]
@@ -181,7 +181,7 @@ class Stack:
         return member.state == IN_SYNC and _all(self._survives(each, lost, above) for each in member.on)
 
     def tolerates(self, group: Group, lost: AbstractSet[str]) -> int | None:
-        """Return how many further members may fail, whichever they are; negative if too many are lost already."""
+        """Return how many further members, any of them, may fail; negative if too many are already lost."""
         found = stripes(group)
         if found is None:
             return None
@@ -190,7 +190,7 @@ class Stack:
         return left if left < 1 else left // max(self._together(group, lost, members), 1)
 
     def _together(self, group: Group, lost: AbstractSet[str], members: Sequence[bool | None]) -> int:
-        """Return how many members fail with one disk: more than one if they lie on the same, as on two paths to it."""
+        """Return how many members fail with one disk: more than one if several are on it, as with two paths to it."""
         every = [disk for member in group.members for disk in set().union(*map(self.disks, member.on))]
         shared = {disk for disk in every if every.count(disk) > 1} if len(set(every)) < len(every) else ()
         return max((sum(before is not after for before, after in zip(members, self._members(

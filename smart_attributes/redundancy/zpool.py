@@ -1,4 +1,4 @@
-"""Convert the ZFS pools that zpool reports into groups: a pool needs its virtual devices, these need their devices.
+"""Convert the ZFS pools that zpool reports into groups: a pool needs its virtual devices, and these need their devices.
 
 `zpool status` blocks on some suspended pools, so it runs only where a person asks for it, with a time limit.
 """
@@ -34,23 +34,23 @@ _CONTRADICTION = 'zpool reports that it is DEGRADED, but all of its devices ONLI
 
 class _Kind(NamedTuple):
     """The kind of a virtual device, as its name shows it."""
-    level: str           # '' if the name is of no known form
-    fewest: int = 1      # devices
+    level: str           # '' if the name has an unknown format
+    fewest: int = 1      # number of devices
     most: int = 100_000
 
 
 class _View(NamedTuple):
     """The state of the pool that the conversion of its virtual devices needs."""
-    resilvers: Mapping[str, Scan]   # the only virtual device that it concerns, '': all that need it -> resilver
+    resilvers: Mapping[str, Scan]   # name of the resilvered virtual device ('': all that need it) -> resilver
     scrub: Scan | None
-    is_marked: bool      # zpool shows for at least one device of the pool that it lacks data
+    is_marked: bool      # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
     name: str            # of the pool, as a word of a command
-    doubts: tuple[Coded, ...] = ()   # why all of its devices may lack data
+    doubts: tuple[Coded, ...] = ()   # why all devices of the pool may lack data
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
-    """Return the groups of all pools in the output of zpool status; none if it has another form. Pure.
+    """Return the groups of all pools in the output of zpool status; none if its format is unknown. Pure.
 
     disks_of: returns the disks, or ids of groups, below the path of a device.
     """
@@ -62,13 +62,13 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, with the groups that zpool reports in place of their pools, and notes.
+    """Return the known groups, in which groups from zpool replace those of the same pools, and notes.
 
     ask: returns the output of zpool status, or the reason for its absence.
     """
     text, problem = ask()
     before = {group.id: group for group in known}
-    # Besides, the use of a pool is known and, if zpool's output was not understood, its disks.
+    # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
     found = {group.id: group._replace(used_as=known_as.used_as, members=group.members or known_as.members)
              for group in groups(text, lambda path: below(path, system)) for known_as in [before.get(group.id, group)]}
     if text.strip() and not found:
@@ -83,7 +83,7 @@ def ask() -> tuple[str, Coded]:
 
 
 def below(path: str, system: System = LINUX) -> tuple[str, ...]:
-    """Return the disk below the path of a device or partition, or the id of a group such as "dm-3"; none for a file."""
+    """Return the disk below the path of a device or partition, or the id of a group such as "dm-3"; () for a file."""
     if not path.startswith('/dev/'):
         return ()
     try:
@@ -97,11 +97,11 @@ def below(path: str, system: System = LINUX) -> tuple[str, ...]:
 # --- pools --------------------------------------------------------------------------------------------
 
 def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
-    """Yield the group of a pool, and those of its virtual devices, at each level."""
+    """Yield the group of a pool, and the groups of its virtual devices, at each level."""
     unknown = pool.unknown or _doubt(pool)
     others = (*pool.logs, *pool.cache)
     names = {vdev.name for vdev in (*pool.vdevs, *others)}
-    # A resilver of a virtual device that is not listed may concern each of them.
+    # A resilver of an unlisted virtual device may concern any of the listed ones.
     resilvers = {scan.vdev if scan.vdev in names else '': scan for scan in pool.scans if scan.function == 'resilver'}
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))
@@ -121,14 +121,14 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
 
 
 def _doubts(vdev: Vdev, view: _View) -> tuple[Coded, ...]:
-    """Return why a virtual device that works may lack data. The state of a group is that of its devices."""
+    """Return why a working virtual device may lack data. A group has no state apart from its devices."""
     is_bad = vdev.state in _WORKS and (vdev.has_errors or (vdev.state == 'DEGRADED' and not vdev.children))
     why = f'{"has errors" if vdev.has_errors else "is degraded"}, so it may lack data'
     return (doubt(why, REMEDY.format(view.name)),) * is_bad
 
 
 def _doubt(pool: Pool) -> str:
-    """Return why nothing is known about the redundancy of a whole pool, or ''."""
+    """Return why the redundancy of the whole pool is unknown, or ''."""
     if pool.state not in _WORKS:
         todo = ': connect its devices, then run zpool clear' if pool.state == 'SUSPENDED' else ''
         return f'zpool reports the state {clean(pool.state)}{todo}' if pool.state else 'zpool reports no state of it'
@@ -143,7 +143,7 @@ def _doubt(pool: Pool) -> str:
 
 
 def _names(vdev: Vdev, parent: str) -> Iterator[str]:
-    """Yield the names below a virtual device: of devices as they are, of groups with the group above."""
+    """Yield the names below a virtual device: device names unchanged, group names with the parent group."""
     name = vdev.path or f'{parent} {vdev.name}'
     yield name
     for child in vdev.children:
@@ -151,10 +151,9 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 
 
 def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
-    """Return a virtual device in which those that replace others are marked as incomplete.
+    """Return a virtual device in which devices that replace others are marked as incomplete.
 
-    zpool marks a device only after something was written to it. A replacement exists until it is complete, a spare
-    stays after that.
+    zpool marks a device only after something was written to it. A replacement ends when it is complete; a spare stays.
     """
     children = [_marked(child, is_resilver) for child in vdev.children]
     match = _NESTED.fullmatch(vdev.name)
@@ -171,7 +170,7 @@ def _incomplete(vdev: Vdev) -> Vdev:
 # --- virtual devices ----------------------------------------------------------------------------------
 
 def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
-    """Yield the group of a virtual device, and those below it."""
+    """Yield the group of a virtual device, and the groups below it."""
     own = _id(parent, vdev)
     members = tuple((_nested(child, place, own) if child.children else _member(child, place, view.disks_of))._replace(
         doubts=_doubts(child, view)) for place, child in enumerate(vdev.children or (vdev,)))
@@ -187,7 +186,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
 
 
 def _short(vdev: Vdev) -> str:
-    """Return the name of a virtual device for people: the path of a device without its folder in /dev."""
+    """Return the name of a virtual device for people: for a device, the path without its folder in /dev."""
     return clean(os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name, LONGEST_GIVEN_NAME)
 
 
@@ -230,9 +229,9 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
 
 
 def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
-    """Return why it is not known which devices are complete while a resilver runs, or ''.
+    """If a resilver runs, return why it is unknown which devices are complete, or ''.
 
-    In a dRAID, each device that receives a part of the data is marked.
+    In a dRAID, each device that receives part of the data is marked.
     """
     names = view.resilvers
     is_marked = any(leaf.is_resilvering for leaf in leaves)
@@ -243,7 +242,7 @@ def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str
 
 
 def _running(vdev: Vdev, view: _View) -> Scan | None:
-    """Return the scan that concerns a virtual device: a resilver that names it, or that one of its devices needs."""
+    """Return the scan that concerns a virtual device: a resilver of it or of its devices, or a scrub."""
     lacks_data = any(leaf.is_resilvering for leaf in _leaves(vdev)) or not view.is_marked
     return view.resilvers.get(vdev.name) or (view.resilvers.get('') if lacks_data else None) or view.scrub
 
@@ -259,7 +258,7 @@ def _leaves(vdev: Vdev) -> Iterator[Vdev]:
 # --- members ------------------------------------------------------------------------------------------
 
 def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
-    """Return the member that a device is."""
+    """Return a device as a member."""
     state = _STATES.get(vdev.state, 'unknown')
     state = 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
     detail = '' if vdev.state in ('ONLINE', 'AVAIL') else ', '.join(filter(None, (vdev.state, vdev.detail)))
@@ -268,7 +267,7 @@ def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
 
 
 def _nested(vdev: Vdev, place: int, parent: str) -> Member:
-    """Return the member made of a device and those that replace it, which is as good as the best of them."""
+    """Return a device and its replacements as one member, whose state is the best of theirs."""
     states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
     best = next((state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states), 'missing')
     return Member(_short(vdev), best, place, (_id(parent, vdev),))

@@ -1,7 +1,7 @@
 """Parse the output of `zpool status -P` into trees of devices. Pure.
 
-Names may be of any kind, since anyone who may write to a disk can choose them. A line that is not understood makes
-its pool unknown: a pool without the line of a failed device would look better than it is.
+Names can contain anything, because anyone who may write to a disk can choose them. If a line cannot be parsed, its pool
+counts as unknown: without the line of a failed device, it would look better than it is.
 Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config).
 """
 from __future__ import annotations
@@ -16,7 +16,7 @@ DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 REMEDY = 'zpool scrub -w {0} && zpool clear {0}'
 ABOVE = 'it has errors that none of its devices has alone'
 RESILVERING = ('resilvering', 'awaiting resilver')
-# The lines about a pool, in their order. Only "scan" may be repeated, and "errors" where the list cannot be read.
+# The lines about a pool, in their order. Only "scan", and "errors" if the error list is unreadable, may be repeated.
 _KEYS = ('pool', 'state', 'status', 'action', 'see', 'scan', 'scan warning', 'remove', 'checkpoint', 'expand', 'config',
          'errors')
 _FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
@@ -25,7 +25,7 @@ _COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
 _HEAD = re.compile('\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)')
 _STATE = re.compile('(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
                     f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?')
-# Remarks after the counts of a device that works, besides RESILVERING and reasons in words.
+# Remarks after the counts of a working device, apart from RESILVERING and reasons in words.
 _HARMLESS = re.compile(r'\((?:repairing|removing|non-allocating|initializing|trimming|trim unsupported'
                        r'|(?:un|[0-9]{1,3}% )(?:initialized|trimmed)(?:, completed at [^()]*)?)\)'
                        '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native')
@@ -34,7 +34,7 @@ _RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
 _AT_REST = re.compile('resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
                       '|error scrub |none requested')
 _SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
-# Key, what makes its text a doubt, the doubt as a clause, and the command that removes it.
+# Key, pattern of texts that raise a doubt, the doubt as a clause, and the command that removes the doubt.
 _DOUBTS = (
     ('expand', r'\A(?!expanded )', 'an expansion of it has not ended', 'zpool wait -t raidz_expand {0}'),
     ('errors', r'\A(?!No known data errors\s*\Z)', 'zpool reports data errors in it', REMEDY),
@@ -47,16 +47,16 @@ class Vdev(NamedTuple):
     name: str
     state: str                      # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
     detail: str = ''                # the reason for its state: "too many errors", "was /dev/sda1"
-    path: str = ''                  # of a device; '' if it is not known where it is now
-    is_resilvering: bool = False    # or waits for it
-    has_errors: bool = False        # a count above 0; a write that failed is missing, too
+    path: str = ''                  # path of a device; '' if its present path is unknown
+    is_resilvering: bool = False    # or waits for a resilver
+    has_errors: bool = False        # a count above 0; failed writes are lost
     children: tuple[Vdev, ...] = ()
 
 
 class Scan(NamedTuple):
     """A running resilver or scrub."""
     function: str                   # "resilver" or "scrub"
-    vdev: str = ''                  # the only virtual device that is resilvered; '': all that need it
+    vdev: str = ''                  # the only virtual device to resilver; '': all that need it
     progress: float | None = None   # %
 
 
@@ -65,22 +65,22 @@ class Pool(NamedTuple):
     name: str
     state: str = ''
     scans: tuple[Scan, ...] = ()
-    vdevs: tuple[Vdev, ...] = ()    # without those that hold no data of the pool
+    vdevs: tuple[Vdev, ...] = ()    # only those that hold data of the pool
     logs: tuple[Vdev, ...] = ()
     cache: tuple[Vdev, ...] = ()
     spares: tuple[Vdev, ...] = ()
     unknown: str = ''               # why its redundancy is not known
-    doubts: tuple[tuple[str, str], ...] = ()  # why devices that work may lack data, and the command that removes it
+    doubts: tuple[tuple[str, str], ...] = ()  # why working devices may lack data, and the command that ends the doubt
 
 
 class _NotUnderstood(ValueError):
-    """The output has another form than the sources describe."""
+    """The output differs from the format that the sources describe."""
 
 
 def pools(text: str) -> tuple[Pool, ...]:
-    """Return the pools in the output of `zpool status -P`; none if it has another form.
+    """Return the pools in the output of `zpool status -P`; none if its format is unknown.
 
-    A pool that occurs twice, or is not understood, has only its name and `unknown`.
+    A pool that occurs twice or cannot be parsed has only its name and `unknown`.
     """
     found: dict[str, Pool] = {}
     for pool in map(_of_text, _sections(text)):
@@ -90,7 +90,7 @@ def pools(text: str) -> tuple[Pool, ...]:
 
 
 def _sections(text: str) -> Iterator[list[str]]:
-    """Yield the lines of each pool. Lines before the first pool belong to it, so that it is not understood."""
+    """Yield the lines of each pool. Lines before the first pool are added to it, so parsing it fails."""
     section: list[str] = []
     for line in text.split('\n'):
         if line.startswith('  pool: ') and any(map(_is_pool, section)):
@@ -125,7 +125,7 @@ def _of_text(lines: list[str]) -> Pool:
 
 
 def _fields(lines: list[str]) -> dict[str, list[str]]:
-    """Return the texts under each key, with their following lines. Raises _NotUnderstood."""
+    """Return the texts under each key, with their continuation lines. Raises _NotUnderstood."""
     fields: dict[str, list[list[str]]] = {}
     rank, key = -1, ''
     for line in lines:
@@ -147,7 +147,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
 
 
 def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tuple[int, Vdev]]]]:
-    """Return the row of the pool, and for each class the rows of its virtual devices. Raises _NotUnderstood."""
+    """Return the row of the pool, and the rows of virtual devices by class. Raises _NotUnderstood."""
     lines = config.strip('\n').split('\n')
     column = lines[0].find('  STATE ') + 2
     head = _HEAD.fullmatch(lines[0])
@@ -193,7 +193,7 @@ def _row(line: str, column: int, more: int) -> tuple[int, Vdev]:
 
 
 def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
-    """Return the rows at a depth, with those below as their children. Raises _NotUnderstood."""
+    """Return the rows at a depth, with the deeper rows as their children. Raises _NotUnderstood."""
     made = []
     starts = [number for number, (level, _) in enumerate(rows) if level == depth]
     if rows and starts[:1] != [0]:
@@ -206,8 +206,8 @@ def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
 def path_of(name: str, state: str, detail: str) -> str:
     """Return the path of a device, or '' if another device may have this path by now.
 
-    A device that is gone keeps its last path, and the kernel gives a free name such as sdc to the next disk. Names
-    below /dev/disk/by-id are made from the device's own data.
+    A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the next disk. Names
+    below /dev/disk/by-id are made from device data.
     """
     is_gone = detail.startswith('was ')
     path = detail[len('was '):] if is_gone else name
@@ -216,7 +216,7 @@ def path_of(name: str, state: str, detail: str) -> str:
 
 
 def _scan(text: str) -> Scan | None:
-    """Return the running scan that a text describes. One that is not understood may be a resilver."""
+    """Return the running scan that a text describes. An unknown text may mean a resilver."""
     match = _RUNNING.match(text)
     if not match:
         return None if _AT_REST.match(text) else Scan('resilver')

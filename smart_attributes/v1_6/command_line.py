@@ -1,4 +1,4 @@
-"""The command line of version 1.6: spellings and effects of its options, and the addresses that they name.
+"""The command line of version 1.6: spellings and effects of its options, and the drives that they select.
 
 A mistyped option also runs this code, so modules that read files of 1.6 are imported only if such files are given.
 """
@@ -45,18 +45,18 @@ class Before(NamedTuple):
     is_all_printed: bool = False        # set by --allperfs
 
     def named(self, paths: Sequence[str]) -> DeviceList:
-        """Return the devices of -d (*paths*), else those of -r. Raises UsageError as the function named does."""
+        """Return the devices of -d (*paths*), else the devices of -r. Raises UsageError like the function named()."""
         devices, is_search, notes = named(paths, self.regex, self.type_option or '')
         return DeviceList(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
-        """Return whether -s skips a drive, because it is known to be a hard disk. A drive that was not read is kept."""
+        """Return whether -s skips a drive because it is surely a hard disk. A drive that was not read is kept."""
         identity = read.identity
         return self.ssd_only and identity is not None and (
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
 
     def limits(self) -> list[str]:
-        """Return the path given with -ucfgj if its file has the format of this version's limits."""
+        """Return the path given with -ucfgj, in a list, if the file has this version's format of limits."""
         from . import files
         try:
             return [self.user_config] if self.user_config and not files.is_of_1_6(files.read(self.user_config)) else []
@@ -64,7 +64,7 @@ class Before(NamedTuple):
             return []
 
     def opinion(self, config: str, mistakes: list[str]) -> OldFiles | None:
-        """Return the files of -dbj and -ucfgj, or None if they add nothing to verdicts; append errors to *mistakes*."""
+        """Return the files of -dbj and -ucfgj, or None if they do not affect verdicts; append errors to *mistakes*."""
         path, users = self._database(config), self._users(mistakes)
         if path is None and users is None:
             return None
@@ -98,7 +98,7 @@ class Before(NamedTuple):
             return None
 
     def _database(self, config: str) -> str | None:
-        """Return the file of -dbj or, if it is missing, the copy kept by a package upgrade, so that graphs continue."""
+        """Return the file of -dbj or, if missing, the copy that a package upgrade kept, so that graphs continue."""
         if self.old_database is None:
             return None
         return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
@@ -132,8 +132,8 @@ def spelt(word: str, parser: argparse.ArgumentParser) -> str:
 def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Before | None:
     """Remove the options specific to version 1.6 from *values* and return them, or None if none was given.
 
-    rest: words that do not belong to an option, which version 1.6 ignored. Raises UsageError if one of them is a
-    mistyped option, or a drive that would not be checked.
+    rest: words that do not belong to an option, which version 1.6 ignored. Raises UsageError if a word is a mistyped
+    option, or a drive that would not be checked.
     """
     before = Before(**{name: values.pop(name) for name in Before._fields if name in values})
     if before == Before():
@@ -152,7 +152,7 @@ def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.Argu
 # expression and skips devices that cannot be drives, as a scan does.
 
 DEV = '/dev'
-# The order in which version 1.6 ran find for them: files, block devices, links, character devices.
+# The kinds of paths in the order in which version 1.6 searched: files, block devices, links, character devices.
 _KINDS = (stat.S_ISREG, stat.S_ISBLK, stat.S_ISLNK, stat.S_ISCHR)
 _NEVER_ENTERED = frozenset(('shm', 'mqueue', 'hugepages', 'pts', 'fd'))
 _PARTITION = r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
@@ -164,7 +164,7 @@ _CLASSES: Mapping[str, str] = {
 
 
 def named(addresses: Sequence[str], pattern: str | None, option: str) -> tuple[list[Device], bool, tuple[str, ...]]:
-    """Return the devices of -d, else those of -r; whether they were searched for; and notes.
+    """Return the devices of -d, else of -r; whether they were found by a search; and notes.
 
     pattern, option: the values of -r and -O. Raises UsageError.
     """
@@ -246,8 +246,8 @@ def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
 def unquoted(pattern: str) -> str:
     """Return an expression without the quotes and backslashes that version 1.6 needed for its shell.
 
-    Paths of drives never contain brackets, bars or other special characters of expressions, so a backslash before one
-    of them must have been for the shell.
+    Paths of drives never contain brackets, bars or other special characters of expressions, so a backslash before such
+    a character must have been for the shell.
     """
     if len(pattern) > 1 and pattern[0] == pattern[-1] and pattern[0] in '\'"':
         pattern = pattern[1:-1]

@@ -1,8 +1,8 @@
 """Read the files of version 1.6, its database and user configuration, and find the entries for a drive.
 
-The files are read as they were meant, not as version 1.6 read them: models match whole words, duplicate keys are all
-kept, and a limit without effect is reported. As long as the file is JSON, an error in it becomes a message, never an
-exception: a check that has run for years must keep running.
+The files are read as their authors meant them, not as version 1.6 read them: models match whole words, duplicate keys
+are all kept, and a limit without effect is reported. An error in a JSON file becomes a message, never an exception,
+because a check that has run for years must keep running.
 """
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ..wording import plural
 
 VALUE, RAW = 'VALUE', 'RAW_VALUE'
 NVME_ENTRY, SAS_ENTRY = 'Generic NVMe', 'Generic SAS'
-ERROR_COUNT, HEALTH = 1024, 1025  # numbers of version 1.6 that do not belong to attributes
+ERROR_COUNT, HEALTH = 1024, 1025  # numbers of version 1.6 that are not attribute numbers
 KNOWN = 'v1_6/shipped.json'       # fingerprints of the entries that version 1.x shipped
 SHOWN = 40                        # characters of a file that a message quotes
 _EXPRESSION = frozenset('*+?[|\\{')  # not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
 
 _NUMBERS = json.loads(files.content(f'{files.PROGRAM}/v1_6/numbers.json', LARGEST_SMALL_FILE))
-# Numbers of version 1.6 for the NVMe health log, and for SAS -> key of Report.nvme or Report.scsi, label, factor.
+# Numbers of version 1.6, for the NVMe health log and for SAS. Rows: key of Report.nvme or Report.scsi, label, factor.
 NVME: Sequence[tuple[str, str, float]] = _NUMBERS['nvme']
 SAS: Sequence[tuple[str, str, float]] = _NUMBERS['sas']
 
@@ -38,11 +38,11 @@ class OldLimit(NamedTuple):
     """A limit of version 1.6: Nagios ranges for a number, which may be shifted before it is compared."""
     warning: str
     critical: str
-    shift: int | None = None           # bits to the left, negative to the right; None: the file has none
+    shift: int | None = None           # bits to the left; negative: to the right; None: not in the file
 
 
 class OldEntry(NamedTuple):
-    """An entry of a database, for a family, or of a user configuration, for a drive."""
+    """An entry: of a database for a family, or of a user configuration for a drive."""
     name: str
     models: tuple[str, ...] = ()
     columns: Mapping[int, str] = {}    # number -> VALUE or RAW_VALUE
@@ -95,7 +95,7 @@ def is_by_path(data: Json) -> bool:
 
 
 def taken(path: str, data: Json, is_users: bool) -> OldFile:
-    """Return the data as a user configuration, or as a database. Raises DataError if it is the other one."""
+    """Return the data as a user configuration, or as a database. Raises DataError if it is the other kind."""
     name, other = os.path.basename(path), ('database', 'model family', '-dbj') if is_users else (
         'user configuration', 'device path', '-ucfgj')
     if data['Devices'] and is_by_path(data) is not is_users:
@@ -271,7 +271,7 @@ def entry_for(old: OldFile, device: Device) -> OldEntry | None:
 # --- the numbers of a drive ------------------------------------------------------------
 
 def numbers(report: Report, columns: Mapping[int, str]) -> dict[int, OldNumber]:
-    """Return those numbers of *columns* that a drive reports."""
+    """Return the numbers of *columns* that a drive reports."""
     if report.identity.protocol == 'NVMe':
         all_numbers = _from_log(NVME, report.nvme, drive_logs.NVME_LOG)
     elif report.identity.protocol == 'SCSI':
@@ -334,7 +334,7 @@ def slug(text: str) -> str:
 
 
 def old_path(device: Device) -> str:
-    """Return the path of a device in version 1.6, used as a key of user configurations and to start its labels."""
+    """Return the path of a device in version 1.6, which is a key of user configurations and the start of labels."""
     if device.is_recorded:
         return f'/dev/{device.name}'
     name, _, slots = device.type.rpartition('+')[2].partition(',')
@@ -346,7 +346,7 @@ def old_path(device: Device) -> str:
 def old_names(devices: Sequence[Device]) -> dict[str, str]:
     """Return the start of each device's labels in version 1.6, by our name.
 
-    Version 1.6 omitted the controller. If two drives would have the same name, ours is used.
+    Version 1.6 omitted the controller. If two drives would have the same name, our name is used.
     """
     names = {device.name: slug(re.sub('^/dev/(disk/by-[a-z]+/)?', '', old_path(device))) for device in devices}
     taken = list(names.values())

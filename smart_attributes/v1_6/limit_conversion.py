@@ -1,4 +1,4 @@
-"""Convert a limit of version 1.6 for a number of an attribute to a limit of this version for a metric. Pure.
+"""Convert limits of version 1.6, for a number of an attribute, to limits of this version, for a metric. Pure.
 
 attributes.json defines the meaning of an attribute: the formula for the reading also converts the limit.
 """
@@ -29,7 +29,7 @@ class Meaning(NamedTuple):
 def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
     """Return the formula from *column* of an attribute to a reading.
 
-    Return None if the reading has another source, is a word, or is never judged.
+    Return None if the reading has another source, is a status word, or is never judged.
     """
     formula, first = item.formula, item.formula.first
     is_whole = first.bytes == tuple(range(len(first.bytes)))   # VALUE does not have bytes
@@ -60,7 +60,7 @@ def of_specs(number: int, column: str, specs: Iterable[DriveSpec]) -> list[Meani
 
 
 def columns_of(spec: DriveSpec) -> Mapping[int, str]:
-    """Return the column that an entry reads, for each attribute of which it reads only one."""
+    """Return the column that an entry reads, for each attribute of which it reads only one column."""
     pairs = {(item.attribute, item.formula.first.column) for item in spec.readings}
     counts = Counter(number for number, _ in pairs)
     ours = {name: column for column, name in COLUMNS.items()}
@@ -70,7 +70,7 @@ def columns_of(spec: DriveSpec) -> Mapping[int, str]:
 def converted(text: str, shift: int | None, meaning: Meaning) -> str:
     """Return a range of version 1.6 as a range of this version.
 
-    A shift becomes part of the limit: "above 2" after the shift "r8" is "above 767" before it.
+    A shift becomes part of the limit: "above 2" after the shift "r8" equals "above 767" before the shift.
     """
     limit, size = ranges.parse(text), 2 ** abs(shift or 0)
     # These numbers are never negative.

@@ -45,9 +45,9 @@ class Migration(NamedTuple):
 class Target(NamedTuple):
     """The drives for which an old entry is converted."""
     where: str                           # "check_smartdb.json, Intel 53X"
-    shown: str                           # their models or address: "INTEL SSDSC2BB240G4"
+    shown: str                           # models or address of the drives: "INTEL SSDSC2BB240G4"
     selector: MutableJson | None         # "for" of an override; None: all drives of this type
-    identity: Identity                   # the known parts of it
+    identity: Identity                   # the known parts of the identity
     columns: Mapping[int, str]
     meanings: Meanings
     is_database: bool = False            # False: a user configuration
@@ -94,7 +94,7 @@ class _Work:
     def result(self, name: str) -> Migration:
         """Return the migration of all entries added so far. Raises DataError if a check would reject the new files.
 
-        name: of the files, for the error message.
+        name: name of the files, for the error message.
         """
         database = self._site.database
         units = dict(database.units)
@@ -126,7 +126,7 @@ class _Work:
                                  f'covers their drives')
 
     def _targets(self, entry: OldEntry, where: str) -> Iterator[Target]:
-        """Yield the drives of an entry, grouped by the entries that they have in our database."""
+        """Yield the drives of an entry, grouped by their entries in our database."""
         if entry.name in (files.NVME_ENTRY, files.SAS_ENTRY):
             protocol = 'NVMe' if entry.name == files.NVME_ENTRY else 'SCSI'
             yield Target(where, f'all {protocol} drives', None, Identity(protocol), entry.columns,
@@ -143,7 +143,7 @@ class _Work:
             yield self._by_model(entry, where, families, models)
 
     def _families(self, model: str, entry: OldEntry) -> list[str]:
-        """Return the families of our database that a model belongs to, or [] if none is named after it."""
+        """Return the families of our database that a model belongs to, or [] if it is unknown."""
         name = ' '.join(model.split())
         ours = [each for _, each in self._site.database.entries()]
         families = [each['family'] for each in ours if 'models' in each and not (each.get('fallback')
@@ -164,7 +164,7 @@ class _Work:
                       entry.columns, {**meanings, **_of_standards(entry, 'ATA')}, True)
 
     def _new_entry(self, entry: OldEntry, where: str, patterns: Sequence[str]) -> dict[int, list[Meaning]]:
-        """Add an entry for drives that our database does not name, and return the meanings of its numbers.
+        """Add an entry for drives that our database does not contain, and return the meanings of its numbers.
 
         It is a fallback: it defines which numbers to compare, but not their meaning, so it must not hide an entry that
         defines the meaning.
@@ -226,7 +226,7 @@ class _Work:
         return [entry for entry in entries if entry]
 
     def _with_shifts(self, entry: OldEntry, identity: Identity) -> OldEntry:
-        """Return an entry of a user configuration with the shifts from the databases, which its limits rely on."""
+        """Return an entry of a user configuration with the shifts from the databases, which its limits need."""
         shifts = {number: limit.shift for old in self._old_entries(identity) for number, limit in old.limits.items()}
         return entry._replace(limits={number: limit if limit.shift is not None
                                       else limit._replace(shift=shifts.get(number))
@@ -246,7 +246,7 @@ class _Work:
         """Add the limits and graphs of an entry for its drives."""
         metrics: MutableJson = {}
         for number, limit in sorted(entry.limits.items()):
-            if number in target.columns or not target.is_database:  # else a fault already reports that it had no effect
+            if number in target.columns or not target.is_database:  # else a fault reports that it had no effect
                 self._add_limit(number, limit, target, metrics)
         for number in entry.graphed or ():
             meanings = target.meanings.get(number, ())
@@ -300,7 +300,7 @@ def _in_words(number: int, target: Target) -> str:
 
 
 def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str:
-    """Return the reason why a limit is not converted, or '' if it has no effect in addition to ours.
+    """Return the reason why a limit is not converted, or '' if our own limits already have the same effect.
 
     meanings: how many meanings the number has.
     """
@@ -320,7 +320,7 @@ def _text(data: MutableJson, schema: str) -> str:
 
 
 def write(result: Migration, name: str, folder: str) -> list[str]:
-    """Write the files of a migration and return their paths. Raises DataError if one exists or cannot be written."""
+    """Write the files of a migration and return their paths. Raises DataError if a file exists or cannot be written."""
     paths = []
     for place, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
         if not text:

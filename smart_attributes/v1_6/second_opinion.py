@@ -1,7 +1,7 @@
 """Add the verdict of version 1.6 to our own.
 
 Our verdict always counts. The files of version 1.6 can only make it worse, except for a user configuration, which an
-admin wrote for this particular drive. They also add the labels that version 1.6 printed, so that its graphs continue.
+admin wrote for this particular drive. The files also add the labels that version 1.6 printed, so that graphs continue.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .files import ERROR_COUNT, HEALTH, OldEntry, OldLimit, OldNumber
 NOTE = 'legacy-note'       # code of notes on parts of version 1.6 that are used or have no effect
 METRIC = 'legacy_limit'
 HIDDEN = 'unknown_model'
-# Verdicts of the drive itself are never overruled, not even by a limit written for this drive.
+# Verdicts of the drive itself are never overruled, even by a limit that was written for this drive.
 _OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for bit in drive_logs.NVME_WARNINGS)))
 
 
@@ -71,7 +71,7 @@ class OldFiles(NamedTuple):
                                 notes=(*verdict.notes, *coded), old_values=tuple(old_values))
 
     def _sources(self, device: Device, report: Report) -> list[OldSource]:
-        """Return the entries for a drive, starting with that of the database."""
+        """Return the entries for a drive, first the entry of the database."""
         known = files.entry_of(self.database, report.identity) if self.database else None
         user = files.entry_for(self.users, device) if self.users else None
         pairs = ((self.database, known, False), (self.users, user, True))
@@ -91,7 +91,7 @@ class OldRule(NamedTuple):
     limit: OldLimit
     origin: str       # "check_smartdb.json, Intel 53X"
     counts: bool      # False: shipped with version 1.x, not a local choice
-    is_users: bool    # written for this drive, so it replaces ours
+    is_users: bool    # written for this drive, so it replaces our limit
 
 
 class Opinion(NamedTuple):
@@ -122,7 +122,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
 # --- limits and numbers of the drive ----------------------------------------------------
 
 def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
-    """Return the limits by number; those of the user configuration replace those of the database but keep its shift."""
+    """Return the limits by number. Limits of the user configuration replace the database's, but keep its shift."""
     rules: dict[int, OldRule] = {}
     for file, entry, is_users in sources:
         for number, limit in entry.limits.items():
@@ -142,7 +142,7 @@ def _columns(sources: Sequence[OldSource], report: Report, database: SpecDatabas
     if not is_users:
         return columns, []
     lacking = {*user.limits, *(user.graphed or ())} - set(columns)
-    # Each value of a log has one number.
+    # A value of a log has only one number, so any column will do.
     ours = dict.fromkeys(range(max(len(files.NVME), len(files.SAS))), files.RAW)
     if report.identity.protocol == 'ATA':
         spec = database.identify(report.identity, [row.id for row in report.attributes])
@@ -184,7 +184,7 @@ def _metrics(number: OldNumber, verdict: Verdict) -> set[str]:
 
 
 def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], is_known: bool) -> list[Judgement]:
-    """Return our judgements, without our limits for those that a user configuration replaces.
+    """Return our judgements, without our limits where a user configuration replaces them.
 
     is_known: the local database has an entry, so the finding that the drive is not in the database does not apply.
     """
@@ -204,7 +204,7 @@ def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
 
 
 def _judgement(opinion: Opinion, ours: Sequence[Judgement], metrics: Mapping[str, Metric]) -> Judgement:
-    """Return an opinion as a judgement; it is not judged if one of ours on the same value is as severe."""
+    """Return an opinion as a judgement, which is OK if one of our judgements on the same value is as severe."""
     rule, number, state = opinion.rule, opinion.number, opinion.state
     our_state = worst(judgement.state for judgement in ours
                       if any(judgement.reading == own.reading for own in opinion.ours))
@@ -241,11 +241,11 @@ def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[st
 
 def _old_values(printed: Sequence[int], numbers: Mapping[int, OldNumber], rules: Mapping[int, OldRule],
                 name: str) -> Iterator[OldValue]:
-    """Yield the perfdata of version 1.6: each label once, with limits only if they apply."""
+    """Yield the perfdata of version 1.6: each label only once, with limits only if they apply."""
     labels: set[str] = set()
     for number in (numbers[each] for each in dict.fromkeys(printed) if each in numbers):
         rule, label = rules.get(number.id), f'{name}_{number.label}'
-        if label in labels:  # smartctl gives 170 and 232 the same name
+        if label in labels:  # smartctl has the same name for attributes 170 and 232
             label = f'{label}_{number.id}'
         labels.add(label)
         amount = files.shifted(number.number, rule.limit.shift if rule else None)

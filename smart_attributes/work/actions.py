@@ -1,4 +1,4 @@
-"""The actions for a drive: actions.json with their words, the most urgent first. Programs decide by their codes."""
+"""The actions for a drive, most urgent first; actions.json has their texts. Programs decide by their codes."""
 from __future__ import annotations
 
 import json
@@ -14,12 +14,12 @@ REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR = (
 READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH, NOTHING = (
     'read', 'order-copy', 'order', 'cable', 'firmware', 'cooling', 'watch', 'nothing')
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
-ELSEWHERE = frozenset((CABLE, FIRMWARE, COOLING))   # of a drive that is not failing itself
+ELSEWHERE = frozenset((CABLE, FIRMWARE, COOLING))   # for a drive that is not failing itself
 FAILING = 'failing'   # kind of an action: the drive itself is failing
 
 
 class Action(NamedTuple):
-    """The words of an action, and when to look at the drive again."""
+    """The text of an action, and when to look at the drive again."""
     words: str
     again: int = 0        # seconds from now; 0: no time is set
 
@@ -35,12 +35,12 @@ _KINDS = {(code, kind): _action(entry) for code, each in _DATA.items()
 
 
 def action(code: str, kind: str = '') -> Action:
-    """Return an action. kind: of the concern of its finding, or FAILING; one without words of its own counts as ''."""
+    """Return an action. kind: kind of the finding's concern, or FAILING; a kind without its own text counts as ''."""
     return _KINDS.get((code, kind)) or _KINDS[code, '']
 
 
 def needs_spare(code: str, state: State) -> bool:
-    """Return whether a new drive is needed now. state: of the drive, which may only stay because of others."""
+    """Return whether a new drive is needed now; also if a drive of *state* CRITICAL must stay because of others."""
     return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
 
 

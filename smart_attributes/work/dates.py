@@ -20,7 +20,7 @@ def day(when: float, form: str = '%Y-%m-%d') -> str:
 
 
 def is_day(text: str) -> bool:
-    """Return whether a text of another host is a date as from day()."""
+    """Return whether a text from another host is a date in the format of day()."""
     try:
         return bool(time.strptime(text, '%Y-%m-%d')) and len(text) == len('2027-03-04')
     except ValueError:
@@ -30,8 +30,8 @@ def is_day(text: str) -> bool:
 def order_by(left: Iterable[float], now: float) -> float | None:
     """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
 
-    Return None without a forecast, or if that time is further ahead than FAR. left: for each forecast of the drive,
-    the seconds until wear-out. The earliest one, minus LEAD_TIME, counts.
+    Return None without a forecast or for wear-out beyond FAR. left: for each forecast of the drive, the seconds until
+    wear-out. The shortest, minus LEAD_TIME, counts.
     """
     first = min(left, default=None)
     return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)

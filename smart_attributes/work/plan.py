@@ -1,7 +1,7 @@
 """The plan of a machine: for each drive to replace, and each group that lacks a member, the steps with their commands.
 
-plan.json holds all words and commands; the documents are made from it, too. Whether a drive may be replaced, and in
-which order, is decided in redundancy.replacement and work_list. A plan is printed and never carried out. Pure.
+plan.json holds all texts and commands; the documents are made from it, too. Whether a drive may be replaced, and in
+which order, is decided in redundancy.replacement and work_list. A plan is only printed, never carried out. Pure.
 """
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ TITLES: Mapping[str, str] = _DATA['titles']
 STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
-SPARE = ('spare', '')   # a journal has the same state
-MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that move a member to a new one while they are in use
+SPARE = ('spare', '')   # a journal differs only in the second field
+MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
@@ -40,10 +40,10 @@ class PlanStep(NamedTuple):
     """One step: what must be true, what to type, how long to wait, and how to see that it worked."""
     code: str
     what: str
-    need: str = ''              # what must be true before, in words
-    see: str = ''               # command whose exit status is 0 if it is true; '': none
+    need: str = ''              # what must be true before the step, as text
+    see: str = ''               # command whose exit status is 0 if *need* is true; '': none
     run: tuple[str, ...] = ()   # commands
-    until: str = ''             # command that returns when the wait is over; '': nothing to wait for
+    until: str = ''             # command that runs until the wait is over; '': nothing to wait for
     check: str = ''             # command whose exit status is 0 if the step has worked; '': none
 
 
@@ -57,7 +57,7 @@ class Task(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A member of a group that is replaced, and what replaces it."""
+    """A member of a group that will be replaced, and its replacement."""
     group: Group
     member: Member
     kernel: str                      # name of its device in /sys: "sda1"
@@ -72,8 +72,8 @@ class _About(NamedTuple):
     group: Group | None
     places: Sequence[_Place]
     words: Json                      # values of the placeholders in plan.json
-    is_dead: bool = False            # the kernel no longer asks its drive
-    disk: str = ''                   # whose size and partitions a new disk needs
+    is_dead: bool = False            # the kernel has given up its drive
+    disk: str = ''                   # the disk whose size and partitions a new disk needs
 
 
 def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task, ...]:
@@ -83,7 +83,7 @@ def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task,
     tasks = (task for item in items for task in maker.of_item(item, steps.get(item.drive)))
     found: list[Task] = []
     for task in (*tasks, *maker.degraded()):
-        # A group has one task at a time, whichever drive leads to it.
+        # A group has only one task at a time, even if several drives call for one.
         if task.code not in OF_GROUP or not any(each.group == task.group for each in found):
             found.append(task)
     return tuple(found)
@@ -119,15 +119,15 @@ class _Maker:
         code, group = step.why.code, self._stack.groups.get(str(step.why.fields.get('group', '')))
         places = self._places(step.drive)
         lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
-        if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would take the new member
+        if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would use the new member
             code, group = 'degraded', lacking
         if code == 'redundancy-doubtful' and group and group.kind == 'btrfs' and step.drive.disks <= self._around.dead:
-            code = 'replace-next'   # btrfs drops no disk, and cannot scrub a dead one
-        if is_replaced or code in (*OF_GROUP, 'member-not-used'):   # a cable or a firmware may be at fault
+            code = 'replace-next'   # btrfs does not drop disks, and cannot scrub a dead one
+        if is_replaced or code in (*OF_GROUP, 'member-not-used'):   # the cable or the firmware may be the cause
             yield from self._of_code(code, step.drive, group, places, words)
 
     def degraded(self) -> Iterator[Task]:
-        """Yield a task for each group that has its data but lacks a member."""
+        """Yield a task for each group that lacks a member but has lost no data."""
         for group in self._stack.groups.values():
             if is_redundant(group) and _lacks(group) and group.activity not in BUSY and self._stack.survives(
                     group, frozenset()):
@@ -150,7 +150,7 @@ class _Maker:
     # --- the members that are replaced ------------------------------------------------------------------------
 
     def _places(self, drive: Drive) -> list[_Place]:
-        """Return the members to replace: for all that is used on a drive, the lowest that can be replaced in use."""
+        """Return the members to replace: for each use of a drive, the lowest that can be replaced while in use."""
         found: dict[object, _Place] = {}
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
@@ -163,7 +163,7 @@ class _Maker:
         return list(found.values())
 
     def _place(self, group: Group, member: Member, disks: frozenset[str]) -> _Place:
-        """Return a member with the device that is below it. LVM's images have several names."""
+        """Return a member with the device below it. LVM's images have several names."""
         names = [self._around.kernel.get(name, name) for name in member.name.split(', ')]
         kernel = next((name for name in names if {name, self._disk(name)} & disks), names[0])
         spare = next((each.name for each in group.members if (each.state, each.role) == SPARE and not each.doubts
@@ -175,7 +175,7 @@ class _Maker:
         return self._around.parts[name].disk if name in self._around.parts else name
 
     def _beside(self, group: Group) -> list[_Place]:
-        """Return a healthy member of a group that lacks one: the new member becomes like it."""
+        """Return a healthy member of a group that lacks a member: a model for the new member."""
         good = [each for each in group.members if each.state == IN_SYNC]
         good.sort(key=lambda each: any(self._stack.disks(below) & self._bad for below in each.on))
         return [self._place(group, each, frozenset())._replace(spare='') for each in good[:1]]
@@ -190,7 +190,7 @@ class _Maker:
     # --- the parts of a task ------------------------------------------------------------------------------------
 
     def _prepare(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for a new disk with the partitions of the old one, or of one beside the missing one."""
+        """Yield the steps for a new disk with the partitions of the old disk or, if that is missing, another one."""
         if about.places and not any(map(_needs_disk, about.places)):
             return
         around, disk = self._around, about.disk
@@ -203,7 +203,7 @@ class _Maker:
                 yield from self._operation('layer', group, place, about)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for all members on a drive: doubts go after data without a copy, and after a dead disk."""
+        """Yield the steps for all members on a drive: data without a copy first, doubts last if the disk is dead."""
         single, others = ([each for each in about.places if is_redundant(each.group) is flag] for flag in (False, True))
         remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
         exchange = list(self._exchanges(others, about))
@@ -212,7 +212,7 @@ class _Maker:
 
     def _exchanges(self, places: Iterable[_Place], about: _About) -> Iterator[PlanStep]:
         for place in places:
-            # LVM moves nothing off a disk that does not answer, but makes it again from other copies.
+            # LVM cannot move data off a disk that does not answer, but recreates the data from other copies.
             is_gone = place.member.state != IN_SYNC or (place.group.kind == 'lvm' and about.is_dead)
             state = 'drop' if is_gone else 'replace'
             name = place.member.role or (
@@ -253,12 +253,12 @@ class _Maker:
         for name, doubt in found:
             if self._stack.groups[name].kind == 'btrfs' and any(self._stack.is_on(member, self._around.dead - disks)
                                                                 for member in self._stack.groups[name].members):
-                continue   # a scrub fails while a dead disk is a member, and that one has a task of its own
+                continue   # a scrub fails while a dead disk is a member; the dead disk has its own task
             yield from self._operation('remedy', self._stack.groups[name], None, about._replace(
                 words={**about.words, **doubt.fields}))
 
     def _halves(self, group: Group, about: _About) -> Iterator[PlanStep]:
-        """Yield copies of all members of a mirror that may differ: a repair keeps the first one of each block."""
+        """Yield the steps that copy all members of a mirror if they may differ: a repair keeps one copy per block."""
         if group.doubts and group.level in MIRRORS and 'halves' in GROUPS.get(group.kind, ()):
             yield _step('copy-place', {**about.words, **self._of_group(group)})
             for member in group.members:
@@ -266,7 +266,7 @@ class _Maker:
                     yield from self._operation('halves', group, self._place(group, member, frozenset()), about)
 
     def _boot(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps after which the machine starts from the new disk, if it does from the old one.
+        """Yield the steps that make the machine boot from the new disk, if it boots from the old one.
 
         If spares were used, the new disk becomes the next spare.
         """
@@ -297,15 +297,15 @@ class _Maker:
     # --- words ------------------------------------------------------------------------------------------------
 
     def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps of an operation on a group, with the words of the group and its member."""
-        is_stopped = group.kind == 'md' and group.id not in self._around.paths   # its member is copied as it is
+        """Yield the steps of an operation on a group, with the names of the group and its member filled in."""
+        is_stopped = group.kind == 'md' and group.id not in self._around.paths   # its member is copied unchanged
         kind = GROUPS.get('imsm' if group.id in self._around.containers else '' if is_stopped and name == 'move' else
                           group.kind, {})
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
             facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group), 'dead': about.is_dead,
-                     'held': not (place and place.member.state == 'missing')}   # md has it as a member
+                     'held': not (place and place.member.state == 'missing')}   # md still lists the disk as a member
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)
 
@@ -318,7 +318,7 @@ class _Maker:
                 'mounted': f'lsblk --noheadings --output MOUNTPOINT {around.path(disk)}' if is_disk else 'true'}
 
     def _of_new(self, disk: str) -> Json:
-        """Return the words about the disk that replaces one, and the smallest unused disk that could."""
+        """Return the placeholders about the new disk: its least size, and the smallest unused disk of that size."""
         around, size = self._around, self._around.sizes.get(disk, 0)
         unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
         return {'size': size, 'unused': f'; {unused} looks unused ({around.path(unused)})' if unused else ''}
@@ -361,7 +361,7 @@ def _lacks(group: Group) -> bool:
 
 
 def _needs_disk(place: _Place) -> bool:
-    """Return whether a new disk is needed to replace a member: not if a spare is there, or the group is complete."""
+    """Return whether a new disk is needed to replace a member; not if there is a spare or the group is complete."""
     is_unused = place.group.kind == 'md' and place.member.state != IN_SYNC and not _lacks(place.group)
     return not (place.spare or (is_unused and not place.member.role) or place.group.kind == 'hardware')
 
@@ -371,7 +371,7 @@ def _new_device(part: Part | None) -> str:
 
 
 def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
-    """Return a task, which ends with a look at what comes next."""
+    """Return a task. Its last step is to print the plan again."""
     again = _step('again', about.words)
     more = () if steps[-1].run == again.run or code == 'use-unknown' else (again,)
     title = TITLES.get(f'{code} {steps[0].code}') or TITLES[code]
@@ -380,7 +380,7 @@ def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
 
 
 def _step(code: str, words: Json, entry: Json | None = None) -> PlanStep:
-    """Return a step with its words filled in. entry: of plan.json; None: that of STEPS."""
+    """Return a step with its placeholders filled in. entry: the step in plan.json; None: STEPS[code]."""
     entry = STEPS[code] if entry is None else entry
     text = {key: entry.get(key, '').format_map(words) for key in ('what', 'need', 'see', 'until', 'check')}
     run = tuple(each for command in entry.get('run', ()) for each in [command.format_map(words)] if each)

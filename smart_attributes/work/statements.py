@@ -21,14 +21,14 @@ def kind(verdict: Verdict) -> str:
 
 
 def finding(judgement: Judgement) -> str:
-    """Return what a judgement found, with its limit: "endurance_used 97 %, critical above 95"."""
+    """Return the finding of a judgement with its limit: "endurance_used 97 %, critical above 95"."""
     words, limit = _told(judgement)
     more = '' if judgement.growth_against else judgement.growth
     return '; '.join(part for part in (f'{words}, {limit}' if limit else words, more) if part)
 
 
 def _told(judgement: Judgement) -> tuple[str, str]:
-    """Return ("endurance_used 97 %", "critical above 95"), or the growth that decided; no limit: ''."""
+    """Return ("endurance_used 97 %", "critical above 95"), or the growth if that decided; '' if no limit applies."""
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
     return clean(words, limit=LONGEST_STATEMENT), f'{judgement.state.name.lower()} {against}' if against else ''
@@ -47,7 +47,7 @@ def headline(verdict: Verdict) -> str:
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     told = worst[:1]
     if worst and worst[0].reading.metric == HEALTH:
-        # "FAILED" alone does not show what failed, so add the most severe other finding, such as lost data.
+        # "FAILED" alone does not show what failed, so the most severe other finding, such as lost data, is added.
         told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
 
@@ -83,7 +83,7 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
 
 
 def is_worth_showing(reading: Reading) -> bool:
-    """Return whether an OK means less without this number: the SMART health status, or implausible wear."""
+    """Return whether OK is less reliable without this number: an unknown SMART health status, or implausible wear."""
     return reading.number is None and (reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
 
 

@@ -1,7 +1,7 @@
-"""The work list: for each drive of a machine the action, its date and its reason, which all outputs show. Pure.
+"""The work list: for each drive of a machine, the action, its date and its reason, which all outputs show. Pure.
 
-The findings of a drive lead to its own action, by the remedy that attributes.json names for each metric; the groups on
-the drive may change it. No other module decides what to do about a drive.
+The action follows from the drive's findings and each metric's remedy in attributes.json; the groups on the drive may
+change it. No other module chooses actions.
 """
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ..model import Verdict
     from ..redundancy.replacement import Machine, Step
 
-# Codes of a drive that is no longer there: it must be found before it can be read.
+# Problem codes of a drive that must be found before it can be read.
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
-RISKY_90, RISKY_365 = 0.15, 0.4   # share of such drives that failed, from which on a replacement is ordered
+RISKY_90, RISKY_365 = 0.15, 0.4   # share of such drives that failed; if reached, order a replacement
 REASON = 60                       # characters
 MIDDLE, EARLIEST = 'middle of the forecast', 'cautious forecast'
 OF_LABEL = {NEXT: actions.REPLACE, COPY: actions.COPY, UNKNOWN: actions.COPY, LAST: actions.KEEP, WAIT: actions.WAIT}
-IDLE_OF_LABEL = {NEXT: actions.REJOIN, LAST: actions.KEEP}   # of a drive that is not to be replaced for itself
-# Code of a step -> what is not known about the drive.
+IDLE_OF_LABEL = {NEXT: actions.REJOIN, LAST: actions.KEEP}   # for a drive that is itself good enough
+# Code of a step -> text that names what is unknown about the drive.
 NOT_KNOWN = {'redundancy-unknown': 'its redundancy is not known: copy the data first',
              'use-unknown': 'its use is not known: copy the data first',
              'redundancy-doubtful': 'whether other members hold its data is in doubt',
@@ -39,7 +39,7 @@ NOT_KNOWN = {'redundancy-unknown': 'its redundancy is not known: copy the data f
 class Due(NamedTuple):
     """An action in words, and the date by which a replacement must be ordered."""
     to_do: str             # "order a replacement by 2027-03-04 (middle of the forecast)"
-    order_by: str | None   # "2027-03-04", today if that is past; None: no forecast
+    order_by: str | None   # "2027-03-04", today if that date is past; None: no forecast
 
 
 class Alarm(NamedTuple):
@@ -50,18 +50,18 @@ class Alarm(NamedTuple):
 
 
 def item(verdict: Verdict, now: float | None = None) -> Item:
-    """Return what to do about a drive: that of its machine, if it is set. now: seconds since 1970, default: today."""
+    """Return the item of a drive: the one of its verdict if set, else a new one. now: seconds since 1970, or today."""
     return verdict.item or _item(verdict, time.time() if now is None else now)
 
 
 def with_items(verdicts: Iterable[Verdict], now: float, is_only_alerting: bool = False) -> tuple[Verdict, ...]:
-    """Return the verdicts with their items. is_only_alerting: those that are OK get none."""
+    """Return the verdicts with their items. is_only_alerting: OK drives get no item."""
     return tuple(verdict if is_only_alerting and verdict.state is State.OK and not verdict.replacement
                  else verdict._replace(item=_item(verdict, now)) for verdict in verdicts)
 
 
 def drives(verdicts: Iterable[Verdict], now: float) -> list[Drive]:
-    """Return the drives that have disks, the most severe first, with what their verdicts mean for the groups on them.
+    """Return the drives that have disks, most severe first, with the facts that matter for the groups on them.
 
     now: seconds since 1970.
     """
@@ -79,7 +79,7 @@ def _item(verdict: Verdict, now: float) -> Item:
     own, kind = _own(verdict, now)
     code = in_its_groups(own, step.label, step.why.code) if step else own
     kind = actions.FAILING if code == actions.KEEP and own == actions.REPLACE else kind
-    # Without redundancy the earliest date counts. For a drive that is OK, the middle is early enough.
+    # Without redundancy, the earliest date counts. For a drive that is OK, the middle date is early enough.
     is_early = code == actions.ORDER and verdict.state is not State.OK and (
         step is None or step.label not in (NEXT, WAIT))
     left = [each.earliest if is_early else each.left for each in verdict.forecasts.values()]
@@ -93,7 +93,7 @@ def _item(verdict: Verdict, now: float) -> Item:
 
 
 def _own(verdict: Verdict, now: float) -> tuple[str, str]:
-    """Return the action by the findings of a drive alone, and the kind of its words."""
+    """Return the action that the findings of a drive alone call for, and the kind of its text."""
     if verdict.problem and verdict.state is not State.OK:
         return of_problem(verdict.code), ''
     alarms = [Alarm(each.remedy, each.concern, each.state) for each in verdict.judgements if each.state is not State.OK]
@@ -106,12 +106,12 @@ def of_problem(code: str) -> str:
 
 
 def of_unknown(state: State) -> str:
-    """Return the action for a drive whose document states none that this version knows."""
+    """Return the action for a drive whose document does not state an action that this version knows."""
     return actions.NOTHING if state is State.OK else actions.READ
 
 
 def of_alarms(alarms: Iterable[Alarm], is_worn: bool, risk: MeasuredRisk | None = None) -> tuple[str, str]:
-    """Return the most urgent action for alerts, and the kind of its words.
+    """Return the most urgent action for alerts, and the kind of its text.
 
     is_worn: a forecast calls for an order now. risk: how many such drives failed.
     """
@@ -134,12 +134,12 @@ def _action(alarm: Alarm, risk: MeasuredRisk | None) -> str:
 
 
 def in_its_groups(code: str, label: str, reason: str) -> str:
-    """Return the action for a drive after a look at the groups on it. label, reason: of its replacement, as codes."""
-    if reason == 'leave-cluster':   # it copies the data itself
+    """Return the action for a drive, adjusted for the groups on it. label, reason: codes of its replacement."""
+    if reason == 'leave-cluster':   # the cluster copies the data itself
         return {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}.get(code, code)
     if code == actions.REPLACE:
         return OF_LABEL[label]
-    if code in (actions.NOTHING, actions.WATCH):   # a healthy member of an array that is rebuilt has label WAIT, too
+    if code in (actions.NOTHING, actions.WATCH):   # a healthy member of an array in rebuild has label WAIT, too
         return actions.WAIT if reason == 'copy-other-first' else IDLE_OF_LABEL.get(label, code)
     return code
 
@@ -147,7 +147,7 @@ def in_its_groups(code: str, label: str, reason: str) -> str:
 def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str = MIDDLE) -> Due:
     """Return an action in words, with the date by which to order a replacement.
 
-    left: for each forecast of the drive, the seconds until wear-out. which: of the dates of each forecast, in words.
+    left: for each forecast of the drive, the seconds until wear-out. which: the date used of each forecast, in words.
     """
     words = actions.action(code, kind).words
     by = now if code == actions.ORDER_COPY else None if code in actions.REPLACING else order_by(left, now)
@@ -167,7 +167,7 @@ def _why(verdict: Verdict, now: float) -> str:
 
 
 def _unknown(verdict: Verdict, code: str) -> str:
-    """Return what is not known about a drive to replace; '' if enough is."""
+    """Return what is unknown about a drive to replace; '' if enough is known."""
     if code not in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY) or verdict.device.is_recorded:
         return ''
     if verdict.replacement is None:
@@ -185,9 +185,9 @@ def _unread(step: Step) -> Item:
 # --- the order of a machine -------------------------------------------------------------------------------
 
 def in_order(verdicts: Sequence[Verdict], machine: Machine | None = None, now: float | None = None) -> list[Item]:
-    """Return the items of all drives, the most urgent first, with those of disks that this run did not read.
+    """Return the items of all drives, most urgent first, and of disks that this run did not read.
 
-    First what loses data with the next failure: the drives of each group stand together, in the order to act on them.
+    First come groups that lose data at the next failure; the drives of a group are adjacent, in order of action.
     """
     known = [item(verdict, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
     names = {each.drive for each in known}
