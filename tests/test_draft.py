@@ -205,7 +205,7 @@ def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
     data = drafted(report, GENERIC)
 
     (entry,) = data['entries']
-    assert data['comment'].startswith('The generic entry Any disk already covers this drive: a separate entry is '
+    assert data['comment'].startswith('The entry Any disk already covers this drive: a separate entry is '
                                       'needed only if it is wrong')
     assert {key: entry[key] for key in draft.INHERITED} == {key: GENERIC['entries'][0][key] for key in draft.INHERITED}
     assert entry['attributes'] == {
@@ -319,8 +319,7 @@ def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
     ('endurance', 'words'),
     [
         (None, 'The drive itself states no endurance'),
-        (0, 'The drive states 0 % endurance used: an attribute with more is wrong, but this does not show '
-            'which one is right;'),
+        (0, 'The drive states 0 % endurance used, so no attribute could be compared with it; draft again'),
         (255, 'The drive states 255 %'),
         (55, 'with the same value: no attribute; the meaning must come from a document.'),
     ],

@@ -54,7 +54,7 @@ def test_each_name_of_a_drive_is_accepted(word, drive):
 @pytest.mark.parametrize('word', ['', '-', '/dev/bus/0', '0x', 'naa.', 'slot', 'web1:', 'drive', 'web2:sda'])
 def test_what_names_no_drive_is_refused(word):
     """A path that drives share, a prefix alone, and nothing at all."""
-    with pytest.raises(UsageError, match='names no drive that was found'):
+    with pytest.raises(UsageError, match='matches no drive'):
         chosen(word, SDA, RAID, BARE)
 
 
@@ -87,9 +87,9 @@ def test_a_name_of_two_drives_is_a_question_with_both_addresses(hide_serial, sai
 
 
 @pytest.mark.parametrize('word, hide_serial, said', [
-    ('S-0001/B', False, '"S-0001/B" names no drive that was found; did you mean S-0001/A?; drives: sda, sdb'),
-    ('S-0001/B', True, 'this name names no drive that was found; drives: sda, sdb'),
-    ('sdax', False, '"sdax" names no drive that was found; did you mean sda?; drives: sda, sdb')])
+    ('S-0001/B', False, '"S-0001/B" matches no drive; did you mean S-0001/A?; drives: sda, sdb'),
+    ('S-0001/B', True, 'this name matches no drive; drives: sda, sdb'),
+    ('sdax', False, '"sdax" matches no drive; did you mean sda?; drives: sda, sdb')])
 def test_an_unknown_name_is_told_with_those_that_exist(word, hide_serial, said):
     """And with the nearest, which is no serial number where these are hidden."""
     with pytest.raises(UsageError) as refused:

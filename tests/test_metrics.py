@@ -338,7 +338,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
         'smart_run_timestamp_seconds': ('When the drives were read', (), [((), 1001)]),
         'smart_drive_action': (
             'Recommended action, as a code and in words; the value is always 1', ('device', 'action', 'to_do'),
-            [(('sda', 'order', 'order a replacement now (earliest end of the forecast)'), 1),
+            [(('sda', 'order', 'order a replacement now (cautious forecast)'), 1),
              (('sdb', 'read', 'find out why it cannot be read'), 1)]),
         'smart_run_state': ('State of the run itself (no drives, missing drives, configuration errors); '
                             + states, (), [((), 1)]),

@@ -57,7 +57,7 @@ def test_a_worn_drive_warns_with_value_and_limit(fake):
 
     assert result.code == 1
     assert result.first_line == ('SMART WARNING - sda endurance_used 86 % (warning above 85); '
-                                 '[order] order a replacement now (earliest end of the forecast); 1 drive: 1 warning')
+                                 '[order] order a replacement now (cautious forecast); 1 drive: 1 warning')
     assert perfdata(result.text)['sda_endurance_used'].number == 86
 
 
@@ -70,7 +70,7 @@ def test_a_drive_that_fails_by_its_own_word_is_critical(fake):
     assert result.code == 2
     assert result.first_line.startswith('SMART CRITICAL - sda ')
     assert 'smart_status: FAILED' in result.text
-    assert 'attribute 5 Reallocated_Sector_Ct is at 1, not above its vendor threshold 5' in result.text
+    assert 'attribute 5 Reallocated_Sector_Ct failed: value 1, vendor threshold 5' in result.text
 
 
 def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
@@ -84,7 +84,7 @@ def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
 
     assert result.code == 2
     assert result.first_line == ('SMART CRITICAL - sda endurance_used 96 % (critical above 95); '
-                                 '[order] order a replacement now (earliest end of the forecast); '
+                                 '[order] order a replacement now (cautious forecast); '
                                  '3 drives: 1 critical, 1 unknown, 1 ok')
     assert [line.split()[0] for line in result.text.splitlines()[1:4]] == ['CRITICAL', 'UNKNOWN', 'OK']
     assert 'Permission denied' in result.line_of('sdb') and 'sudo' in result.line_of('sdb')
@@ -709,7 +709,7 @@ def test_triage_json_has_the_promised_shape():
         {'code': 'above-limit', 'text': 'endurance_used 86 %, warning above 85', 'state': 'WARNING',
          'metric': 'endurance_used', 'value': 86, 'unit': '%', 'limit': '85', 'grown': None, 'age': None,
          'source': judged[0]['source']}]
-    assert one['to_do'] == 'order a replacement now (earliest end of the forecast)'
+    assert one['to_do'] == 'order a replacement now (cautious forecast)'
     assert one['order_by'] == time.strftime('%Y-%m-%d', time.gmtime())
     assert one['forecasts']['endurance_used']['estimate'] is True
 

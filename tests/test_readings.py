@@ -345,7 +345,7 @@ def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, i
 
     assert states(found, 'vendor_threshold_past') == ([(State.WARNING, True)] if is_told else [])
     assert [reading.verdict for reading in found.get('vendor_threshold_past', ())] == (
-        [f'attribute {number} Some_Name was at 5 once, not above its vendor threshold 10, and is at 90'] if is_told
+        [f'attribute {number} Some_Name failed in the past: worst value 5, vendor threshold 10, value now 90'] if is_told
         else [])
     assert [(reading.number, reading.unit, reading.drive_limit, str(reading.source))
             for reading in found.get('vendor_threshold_past', ())] == (
@@ -484,7 +484,7 @@ def test_an_attribute_at_its_threshold_tells_both_numbers():
 
     assert one(found, 'vendor_threshold') == Reading(
         'vendor_threshold', 1, '', Source(attribute=5),
-        'attribute 5 Reallocated is at 1, not above its vendor threshold 36',
+        'attribute 5 Reallocated failed: value 1, vendor threshold 36',
         State.CRITICAL, drive_limit=36)
 
 

@@ -50,13 +50,13 @@ SENTENCES = {
                      'site.json: ACME X1: models, has, first, only or kind is missing'),
     'no entries': ({}, 'site.json: entries is missing'),
     'no object': ([], 'site.json: a list is not an object'),
-    'type': (attribute({'from': 5}), AT_233 + ': from 5 is not a text; write it like "100 - value"'),
+    'type': (attribute({'from': 5}), AT_233 + ': from 5 is not text in quotes; write it like "100 - value"'),
     'type of either': (
         attribute('100 - value'),
         'site.json: ACME X1, attribute 233, readings: endurance_used "100 - value" is not an object or a list; '
         'write it like {"from": "100 - value", "valid": [0, 99]}',
     ),
-    'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not a text'),
+    'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not text in quotes'),
     'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),
     'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}),
                      AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", '),
@@ -202,7 +202,7 @@ def test_limits_of_a_site_are_explained_as_well():
                            'metrics': {'reallocated': {'warning': 3}}}]}
 
     assert refusal(data, 'thresholds') == ('site.json: override 1, serial EXAMPLE0001, metric reallocated: warning 3 '
-                                           'is not null, a text or an object')
+                                           'is not null, text in quotes or an object')
 
 
 def undescribed(schema, root, place):

@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_counted():
     """Never a finding less in silence."""
     text = ' '.join(shown(80, '--report', drive_path('hgst-failed')))
 
-    assert 'smart_status: FAILED; attribute 5 Reallocated_Sector_Ct is...; 3 more' in text
+    assert 'smart_status: FAILED; attribute 5 Reallocated_Sector_Ct fai...; 3 more' in text
 
 
 def test_states_have_colours():

@@ -142,7 +142,7 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
     (shown,) = json.loads(run('triage', '--json', '--report', report).text)['drives']
 
     assert shown['forecasts']['endurance_used']['left'] > dates.LEAD_TIME
-    assert shown['to_do'] == 'order a replacement now (earliest end of the forecast)'
+    assert shown['to_do'] == 'order a replacement now (cautious forecast)'
     wanted = f'intel_worn: {shown["to_do"]}: endurance_used 86 % (warning above 85)\n'
     assert wanted in run('triage', '--report', report).text
 
@@ -196,8 +196,8 @@ def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action
 
 
 @pytest.mark.parametrize('label, to_do', [
-    (None, 'order a replacement by 2026-11-28 (earliest end of the forecast)'),
-    ('copy first', 'order a replacement by 2026-11-28 (earliest end of the forecast)'),
+    (None, 'order a replacement by 2026-11-28 (cautious forecast)'),
+    ('copy first', 'order a replacement by 2026-11-28 (cautious forecast)'),
     ('next', 'order a replacement by 2027-03-04 (middle of the forecast)'),
     ('wait', 'order a replacement by 2027-03-04 (middle of the forecast)')])
 def test_without_redundancy_the_earliest_end_of_a_forecast_counts(label, to_do):
@@ -223,7 +223,7 @@ def test_what_is_not_known_stands_beside_the_action():
     found = work_list.in_order([drive('sdc'), recorded, lost], None, NOW)
 
     assert [(each.drive, each.unknown) for each in found] == [
-        ('sda', 'what lies on it is not known: copy the data first'), ('sdb', ''), ('sdc', '')]
+        ('sda', 'its use is not known: copy the data first'), ('sdb', ''), ('sdc', '')]
 
 
 def test_a_reason_has_at_most_sixty_characters():

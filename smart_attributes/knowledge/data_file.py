@@ -161,7 +161,7 @@ def _finite(digits: str) -> float:
 
 SHOWN = 60   # characters of a value that a sentence may quote
 KINDS: Mapping[str, str] = {
-    'object': 'an object', 'array': 'a list', 'string': 'a text', 'integer': 'a whole number', 'number': 'a number',
+    'object': 'an object', 'array': 'a list', 'string': 'text in quotes', 'integer': 'a whole number', 'number': 'a number',
     'boolean': 'true or false', 'null': 'null'}
 
 

@@ -324,7 +324,7 @@ def plan(tasks: Sequence[Task]) -> list[str]:
             lines += [f'      {title}: {command}' for title, commands in (
                 ('see', [step.see]), ('run', step.run), ('wait', [step.until]), ('check', [step.check]))
                 for command in commands if command]
-    return lines if tasks else ['plan: nothing to do']
+    return lines if tasks else ['plan: no steps']
 
 
 def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:

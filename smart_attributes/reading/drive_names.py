@@ -70,7 +70,7 @@ class Wanted:
             raise UsageError(f'{said} is the name of {len(found)} drives; write the address of one: '
                              + listed([clean(address, limit=300) for address, _ in found], _SHOWN))
         if not found:
-            raise UsageError('; '.join((f'{said} names no drive that was found', *self._hints(word))))
+            raise UsageError('; '.join((f'{said} matches no drive', *self._hints(word))))
         return found[0][1]
 
     def _hints(self, word: str) -> Iterator[str]:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
 RISKY_90, RISKY_365 = 0.15, 0.4   # share of such drives that failed, from which on a replacement is ordered
 REASON = 60                       # characters
-MIDDLE, EARLIEST = 'middle of the forecast', 'earliest end of the forecast'
+MIDDLE, EARLIEST = 'middle of the forecast', 'cautious forecast'
 OF_LABEL = {NEXT: actions.REPLACE, COPY: actions.COPY, UNKNOWN: actions.COPY, LAST: actions.KEEP, WAIT: actions.WAIT}
 IDLE_OF_LABEL = {NEXT: actions.REJOIN, LAST: actions.KEEP}   # of a drive that is not to be replaced for itself
 # Code of a step -> what is not known about the drive.
 NOT_KNOWN = {'redundancy-unknown': 'its redundancy is not known: copy the data first',
-             'use-unknown': 'what lies on it is not known: copy the data first',
+             'use-unknown': 'its use is not known: copy the data first',
              'redundancy-doubtful': 'whether other members hold its data is in doubt',
              'members-not-checked': 'the state of other members is not known'}
 
