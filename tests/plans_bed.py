@@ -700,10 +700,14 @@ def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
 
 
 def restored(world: World) -> dict[str, str]:
-    """Return for each redundant data set that is complete whether all its members are there again."""
+    """Return for each redundant data set whether all its members are there again.
+
+    If a data set is complete only in the copies that the admin made, no step can make it redundant: it is omitted.
+    """
+    here = world.books.through() | world.books.raw(world.connected - world.dead)
     found = {}
     for key, (data, places) in world.books.sets.items():
-        if data.tolerates and all((key, each) in world.readable for each in range(len(places))):
+        if data.tolerates and all((key, each) in here for each in range(len(places))):
             answer = world.bed.runs(data.healthy, 60)
             used = world.bed.shell('ls /sys/fs/btrfs/*/devices 2>/dev/null || true').split()   # it drops no dead device
             dead = [world.name(each) for each in world.dead & world.connected if world.name(each) in used]

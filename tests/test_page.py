@@ -456,8 +456,8 @@ def test_columns_come_back_when_the_window_grows(chromium, long_names):
     chromium.run(OPEN_PANELS)
     resize(chromium, 1920)
 
-    assert narrow == ['state', 'host', 'name', 'bay', 'what', 'model', 'used', 'until']
-    assert chromium.run(shown) == [*narrow, 'spare', 'temperature', 'age', 'written']
+    assert narrow == ['state', 'host', 'name', 'bay', 'what', 'model', 'used']
+    assert chromium.run(shown) == [*narrow, 'until', 'spare', 'temperature', 'age', 'written']
     resize(chromium, 1024)
     assert chromium.run('return document.querySelector(".panel > td").colSpan') == len(narrow)
 
@@ -671,8 +671,9 @@ def machines(sample, tmp_path_factory) -> dict[tuple[int, bool], Path]:
 
 # Words that a browser has broken, because they did not fit: one word with two lines, between two of its letters.
 BROKEN = """const broken = [], range = document.createRange();
-    for (const cell of document.querySelectorAll('td.state, td.used, td.until, .right, th.name, .panel th, .panel .value, '
-        + '.panel .limit, .panel .judged, .bays a, .counts li, #head button, .chart h2, .trends strong, td.model > span')) {
+    for (const cell of document.querySelectorAll('td.state, td.used, td.until, .right, th.name, .panel th, '
+        + '.panel .value, .panel .limit, .panel .judged, .bays a, .counts li, #head button, .chart h2, .trends strong, '
+        + 'td.model > span')) {
       const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
       for (let node = walk.nextNode(); node; node = walk.nextNode()) {
         for (const word of node.textContent.matchAll(/[A-Za-z0-9]+/g)) {
@@ -708,7 +709,8 @@ def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
     chromium.open(machines[200, True], width, WIDTHS[width])
     chromium.run('document.querySelectorAll("#rows > tr")[60].scrollIntoView({block: "center"})')
     title, bottom, top, shown = chromium.run(
-        'const head = document.querySelector("header").getBoundingClientRect(), th = document.querySelector("#head th");'
+        'const head = document.querySelector("header").getBoundingClientRect();'
+        'const th = document.querySelector("#head th");'
         'return [head.top, head.bottom, th.getBoundingClientRect().top, th.offsetParent !== null && innerWidth > 736]')
 
     assert title == 0
@@ -716,20 +718,21 @@ def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
 
 
 def test_1000_drives_with_a_history_are_a_page_of_1_5_mb_that_opens_within_a_second(chromium, machines):
-    """The least of three times, because the machine may be busy."""
-    took = []
-    for _ in range(3):
-        chromium.open(machines[1000, True])
-        took.append(chromium.run('return performance.getEntriesByType("navigation")[0].domComplete') / 1000)
+    """A second of the time that the browser's main thread works, since the machine may be busy."""
+    chromium.driver.execute_cdp_cmd('Performance.enable', {'timeDomain': 'threadTicks'})
+    chromium.open(machines[1000, True])
+    took = {each['name']: each['value']
+            for each in chromium.driver.execute_cdp_cmd('Performance.getMetrics', {})['metrics']}['TaskDuration']
     size = machines[1000, True].stat().st_size / 1e6
-    print(f'\n{size:.2f} MB, opened in {min(took):.2f} s')
+    print(f'\n{size:.2f} MB, opened in {took:.2f} s')
 
     assert size <= 1.5
-    assert min(took) < 1
+    assert 0 < took < 1
 
 
 @pytest.mark.parametrize('chart, words', [
-    ('wear', 'Wears fastest: sd007, 3 % a month.'), ('temperature', 'Warmer than usual: sd002, by 19 °C since 2027-01-06.'),
+    ('wear', 'Wears fastest: sd007, 3 % a month.'),
+    ('temperature', 'Warmer than usual: sd002, by 19 °C since 2027-01-06.'),
     ('counters', 'sd001 in md0 since 2026-12-26: +12 before, +0 since')])
 def test_three_questions_are_answered_from_the_page_alone(chromium, machines, chart, words):
     """Which SSD wears fastest; since when is it this warm; did bad sectors grow before the array was rebuilt."""
@@ -745,7 +748,8 @@ def test_without_script_the_list_and_the_charts_are_there(chromium, machines):
         for width in (390, 1440):
             chromium.open(machines[24, True], width)
             rows, charts, readings, wide, tools = chromium.run(
-                'return [document.querySelectorAll("#plain tbody tr").length, document.querySelectorAll(".chart svg .line").length,'
+                'return [document.querySelectorAll("#plain tbody tr").length,'
+                'document.querySelectorAll(".chart svg .line").length,'
                 'document.querySelectorAll("#plain details li").length, document.documentElement.scrollWidth,'
                 'document.getElementById("tools").offsetHeight]')
             targets = chromium.run('return [...document.querySelectorAll("#overview a[data-place]")].every((link) => '
@@ -765,7 +769,8 @@ def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, machines):
     chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
 
     assert chromium.run('return document.querySelector("#rows th.name").textContent') == name
-    assert 'Temperature' in chromium.run('return [...document.querySelectorAll(".trends strong")].map((each) => each.textContent)')
+    assert 'Temperature' in chromium.run(
+        'return [...document.querySelectorAll(".trends strong")].map((each) => each.textContent)')
 
 
 def test_the_accessibility_tree_has_names_and_roles(chromium, machines):
@@ -778,9 +783,11 @@ def test_the_accessibility_tree_has_names_and_roles(chromium, machines):
 
     for role, name in (('banner', ''), ('main', ''), ('region', 'Overview'), ('heading', 'Wear'), ('heading', 'Drives'),
                        ('table', 'Drives'), ('columnheader', 'What to do'), ('button', 'sd007'), ('search', 'Drives'),
-                       ('list', 'Arrays'), ('group', 'Wear from 2026-03-21 to 2028-05-31; a table of the same numbers follows')):
+                       ('list', 'Arrays'),
+                       ('group', 'Wear from 2026-03-21 to 2028-06-05; a table of the same numbers follows')):
         assert (role, name) in tree, [each for each in tree if each[0] == role]
-    assert [each for each in tree if each[0] in ('link', 'button', 'combobox', 'searchbox', 'img') and not each[1]] == []
+    assert [each for each in tree
+            if each[0] in ('link', 'button', 'combobox', 'searchbox', 'img') and not each[1]] == []
 
 
 @pytest.mark.parametrize('count, width, scheme', [(3, 390, 'dark'), (24, 1440, 'light'), (200, 1024, 'dark')])
@@ -793,7 +800,8 @@ def test_axe_finds_nothing_on_the_page_of_a_machine(chromium, machines, count, w
 
 
 STRANGE = {
-    'one-point': [[NOW - 50 * DAY, 30]], 'ten-years': [[NOW - (3650 - day) * DAY, day % 20] for day in range(0, 3640, 30)],
+    'one-point': [[NOW - 50 * DAY, 30]],
+    'ten-years': [[NOW - (3650 - day) * DAY, day % 20] for day in range(0, 3640, 30)],
     'resets': [[NOW - 9 * DAY, 5], [NOW - 8 * DAY, 0], [NOW - 7 * DAY, 5], [NOW - 6 * DAY, 1]],
     'clock-set-back': [[NOW + 50 * DAY, 7], [NOW - 9 * DAY, 5], [NOW - 99 * DAY, 3]],
     'huge': [[NOW - 9 * DAY, 0], [NOW - 8 * DAY, 2 ** 63]], 'fractions': [[NOW - 9 * DAY, 0.25], [NOW - 8 * DAY, 0.5]],
@@ -811,7 +819,8 @@ def test_strange_histories_are_drawn(chromium, sample, tmp_path, points):
     chromium.run('document.querySelectorAll("#rows th.name button").forEach((each) => each.click())')
 
     assert (chromium.said(), chromium.run('return document.documentElement.scrollWidth')) == ([], 390)
-    assert not re.search('NaN|Infinity|undefined', chromium.run('return document.body.outerHTML').partition('<script')[0])
+    assert not re.search('NaN|Infinity|undefined', chromium.run(
+        'return document.body.outerHTML').partition('<script')[0])
 
 
 @pytest.mark.long

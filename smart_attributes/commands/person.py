@@ -127,7 +127,8 @@ class ProgressLine:
     def __call__(self, done: int, waiting: Collection[str]) -> None:
         """Show that *done* drives have answered and that those in *waiting* have not."""
         if self._is_watched and waiting:
-            self._write(FORGET + _line(done, waiting, time.monotonic() - self._begun)[:shutil.get_terminal_size().columns - 1])
+            line = _line(done, waiting, time.monotonic() - self._begun)
+            self._write(FORGET + line[:shutil.get_terminal_size().columns - 1])
             self._is_shown = True
 
     def end(self) -> None:

@@ -14,7 +14,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
@@ -37,12 +37,9 @@ WITHOUT_SCRIPT = 1000   # drives that are listed without the page's script
 READ, TRENDS = 200, 20_000   # drives of them that have their readings; points of all drives' histories
 WORDS = {code: actions.action(code).words for code in actions.CODES}
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
-MEMBERS, EMPTY, DRIVES = 64, 3, 6  # members of a group that are drawn, empty slots of them, and drives of a member
-# Class in the page's style, by which a risk or the state of a member is coloured.
+# Class in the page's style, by which a risk is coloured.
 OF_RISK: Mapping[Risk, str] = {Risk.BEYOND: 'CRITICAL', Risk.LAST: 'WARNING', Risk.UNSURE: 'UNKNOWN',
                                Risk.DEGRADED: 'WARNING', Risk.UNKNOWN: 'UNKNOWN'}
-OF_MEMBER: Mapping[str, str] = {'faulty': 'CRITICAL', 'missing': 'CRITICAL', 'rebuilding': 'WARNING',
-                                'unknown': 'UNKNOWN'}
 RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # of the drives of a member, the worst first
 
 
@@ -51,6 +48,7 @@ class Groups(NamedTuple):
     drawn: Sequence[Json]
     left_out: str = ''         # how many further groups there are
     plain: str = ''            # the groups without redundancy, by name
+    places: Mapping[str, int] = {}   # drive -> its place in the list
 
 
 class Content(NamedTuple):
@@ -191,18 +189,17 @@ def _content(name: str) -> str:
     return files.content(f'{files.PROGRAM}/output/{name}', LARGEST_SMALL_FILE).decode()
 
 
-# --- groups: a row of members each, those at risk first ------------------------------
+# --- groups: those at risk first -----------------------------------------------------
 
 def groups(document: Json) -> Groups:
     """Return the groups of a document."""
-    places = {drive.get('name'): place for place, drive in enumerate(document['drives'])}
     found = _by_risk(document)
-    plain = [group for grade, group in found if grade is Risk.PLAIN]
     others = [(grade, group) for grade, group in found if grade is not Risk.PLAIN]
     left_out = len(others) - DRAWN
-    return Groups([_group(grade, group, places) for grade, group in others[:DRAWN]],
+    return Groups([_group(grade, group) for grade, group in others[:DRAWN]],
                   f'and {plural(left_out, "more group", "more groups")}; triage --json lists all' if left_out > 0
-                  else '', _plain(plain))
+                  else '', _plain([group for grade, group in found if grade is Risk.PLAIN]),
+                  {drive['name']: place for place, drive in enumerate(document['drives']) if drive.get('name')})
 
 
 def _by_risk(document: Json) -> list[tuple[Risk, Json]]:
@@ -218,46 +215,13 @@ def _plain(found: Sequence[Json]) -> str:
     return f'{plural(len(found), "volume")} without redundancy of their own: {listed(names, NAMED)}'
 
 
-def _group(grade: Risk, group: Json, places: Mapping[str, int]) -> Json:
-    return {'name': group['name'], 'level': sentences.of_level(group['kind'], group['level'] or ''),
-            'used_as': group['used_as'], 'state': OF_RISK.get(grade, 'OK'), 'tolerance': _tolerance(group),
-            'activity': sentences.BUSY.get(group['activity'], group['activity']), 'progress': group['progress'],
-            'members': _members(group, places)}
-
-
-def _tolerance(group: Json) -> str:
-    if group['tolerates'] is not None:
-        return sentences.losses(group['tolerates'], group['level'] or '')
-    return f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
-
-
-def _members(group: Json, places: Mapping[str, int]) -> list[Json]:
-    """Return a box for each member, in the order of their slots; of empty slots, the first few have one."""
-    ordered = sorted(group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0))
-    empty = [number for number, member in enumerate(ordered) if not member['name']]
-    drawn = [_member(member, places) for number, member in enumerate(ordered) if number not in empty[EMPTY:]]
-    return [*drawn[:MEMBERS], *_more(len(drawn) - MEMBERS, 'more member'),
-            *_more(len(empty) - EMPTY, 'more empty slot'), *_more(group['missing'], 'missing member')]
-
-
-def _more(count: int, noun: str) -> Iterator[Json]:
-    """Yield a box that represents several members, or nothing."""
-    if count > 0:
-        yield _box(plural(count, noun), 'empty')
-
-
-def _member(member: Json, places: Mapping[str, int]) -> Json:
-    drives = sorted(member['drives'], key=lambda drive: RANKS.index(drive['state']))
-    if not member['name']:
-        return _box('empty slot' if member['slot'] is None else f'slot {member["slot"]}: empty', 'empty')
-    own = OF_MEMBER.get(member['state'], '')
-    states = (own, *(drive['state'] for drive in drives))
-    worst = next((state for state in ('CRITICAL', 'UNKNOWN', 'WARNING') if state in states), '')
-    return {**_box(member['name'], worst), 'state': member['state'].replace('_', ' '), 'colour': own,
-            'detail': member['detail'], 'more': len(drives) - DRIVES,
-            'drives': [{**drive, 'place': places.get(drive['name'])} for drive in drives[:DRIVES]]}
-
-
-def _box(name: str, kind: str) -> Json:
-    """Return a box with a name only. kind: its class in the page's style."""
-    return {'name': name, 'kind': kind, 'drives': (), 'more': 0}
+def _group(grade: Risk, group: Json) -> Json:
+    """Return a group in words, with its members in the order of their slots and the worst drive of each first."""
+    level = group['level'] or ''
+    unknown = f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
+    members = sorted(group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0))
+    return {**group, 'level': sentences.of_level(group['kind'], level), 'state': OF_RISK.get(grade, 'OK'),
+            'tolerance': unknown if group['tolerates'] is None else sentences.losses(group['tolerates'], level),
+            'activity': sentences.BUSY.get(group['activity'], group['activity']),
+            'members': [{**member, 'drives': sorted(member['drives'], key=lambda drive: RANKS.index(drive['state']))}
+                        for member in members]}

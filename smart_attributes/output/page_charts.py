@@ -25,7 +25,6 @@ Points = Sequence[Sequence[float]]   # time in seconds since 1970, and number
 
 class Course(NamedTuple):
     """A number of a drive over time."""
-
     drive: Json
     metric: str
     unit: str
@@ -108,7 +107,7 @@ def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
             if each['metric'] in OF_FLEET and each.get('judged') and isinstance(each['value'], (int, float)):
                 for key in ('model', 'host'):
                     found[each['metric'], key].setdefault(drive.get(key) or 'not known', []).append(each['value'])
-    ranges = [(f'{OF_FLEET[metric][0]} by {key}', OF_FLEET[metric][1], [
+    ranges: list[tuple[str, str, list[tuple[Any, ...]]]] = [(f'{OF_FLEET[metric][0]} by {key}', OF_FLEET[metric][1], [
         (name, *(number / OF_FLEET[metric][2] for number in (min(each), median(each), max(each))), len(each))
         for name, each in by.items()]) for (metric, key), by in found.items()]
     ranges.append(('Failures a year by model', '%', [
