@@ -105,17 +105,19 @@ def bench_drives(folder: Path) -> None:
     alone = [fake.path, *smartctl_calls.read_arguments(names[0])]
     ours = [PLUGIN, '-p', fake.path, '-d', names[0], '--no-history']
     plugin, single, ratio = paired(ours, alone)
-    line('one drive of 100 ms, wall', f'{plugin.wall:.0f} ms, smartctl alone {single.wall:.0f} ms, ratio {ratio:.2f}',
+    line('one drive that takes 100 ms, wall',
+         f'{plugin.wall:.0f} ms, smartctl alone {single.wall:.0f} ms, ratio {ratio:.2f}',
          performance.aim('at most 1.15 x', ratio, most=1.15, digits=2))
     own = plugin.cpu - single.cpu
     line('one drive, own CPU', f'{own:.0f} ms', performance.aim('at most 50 ms', own, most=50))
     memory = resident(ours)
-    line('memory beside smartctl', f'{memory:.0f} MiB', performance.aim('at most 40 MB', memory * 1.048576, most=40))
+    line('memory in addition to smartctl', f'{memory:.0f} MiB',
+         performance.aim('at most 40 MB', memory * 1.048576, most=40))
     many = [PLUGIN, '-p', fake.path, '--no-history', *(word for name in names for word in ('-d', name))]
     calls = ([fake.path, *smartctl_calls.read_arguments(name)] for name in names)
     all_, hand, ratio = paired(many, bench_bed.together(calls))
-    line('24 drives of 100 ms, wall', f'{all_.wall:.0f} ms, by hand {hand.wall:.0f} ms, ratio {ratio:.2f}; own CPU '
-                                      f'{all_.cpu - hand.cpu:.0f} ms',
+    line('24 drives that take 100 ms, wall',
+         f'{all_.wall:.0f} ms, by hand {hand.wall:.0f} ms, ratio {ratio:.2f}; own CPU {all_.cpu - hand.cpu:.0f} ms',
          performance.aim('at most 1.2 x by hand', ratio, most=1.2, digits=2))
     bench_database(folder, fake.path, names[0], plugin)
 
@@ -189,7 +191,7 @@ print(time.perf_counter() - begin)
 """
     command = [bench_program.python()[0], '-IS', '-c', code]
     found = 1000 * statistics.median(float(subprocess.check_output(command)) for _ in range(RUNS))
-    line('what an alert adds to 24 drives of one array', f'{found:.1f} ms',
+    line('cost of an alert on one of 24 drives in an array', f'{found:.1f} ms',
          performance.aim('at most 5 ms', found, most=5, digits=1))
 
 
@@ -239,14 +241,14 @@ def rate(folder: str, count: int) -> tuple[str, float]:
 
 
 PARTS: Mapping[str, Callable[[Path], None]] = {
-    'Drives that take 100 ms, and the database': bench_drives,
+    'Drives that answer in 100 ms, and the cost of the database': bench_drives,
     'An alert on a drive of an array': bench_groups,
     'Commands that read no drive': bench_start,
     'History': lambda folder: bench_history.bench_history(folder, line, run),
     "Vendors' logs": lambda folder: bench_vendor_logs.bench_vendor_logs(folder, line, paired),
     'Recorded reports, in one process': bench_reports,
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
-    'With each Python (least of 40 runs)':
+    'With each Python version (fastest of 40 runs)':
         lambda folder: bench_pythons.bench_pythons(folder / 'pythons', line, run),
     'Through sudo, and compared with version 1.6':
         lambda folder: bench_others.bench_others(folder, line, paired)}

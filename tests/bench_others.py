@@ -49,7 +49,7 @@ def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
              f'{through[0] - plain[0]:+.0f} ms wall, {through[1] - plain[1]:+.0f} ms CPU', '')
         check = [plugin(), '-p', fake.path, '-d', '/dev/sda', '--no-history']
         nagios, root, _ = paired([*as_user, *check], check)
-        line('one drive of 100 ms, through sudo', f'{nagios[0]:.0f} ms wall; as root {root[0]:.0f} ms', '')
+        line('one drive that takes 100 ms, through sudo', f'{nagios[0]:.0f} ms wall; as root {root[0]:.0f} ms', '')
 
 
 @contextmanager
@@ -86,6 +86,6 @@ def bench_original(folder: Path, line: Line, paired: Paired) -> None:
         machine = filled(folder / f'both-{count}', [('', name) for name in names], SATA, 5)
         words = ['-p', machine.smartctl, *(word for name in names for word in ('-d', name))]
         theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [plugin(), *words, '--nosudo', '--no-history'], 5)
-        line(f'version 1.6, {count} SATA, 5 ms a command',
-             f'{theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU with smartctl; ours {ours[0]:.0f} ms, '
-             f'{ours[1]:.0f} ms', '')
+        line(f'{count} SATA, 5 ms a command',
+             f'version 1.6: {theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU; this plugin: {ours[0]:.0f} ms wall, '
+             f'{ours[1]:.0f} ms CPU', '')

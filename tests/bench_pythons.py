@@ -84,7 +84,7 @@ def bench(folder: Path, python: Sequence[str], suite: str, line: Line, run: Run)
     (wall, cpu), (alone, of_smartctl), (_, bare), (_, nothing) = (least(run, [*enter, *command]) for command in (
         (start, '-p', fake.path, '-d', '/dev/sda', '--no-history'),
         (fake.path, *smartctl_calls.read_arguments('/dev/sda')), (path, '-IS', '-c', 'pass'), ('/bin/true',)))
-    line(f'Python {version}{f" of Debian {suite}" if suite else ""}, one drive of 100 ms',
+    line(f'Python {version}{f" of Debian {suite}" if suite else ""}, one drive that takes 100 ms',
          f'{wall:.0f} ms wall, ratio {wall / alone:.2f}; own CPU {cpu - of_smartctl:.0f} ms, of which Python alone '
          f'{bare - nothing:.0f} ms', '')
 

@@ -19,7 +19,7 @@ The drives take most of the time of a check. This page shows what the plugin add
 
 - *Wall*: time from start to end of the plugin, the median of paired runs.
 - *Alone*: time of one smartctl call with the plugin's arguments.
-- *By hand*: time of the smartctl calls for all drives, which a shell starts at once. No plugin can be faster.
+- *By hand*: time of the smartctl calls for all drives, started together by a shell. No plugin can be faster.
 - *Ratio*: wall time of the plugin divided by that of smartctl, alone or by hand.
 - *Own CPU*: CPU time of the check without that of smartctl.
 - *Aim*: the figure to reach, and whether this measurement met it. Rows without an aim are for information.
@@ -28,7 +28,7 @@ BESIDE = """
 Version 1.6 is the Perl plugin of the same name that Debian 13 ships (`monitoring-plugins-check-smart-attributes`). It
 calls `smartctl -a` for one drive after the other and reads identity, health, attributes, error log and self-test log.
 This plugin reads the same from all drives in parallel. It also reads the device statistics, and the logs that only SAS
-and NVMe drives have. The CPU times of both plugins include smartctl.
+and NVMe drives have. In this section, the CPU times of both plugins include smartctl.
 """
 
 
