@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     'check': {'command_line', 'reading', 'knowledge', 'history', 'v1_6', 'redundancy'},
     # What to do about a drive is decided here only, and all outputs show it.
     'work': {'knowledge', 'redundancy'},
-    'output': {'knowledge', 'redundancy', 'work'},
+    'output': {'history', 'knowledge', 'redundancy', 'work'},
     'devtools': {'knowledge'},
     'fleet': {'output', 'knowledge', 'redundancy', 'work'},
     'installation': {'command_line', 'reading'},
@@ -58,7 +58,7 @@ HEAVY_SUBPACKAGES = ('smart_attributes.devtools.', 'smart_attributes.v1_6.', 'sm
 # What modules that only show may use of work, beside the words, the dates and the item of a drive: each for its order,
 # for what it leaves out, or for lines and documents of other hosts.
 SHOWN = {'explain': {'NOTHING'}, 'json_document': {'NOTHING'}, 'triage_table': {'NOTHING'}, 'table': {'NOTHING'},
-         'page': {'CODES', 'NOTHING', 'WATCH'}, 'ledger': {'ELSEWHERE'}, 'ledger_file': {'GONE'},
+         'page': {'CODES'}, 'ledger': {'ELSEWHERE'}, 'ledger_file': {'GONE'},
          'summary': {'FIRMWARE', 'ORDER', 'WATCH', 'needs_spare'}, 'replacement_order': {'REPLACING'},
          'triage_documents': {'CODES', 'READ', 'SEARCH', 'of_unknown'},
          # A line that was cut before its action, or of a drive that was not read.

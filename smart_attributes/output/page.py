@@ -4,7 +4,7 @@ Strings from drives are treated as hostile. Jinja2 escapes all text in the page.
 do not run, with `<`, `>` and `&` escaped. The content security policy of the page allows one script and one style,
 by their hashes, and loads nothing. The list is plain HTML, drawn one screen at a time by our own code: a grid library
 would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers. Without script,
-the list stands in a noscript element, and the charts are there anyway.
+the list is in a noscript element, and the charts are shown as they are.
 """
 from __future__ import annotations
 

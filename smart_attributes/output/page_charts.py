@@ -1,4 +1,4 @@
-"""What the map and the charts of a page show. The template draws them as lists and SVG, without script. Pure."""
+"""The contents of the map and the charts of a page. The template draws them as lists and SVG, without script. Pure."""
 from __future__ import annotations
 
 import re
@@ -12,7 +12,7 @@ from ..history.series import PACES
 from ..typed import Json
 from ..work.dates import day
 
-POINTS, FEWEST, MOST = 5000, 5, 60   # of all lines of a chart; of one line
+POINTS, FEWEST, ENOUGH = 5000, 5, 60   # of all lines of a chart; of one line
 LATER = 2 * DAY      # after the first reading of a machine: a drive that is read later than that replaced another one
 ROWS, LISTED = 11, 200   # of a chart of ranges, and of its table
 WARMER = 4           # °C above the usual temperature that are worth a word
@@ -95,7 +95,7 @@ def thinned(points: Points, most: int) -> Points:
 
 def shares(points: Points, lines: int) -> Points:
     """Return the points of one of so many lines of a chart."""
-    return thinned(points, max(FEWEST, min(MOST, POINTS // lines)))
+    return thinned(points, max(FEWEST, min(ENOUGH, POINTS // lines)))
 
 
 def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
