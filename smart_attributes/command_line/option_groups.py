@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping
 
 from .. import constants, files
@@ -105,5 +104,5 @@ def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ..
 
 
 # By name. Most are shared by commands; those of Icinga, of a ledger and of the output are of fleet alone.
-GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in json.loads(
-    files.content(f'{files.PROGRAM}/command_line/option_groups.json', constants.LARGEST_SMALL_FILE)).items()}
+GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in files.data(
+    'command_line/option_groups.json').items()}

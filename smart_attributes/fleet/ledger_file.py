@@ -5,7 +5,6 @@ rollback journal. A damaged one is left to a person.
 """
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from contextlib import closing, contextmanager
 
 from .. import files
 from ..alarm import TimeIsOver
-from ..constants import DAY, ENDINGS, LARGEST_SMALL_FILE, LONGEST_IDENTITY, YEAR
+from ..constants import DAY, ENDINGS, LONGEST_IDENTITY, YEAR
 from ..errors import Coded, SmartError
 from ..model import State
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, checksum, reason
@@ -34,7 +33,7 @@ NEW = 'to start a new one, move it away'
 OLDEST = 100 * YEAR        # seconds; a longer power-on time is damaged
 # The statements. Each row has a checksum of its other columns. Damaged rows go, and with a name or a share all drives
 # that have it; these are counted again from now on.
-SQL = json.loads(files.content(f'{files.PROGRAM}/fleet/ledger.json', LARGEST_SMALL_FILE))
+SQL = files.data('fleet/ledger.json')
 # The sightings of a run are collected in a file, not in memory.
 SETTINGS = ('cell_size_check = ON', 'temp_store = FILE', 'cache_size = -16000')
 REASONS: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from .. import constants, files
+from .. import files
 from ..constants import HIGHEST_COUNT, LARGEST_PARSED, LONGEST_FOREIGN_NUMBER, LONGEST_TEXT, MOST_ENTRIES
 from ..model import State
 from ..typed import Json
@@ -101,10 +101,9 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     'texts': texts_of, 'whole': whole_of, 'count': lambda given: whole_of(given) or 0,
     'number': lambda given: given if is_number(given) else None, 'true': lambda given: given is True,
     'value': lambda given: given if is_number(given) else text_of(given), 'state': lambda given: state_of(given).name}
-_SHAPES = json.loads(files.content(f'{files.PROGRAM}/fleet/documents.json', constants.LARGEST_SMALL_FILE))
 SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
     part: [(key, KINDS[kind.rstrip('?')], kind[-1] == '?') for key, kind in keys.items()]
-    for part, keys in _SHAPES.items() if part != 'comment'}
+    for part, keys in files.data('fleet/documents.json').items() if part != 'comment'}
 
 
 def shaped(part: str, given: Json) -> dict[str, Any]:
