@@ -10,9 +10,12 @@ import stat
 import sys
 import time
 
+from .constants import LARGEST_FILE
+
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or a path inside the single-file program
@@ -36,6 +39,13 @@ def repair() -> str:
     Return '' if there is no such file.
     """
     return f'{sys.executable} {_INSTALLER} install --yes' if os.path.isfile(_INSTALLER) else ''
+
+
+def data(name: str) -> Any:
+    """Return the content of a JSON file of the package. Raises OSError or ValueError if the installation is damaged."""
+    import json  # later than the first process
+
+    return json.loads(content(f'{PROGRAM}/{name}', LARGEST_FILE))
 
 
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:

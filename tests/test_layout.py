@@ -22,7 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     'model': {'constants', 'errors', 'typed'}, 'constants': set(),
     'words': set(), 'wording': {'constants', 'model', 'typed'},
     'trust': set(), 'alarm': set(), 'state_directory': {'constants', 'trust'},
-    'files': set(), 'typed': set(), 'sqlite_file': {'typed'},
+    'files': {'constants'}, 'typed': set(), 'sqlite_file': {'typed'},
     'reading': set(), 'knowledge': set(), 'history': set(),
     # Groups are read from the files of /sys that also show the disks, and their members have drives' addresses.
     'redundancy': {'reading'},

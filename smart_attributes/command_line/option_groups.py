@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping
 
 from .. import constants, files
@@ -105,5 +104,5 @@ def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ..
 
 
 # By name. Several commands share most groups; only fleet has the groups for Icinga, ledger and output.
-GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in json.loads(
-    files.content(f'{files.PROGRAM}/command_line/option_groups.json', constants.LARGEST_SMALL_FILE)).items()}
+GROUPS = {name: OptionGroup(**{**each, 'options': options(each['options'])}) for name, each in files.data(
+    'command_line/option_groups.json').items()}

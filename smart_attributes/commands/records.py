@@ -5,7 +5,6 @@ begins with @ is one of _VALUES.
 """
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 
@@ -13,7 +12,6 @@ from .. import files
 from ..command_line import command_options as own
 from ..command_line import option_groups as groups
 from ..command_line.options import Command
-from ..constants import LARGEST_SMALL_FILE
 from ..typed import Any, Json
 
 # --- the forms of triage's document: each has a function that creates it, and an option ----------------
@@ -42,5 +40,4 @@ def _record(given: Json) -> Command:
 
 
 # In the order of --help and the man page.
-OTHERS = tuple(map(_record, json.loads(
-    files.content(f'{files.PROGRAM}/commands/records.json', LARGEST_SMALL_FILE))))
+OTHERS = tuple(map(_record, files.data('commands/records.json')))

@@ -1,7 +1,6 @@
 """Verification of the certificate of Icinga's API, and the cause and next step for each refusal."""
 from __future__ import annotations
 
-import json
 import re
 import ssl
 import time
@@ -9,7 +8,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE
 from ..errors import SmartError
 from ..words import visible
 
@@ -24,7 +22,7 @@ class Refusal(NamedTuple):
     remedy: str
 
 
-_DATA = json.loads(files.content(f'{files.PROGRAM}/fleet/certificates.json', LARGEST_SMALL_FILE))['refusals']
+_DATA = files.data('fleet/certificates.json')['refusals']
 BY_CODE: Mapping[str, Refusal] = {each['code']: Refusal(each['code'], each['cause'], each['remedy']) for each in _DATA}
 CODES: Mapping[int, Refusal] = {number: BY_CODE[each['code']] for each in _DATA for number in each['numbers']}
 EXPIRED, OTHERWISE = BY_CODE['certificate-expired'], BY_CODE['certificate-invalid']

@@ -5,7 +5,6 @@ rollback journal. A person must decide about a damaged file.
 """
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from contextlib import closing, contextmanager
 
 from .. import files
 from ..alarm import TimeIsOver
-from ..constants import DAY, ENDINGS, LARGEST_SMALL_FILE, LONGEST_IDENTITY, YEAR
+from ..constants import DAY, ENDINGS, LONGEST_IDENTITY, YEAR
 from ..errors import Coded, SmartError
 from ..model import State
 from ..sqlite_file import WRONG_CONTENT, Error, SqliteFile, checksum, reason
@@ -34,7 +33,7 @@ NEW = 'to start a new one, move it away'
 OLDEST = 100 * YEAR        # seconds; a longer power-on time is invalid
 # The statements. Each row has a checksum of its other columns. Damaged rows are deleted, and so are all drives of a
 # damaged name or share. These drives count as new again.
-SQL = json.loads(files.content(f'{files.PROGRAM}/fleet/ledger.json', LARGEST_SMALL_FILE))
+SQL = files.data('fleet/ledger.json')
 # The sightings of a run are collected in a file, not in RAM.
 SETTINGS = ('cell_size_check = ON', 'temp_store = FILE', 'cache_size = -16000')
 REASONS: Mapping[str, str] = {

@@ -7,14 +7,13 @@ check_by_ssh.c of the monitoring plugins.
 """
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Callable, NamedTuple
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE, LONGEST_HEAD, MOST_LABELS
+from ..constants import LONGEST_HEAD, MOST_LABELS
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
@@ -50,8 +49,8 @@ _SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
-_PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in json.loads(files.content(
-    f'{files.PROGRAM}/fleet/plugin_outputs.json', LARGEST_SMALL_FILE))['patterns'])
+_PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in files.data(
+    'fleet/plugin_outputs.json')['patterns'])
 _EXITS: Mapping[int, str] = {126: 'plugin-missing', 127: 'plugin-missing'}
 _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 

@@ -12,7 +12,7 @@ from ..redundancy.replacement import AT_RISK, COPY, LABELS, NEXT, OF_CODE, Risk,
 from ..typed import Json
 from ..work import actions
 from .plugin_output import FleetDrive
-from .untrusted import dicts_of, state_of, text_of, texts_of, whole_of
+from .untrusted import dicts_of, shaped, state_of, text_of
 
 OF_A_GROUP = ('id', 'name', 'level', 'used_as', 'tolerates', 'text')
 FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why', 'replacement')  # kept facts
@@ -88,19 +88,11 @@ def _first(group: Json, steps: Sequence[Json]) -> Json | None:
 # --- parts of a document, of any type -------------------------------------------------------------------
 
 def _step(given: Json) -> Json | None:
-    label = text_of(given.get('label'))
-    if label not in LABELS:
-        return None
-    return {'name': text_of(given.get('name')) or '-', 'label': label, 'code': text_of(given.get('code')) or '',
-            'why': text_of(given.get('why')) or '', 'groups': texts_of(given.get('groups'))}
+    return shaped('step', given) if given.get('label') in LABELS else None
 
 
 def _group(given: Json) -> Json:
-    level = text_of(given.get('level')) or ''
-    return {'id': text_of(given.get('id')) or '', 'name': text_of(given.get('name')) or '-', 'level': level,
-            'used_as': texts_of(given.get('used_as')), 'tolerates': whole_of(given.get('tolerates')),
-            'text': text_of(given.get('text')) or '', 'missing': whole_of(given.get('missing')) or 0,
-            'activity': text_of(given.get('activity')), 'members': list(map(_member, dicts_of(given.get('members'))))}
+    return {**shaped('group', given), 'members': list(map(_member, dicts_of(given.get('members'))))}
 
 
 def _member(given: Json) -> Json:

@@ -24,19 +24,12 @@ from ..work.dates import is_day
 from ..work.work_list import of_unknown
 from . import untrusted
 from .plugin_output import AGE, ENDURANCE, FleetDrive, Origin, Reader, dated, of_check, of_drive, unread
-from .untrusted import dicts_of, is_number, is_point, pairs_of, state_of, text_of, texts_of, whole_of
+from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of, text_of
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Weight
 
 OLD = 2 * DAY          # seconds after which a document is out of date
-TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'reason', 'bay',
-         'light')
-OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
-OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
-OF_A_DEPENDENCE = ('group', 'name', 'kind', 'level', 'member', 'member_state')
-OF_A_RISK = ('share_90', 'share_365', 'low', 'high', 'drives', 'failures')
-OF_A_REPLACEMENT = ('label', 'code', 'text', 'group', 'first')
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
 _OF_A_FLEET = re.compile(rb'\{"version": [0-9]+, "made": ([0-9]{1,12}), "drives": \[\n')
 _END_OF_A_FLEET = b'\n], "state": "'
@@ -162,7 +155,7 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
     known = [state_of(each.get('state')) for each in listed if isinstance(each, dict)]
     notes = document.notes
     if (notes and state is not State.OK) or not listed or state not in (State.OK, *known):
-        said = list(map(_note, notes))
+        said = [shaped('note', each) for each in notes]
         why = '; '.join(each['text'] for each in said if each['text']) or (
             'the run as a whole is in a worse state than any of its drives' if listed else 'no drives')
         cause = of_check(Coded(said[0]['code'] if said else '', why))
@@ -206,10 +199,11 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin, large: S
 def _facts(given: Json, state: State, origin: Origin) -> dict[str, Any]:
     action = text_of(given.get('action')) or ''
     facts: dict[str, Any] = {
-        'host': origin.host, **{key: text_of(given.get(key)) for key in TEXTS},
-        'depends': list(map(_dependence, dicts_of(given.get('depends')))), **_replacement(given.get('replacement')),
-        **_risk(given.get('risk')), 'notes': [*origin.notes, *map(_note, dicts_of(given.get('notes')))], 'code': None,
-        'state': state.name, 'findings': [_finding(each) for each in dicts_of(given.get('findings'))],
+        'host': origin.host, **shaped('drive', given),
+        'depends': [shaped('dependence', each) for each in dicts_of(given.get('depends'))], **_step_and_risk(given),
+        'notes': [*origin.notes, *(shaped('note', each) for each in dicts_of(given.get('notes')))],
+        'code': None, 'state': state.name,
+        'findings': [shaped('finding', each) for each in dicts_of(given.get('findings'))],
         'action': action if action in actions.CODES else of_unknown(state)}
     facts['name'] = facts['name'] or facts['device'] or '-'
     facts['forecasts'] = {text_of(metric) or '': each
@@ -231,7 +225,7 @@ def _parsed(given: Any) -> Any:
 
 
 def _readings(listed: Any) -> list[dict[str, Any]]:
-    return [_reading(each) for each in dicts_of(_parsed(listed)) if isinstance(each.get('metric'), str)]
+    return [shaped('reading', each) for each in dicts_of(_parsed(listed)) if isinstance(each.get('metric'), str)]
 
 
 def _past(given: Any) -> Json:
@@ -239,31 +233,10 @@ def _past(given: Any) -> Json:
                      for metric, points in pairs_of(_parsed(given)) if isinstance(points, list)}}
 
 
-def _dependence(given: Json) -> Json:
-    return {**{key: text_of(given[key]) for key in OF_A_DEPENDENCE if key in given},
-            **({'tolerates': whole_of(given['tolerates'])} if 'tolerates' in given else {}),
-            **({'used_as': texts_of(given['used_as'])} if 'used_as' in given else {}),
-            'text': text_of(given.get('text')) or ''}
-
-
-def _replacement(given: Any) -> Json:
-    """Return whether a drive may be replaced, as a fact about it; {} if the document does not contain this."""
-    if not isinstance(given, dict) or given.get('label') not in LABELS:
-        return {}
-    return {'replacement': {**{key: text_of(given[key]) for key in OF_A_REPLACEMENT if key in given},
-                            **({'unchecked': texts_of(given['unchecked'])} if 'unchecked' in given else {})}}
-
-
-def _risk(given: Any) -> Json:
-    """Return how many such drives failed, as a fact about a drive; {} if the document does not contain this."""
-    if not isinstance(given, dict):
-        return {}
-    return {'risk': {**{key: text_of(given.get(key)) or '' for key in ('metric', 'whose', 'text')},
-                     **{key: given[key] if is_number(given.get(key)) else None for key in OF_A_RISK}}}
-
-
-def _note(given: Json) -> Json:
-    return {'code': text_of(given.get('code')) or '', 'text': text_of(given.get('text')) or ''}
+def _step_and_risk(given: Json) -> Json:
+    """Return whether a drive may be replaced, and how many such drives failed, as far as the document says so."""
+    found = {key: given[key] for key in ('replacement', 'risk') if isinstance(given.get(key), dict)}
+    return {key: shaped(key, each) for key, each in found.items() if key == 'risk' or each.get('label') in LABELS}
 
 
 def _serials(given: Sequence[Json]) -> tuple[str, ...]:
@@ -272,27 +245,12 @@ def _serials(given: Sequence[Json]) -> tuple[str, ...]:
     return tuple(each[:LONGEST_IDENTITY] for each in found if each)
 
 
-def _finding(given: Json) -> Json:
-    value = given.get('value')
-    return {**{key: text_of(given.get(key)) for key in OF_A_FINDING}, 'state': state_of(given.get('state')).name,
-            'value': value if is_number(value) else text_of(value),
-            **{key: given[key] if is_number(given.get(key)) else None for key in ('grown', 'age')}}
-
-
 def _weight(reading: Json, reader: Reader) -> Weight:
     """Return the weight of a finding in the order of severity."""
     state, value = State[reading['state']], reading['value']
     return reader.weight(reading['metric'], state, value if is_number(value) else None,
                          reading['critical' if state is State.CRITICAL else 'warning'],
-                         reading.get('grown', 0), bool(reading['growth']))
-
-
-def _reading(given: Json) -> dict[str, Any]:
-    value = given.get('value')
-    return {'metric': text_of(given['metric']) or '-', 'value': value if is_number(value) else text_of(value),
-            'judged': given.get('judged') is True, 'state': state_of(given.get('state')).name,
-            **{key: text_of(given.get(key)) or '' for key in OF_A_READING},
-            **({'grown': given['grown']} if is_number(given.get('grown')) else {})}
+                         reading.get('grown') or 0, bool(reading['growth']))
 
 
 def _items(given: Any, elapsed: float) -> Iterator[tuple[str, Json]]:

@@ -6,11 +6,12 @@ are counted before anything is parsed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from .. import files
 from ..constants import HIGHEST_COUNT, LARGEST_PARSED, LONGEST_FOREIGN_NUMBER, LONGEST_TEXT, MOST_ENTRIES
 from ..model import State
 from ..typed import Json
@@ -92,3 +93,19 @@ def is_point(given: Any) -> bool:
 def whole_of(given: Any) -> int | None:
     """Return a whole number; None if the value is not one, or is too large for a count of drives."""
     return int(given) if is_number(given) and given == int(given) and abs(given) <= HIGHEST_COUNT else None
+
+
+# The types of values in documents.json.
+KINDS: Mapping[str, Callable[[Any], Any]] = {
+    'text': text_of, 'words': lambda given: text_of(given) or '', 'name': lambda given: text_of(given) or '-',
+    'texts': texts_of, 'whole': whole_of, 'count': lambda given: whole_of(given) or 0,
+    'number': lambda given: given if is_number(given) else None, 'true': lambda given: given is True,
+    'value': lambda given: given if is_number(given) else text_of(given), 'state': lambda given: state_of(given).name}
+SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
+    part: [(key, KINDS[kind.rstrip('?')], kind[-1] == '?') for key, kind in keys.items()]
+    for part, keys in files.data('fleet/documents.json').items() if part != 'comment'}
+
+
+def shaped(part: str, given: Json) -> dict[str, Any]:
+    """Return a part of a document, by its name in documents.json, with values of the right types."""
+    return {key: kind(given.get(key)) for key, kind, may_lack in SHAPES[part] if not may_lack or key in given}

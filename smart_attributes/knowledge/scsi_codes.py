@@ -1,17 +1,15 @@
 """Judge the codes of a SCSI drive: sense code, status of the background scan. Only unusual codes load this."""
 from __future__ import annotations
 
-import json
 import re
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE
 from ..model import Reading, Report, Source, State
 from ..wording import plural
 from .drive_logs import SCSI_LOG, SELF_ASSESSMENT
 
 _CODE = re.compile(r'\[asc=0?([0-9a-f]{1,2}), ascq=0?([0-9a-f]{1,2})\]')   # as smartctl prints it
-_DATA = json.loads(files.content(f'{files.PROGRAM}/scsi_codes.json', LARGEST_SMALL_FILE))
+_DATA = files.data('scsi_codes.json')
 
 
 def verdicts(report: Report, status: Reading) -> list[Reading]:

@@ -4,11 +4,9 @@ Programs decide by codes and fields, never by sentences. A code keeps its name a
 """
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from .. import files
-from ..constants import LARGEST_FILE
 from ..typed import NamedTuple
 
 
@@ -38,7 +36,7 @@ def _group(name: str) -> tuple[Code, ...]:
                  for code, entry in _DATA[name].items())
 
 
-_DATA = json.loads(files.content(f'{files.PROGRAM}/codes.json', LARGEST_FILE))
+_DATA = files.data('codes.json')
 REASONS = _group('reasons')           # why a drive, or a whole check, is UNKNOWN
 FINDINGS = _group('findings')         # what is wrong with a drive that was read
 NOTES = _group('notes')               # information that does not change the state

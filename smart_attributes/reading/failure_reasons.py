@@ -4,12 +4,11 @@ Each sentence continues after the drive's name: "sdb: cannot be opened: Permissi
 """
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from .. import constants, files
-from ..constants import LARGEST_SMALL_FILE, LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
+from ..constants import LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
 from ..typed import NamedTuple
 from ..words import clean
@@ -21,7 +20,7 @@ _REASON = 160             # maximum number of characters quoted from smartctl's 
 # A failed call prints few lines. A longer text without smartctl's first line may contain these words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
-DATA = json.loads(files.content(f'{files.PROGRAM}/smartctl_messages.json', LARGEST_SMALL_FILE))
+DATA = files.data('smartctl_messages.json')
 _WORDS: Mapping[str, str] = DATA['words']   # sentences of errors, some of which are parts of others
 _A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "a type other than sat" if a type was given
 _RECORD = _WORDS['record']

@@ -9,14 +9,13 @@ drivers/md/dm-raid.c (raid_status).
 """
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from .. import files
-from ..constants import LARGEST_FILE, LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
+from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
@@ -26,7 +25,7 @@ from ..words import argument
 from .survival import doubt
 
 # All that the kernel and the tools show about groups: what is read, what casts doubt, and what is ignored and why.
-EVIDENCE: Mapping[str, Json] = json.loads(files.content(f'{files.PROGRAM}/redundancy/evidence.json', LARGEST_FILE))
+EVIDENCE: Mapping[str, Json] = files.data('redundancy/evidence.json')
 
 
 def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') -> tuple[Coded, ...]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE, LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
+from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT, MOST_CONTROLLERS, MOST_MEMBERS
 from ..errors import Coded
 from ..model import Group, Member, Verdict
 from ..reading import system as linux
@@ -26,7 +26,7 @@ from .survival import doubt
 if TYPE_CHECKING:
     Fields = dict[str, str]
 
-_DATA = json.loads(files.content(f'{files.PROGRAM}/redundancy/controllers.json', LARGEST_SMALL_FILE))
+_DATA = files.data('redundancy/controllers.json')
 FOLDERS: str = _DATA['folders']
 TOOLS: Sequence[Json] = _DATA['tools']
 _PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]

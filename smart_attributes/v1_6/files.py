@@ -6,14 +6,13 @@ because a check that has run for years must keep running.
 """
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
-from ..constants import HIGHEST_SHIFT, LARGEST_SMALL_FILE
+from ..constants import HIGHEST_SHIFT
 from ..errors import DataError, UsageError
 from ..knowledge import data_file, drive_logs, ranges, shipped_data
 from ..model import Device, Identity, Report, Source
@@ -28,7 +27,7 @@ KNOWN = 'v1_6/shipped.json'       # fingerprints of the entries that version 1.x
 SHOWN = 40                        # characters of a file that a message quotes
 _EXPRESSION = frozenset('*+?[|\\{')  # not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
 
-_NUMBERS = json.loads(files.content(f'{files.PROGRAM}/v1_6/numbers.json', LARGEST_SMALL_FILE))
+_NUMBERS = files.data('v1_6/numbers.json')
 # Numbers of version 1.6, for the NVMe health log and for SAS. Rows: key of Report.nvme or Report.scsi, label, factor.
 NVME: Sequence[tuple[str, str, float]] = _NUMBERS['nvme']
 SAS: Sequence[tuple[str, str, float]] = _NUMBERS['sas']

@@ -1,11 +1,10 @@
 """The actions for a drive, most urgent first; actions.json has their texts. Programs decide by their codes."""
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from .. import files
-from ..constants import DAY, LARGEST_SMALL_FILE
+from ..constants import DAY
 from ..model import State
 from ..typed import NamedTuple
 
@@ -28,7 +27,7 @@ def _action(entry: Mapping[str, object]) -> Action:
     return Action(str(entry['words']), DAY * int(str(entry.get('again', 0))))
 
 
-_DATA = json.loads(files.content(f'{files.PROGRAM}/work/actions.json', LARGEST_SMALL_FILE))
+_DATA = files.data('work/actions.json')
 CODES: tuple[str, ...] = tuple(_DATA)   # in order of urgency
 _KINDS = {(code, kind): _action(entry) for code, each in _DATA.items()
           for kind, entry in (('', each), *each.get('kinds', {}).items())}

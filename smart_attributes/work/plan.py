@@ -5,11 +5,10 @@ which order, is decided in redundancy.replacement and work_list. A plan is only 
 """
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE, LONGEST_TEXT
+from ..constants import LONGEST_TEXT
 from ..model import Group, Item, Member
 from ..redundancy.replacement import BUSY, Drive, Step
 from ..redundancy.sentences import named
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ..redundancy.replacement import Machine
     from ..typed import Json
 
-_DATA = json.loads(files.content(f'{files.PROGRAM}/work/plan.json', LARGEST_SMALL_FILE))
+_DATA = files.data('work/plan.json')
 PARTS: Mapping[str, Sequence[str]] = _DATA['parts']      # code of a reason -> the parts of its task
 TITLES: Mapping[str, str] = _DATA['titles']
 STEPS: Mapping[str, Json] = _DATA['steps']
