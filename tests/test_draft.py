@@ -111,8 +111,8 @@ def test_the_header_says_what_to_do_next():
 def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
-        'The entry ACME X1 already covers this drive; this one gives the same readings and would replace it completely.'
-    )
+        'The entry ACME X1 already covers this drive; the draft gives the same readings and would replace it '
+        'completely.')
     assert 'already' not in drafted(drive())['comment']
 
 
@@ -319,7 +319,7 @@ def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
     ('endurance', 'words'),
     [
         (None, 'The drive itself states no endurance'),
-        (0, 'The drive states 0 % endurance used: an attribute with more is wrong, but this does not show '
+        (0, 'The drive states 0 % endurance used: an attribute with a higher value is wrong, but this does not show '
             'which one is right;'),
         (255, 'The drive states 255 %'),
         (55, 'with the same value: no attribute; the meaning must come from a document.'),

@@ -77,7 +77,7 @@ def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, actio
      [('pending', 'CRITICAL'), ('offline_uncorrectable', 'WARNING')]),
     ('firmware C402, fixed in C405: drive and data are lost; update it; self_test: Extended: read failure', 'CRITICAL',
      [('firmware_advisory', 'CRITICAL'), ('self_test', 'WARNING')]),
-    ('attribute 5 Reallocated_Sector_Ct is at 1, not above its vendor threshold 5; pending 9, critical above 8',
+    ('attribute 5 Reallocated_Sector_Ct failed: value 1, vendor threshold 5; pending 9, critical above 8',
      'CRITICAL',
      [('vendor_threshold', 'CRITICAL'), ('pending', 'CRITICAL')]),
     ('cannot be opened: pending 16, critical above 8', 'UNKNOWN', []),

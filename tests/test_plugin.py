@@ -70,7 +70,7 @@ def test_a_drive_that_fails_by_its_own_word_is_critical(fake):
     assert result.code == 2
     assert result.first_line.startswith('SMART CRITICAL - sda ')
     assert 'smart_status: FAILED' in result.text
-    assert 'attribute 5 Reallocated_Sector_Ct is at 1, not above its vendor threshold 5' in result.text
+    assert 'attribute 5 Reallocated_Sector_Ct failed: value 1, vendor threshold 5' in result.text
 
 
 def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):

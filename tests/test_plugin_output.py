@@ -152,7 +152,7 @@ def test_metrics_in_a_sentence_are_written_as_words_the_longest_first(reader):
     (State.CRITICAL, 'endurance_used 97 %, critical above 95; crc_errors grew by 14 in 24 h (212 to 226)',
      [('endurance_used', State.CRITICAL, 'above-limit'), ('crc_errors', State.WARNING, 'growth')]),
     (State.WARNING, 'spare_available 15 %, warning below 16', [('spare_available', State.WARNING, 'below-limit')]),
-    (State.CRITICAL, 'pending 3, warning above 0; attribute 5 X is at 1, not above its vendor threshold 5',
+    (State.CRITICAL, 'pending 3, warning above 0; attribute 5 X failed: value 1, vendor threshold 5',
      [('pending', State.CRITICAL, 'above-limit'), ('vendor_threshold', State.WARNING, 'attribute-failing')]),
     (State.WARNING, 'self_test: failed at 4 h', [('self_test', State.WARNING, None)]),
     (State.WARNING, 'cannot be opened', []), (State.OK, 'endurance_used 9 %', [])],

@@ -203,7 +203,7 @@ BY_HAND = 'smartctl -l nvmelog,0xC0,0x200 /dev/nvmeN'
     (LogPage('0xC0', status=vendor_logs.UNREAD, failure=FAILURE), vendor_logs.UNREAD,
      [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}', FAILURE]),
     (LogPage('0xC0', page(version=1, **HEALTHY)), vendor_logs.FOREIGN,
-     [f'{SOURCE.log} has another layout than ocp, so it is not used'])])
+     [f'the layout of {SOURCE.log} differs from ocp, so it is not used'])])
 def test_a_page_without_numbers_has_its_status_and_a_note(log, status, notes):
     """The status is compared with no limit."""
     found = vendor_logs.of_drive(Report(Identity('NVMe'), vendor_log=log), LOG, OCP, shipped().database.metrics, {})

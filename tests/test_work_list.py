@@ -223,7 +223,7 @@ def test_what_is_not_known_stands_beside_the_action():
     found = work_list.in_order([drive('sdc'), recorded, lost], None, NOW)
 
     assert [(each.drive, each.unknown) for each in found] == [
-        ('sda', 'what lies on it is not known: copy the data first'), ('sdb', ''), ('sdc', '')]
+        ('sda', 'its content is not known: copy the data first'), ('sdb', ''), ('sdc', '')]
 
 
 def test_a_reason_has_at_most_sixty_characters():

@@ -110,7 +110,7 @@ def test_a_recorded_output_gives_these_groups(name):
     assert {key: shown(group) for key, group in groups_of(text_of(name)).items()} == EXPECTED[name]
 
 
-REASONS = {'SUSPENDED': SUSPENDED, 'kind': 'it is of a kind that this version does not know'}
+REASONS = {'SUSPENDED': SUSPENDED, 'kind': 'this version does not know its type'}
 DOUBTS = {why: key for key, _, why, _ in zpool_status._DOUBTS} | {zpool_status.ABOVE: 'above'}
 
 
@@ -191,8 +191,8 @@ HEALTHY = text_of('special.txt')
 
 @pytest.mark.parametrize('old, new, reason', [
     ('ONLINE       0     0     0\n\n', 'ONLINE       0     0     0  (wondering)\n\n', 'with an unknown remark'),
-    ('mirror-8 ', 'mirror3-8', 'of a kind that this version does not know'),
-    ('raidz2-0', 'hole-0  ', 'of a kind that this version does not know'),
+    ('mirror-8 ', 'mirror3-8', 'this version does not know its type'),
+    ('raidz2-0', 'hole-0  ', 'this version does not know its type'),
     ('\nerrors: No known data errors\n', '', '"errors" is missing'),
     ('STATE     READ', 'STATE     SLOW', 'other columns'),
     ('special\t', 'tertiary', 'of no known form'),
@@ -200,8 +200,8 @@ HEALTHY = text_of('special.txt')
     ('  raidz2-0    ', '    raidz2-0  ', 'indented too far'),
     ('  raidz2-0    ', '   raidz2-0   ', 'of no known form'),
     (' state: ONLINE', ' state: SUSPENDED', 'the state SUSPENDED'),
-    (' state: ONLINE', ' state: BROKEN', 'two states of the pool'),
-    (' state: ONLINE', ' state: DEGRADED', 'two states of the pool'),
+    (' state: ONLINE', ' state: BROKEN', 'the pool has two states'),
+    (' state: ONLINE', ' state: DEGRADED', 'the pool has two states'),
     (' state: ONLINE\n', ' state: ONLINE\n state: ONLINE\n', '"state" is not expected'),
     ('  scan: scrub', '  scan: shake', 'a resilver is running'),
     ('config:\n', 'config: The configuration cannot be determined.\n', 'other columns'),

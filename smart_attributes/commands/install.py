@@ -89,7 +89,7 @@ def sudo_rule(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
     if not host.exists(own.user):
-        print(f'# this machine has no user {visible(own.user)}; the rule is of use only where there is one',
+        print(f'# this machine has no user {visible(own.user)}; the rule has an effect only if this user exists',
               file=sys.stderr)  # as a comment, in case a shell sends it into the file, too
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
     print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))

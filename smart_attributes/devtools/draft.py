@@ -252,9 +252,9 @@ def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
 def _already_covered(base: Json) -> Iterator[str]:
     if base.get('generic'):
         yield (f'The generic entry {base["family"]} already covers this drive: a separate entry is needed only if '
-               f'it is wrong or incomplete. This one gives the same readings and would replace it completely.')
+               f'it is wrong or incomplete. The draft gives the same readings and would replace that entry.')
     elif base and not base.get('fallback'):
-        yield (f'The entry {base["family"]} already covers this drive; this one gives the same readings and would '
+        yield (f'The entry {base["family"]} already covers this drive; the draft gives the same readings and would '
                f'replace it completely.')
 
 
@@ -265,8 +265,8 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
         return (f'The drive states 0 % endurance used although it was written {filled} times over, so "stated" '
                 f'omits this doubtful value; draft again from a drive that states more, or name a document.')
     if figure == 0:
-        return ('The drive states 0 % endurance used: an attribute with more is wrong, but this does not show '
-                'which one is right; draft again from a worn drive.')
+        return ('The drive states 0 % endurance used: an attribute with a higher value is wrong, but this does not '
+                'show which one is right; draft again from a worn drive.')
     if figure not in WORN:
         return (f'The drive states {figure} % endurance used, which does not show what its attributes mean; draft '
                 f'again from a worn drive.')

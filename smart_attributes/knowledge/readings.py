@@ -104,14 +104,14 @@ def _has_counters(report: Report) -> bool:
 
 
 def _failing(row: AttributeRow) -> Reading:
-    word = f'attribute {row.id} {row.name} is at {row.value}, not above its vendor threshold {row.threshold}'
+    word = f'attribute {row.id} {row.name} failed: value {row.value}, vendor threshold {row.threshold}'
     state = State.CRITICAL if row.prefail else State.WARNING
     return Reading('vendor_threshold', row.value, '', Source(attribute=row.id), word, state, drive_limit=row.threshold)
 
 
 def _failed_once(row: AttributeRow) -> Reading:
-    word = (f'attribute {row.id} {row.name} was at {row.worst} once, not above its vendor threshold {row.threshold}, '
-            f'and is at {row.value}')
+    word = (f'attribute {row.id} {row.name} failed in the past: value {row.worst}, vendor threshold {row.threshold}; '
+            f'the value is now {row.value}')
     return Reading('vendor_threshold_past', row.worst, '', Source(attribute=row.id), word, State.WARNING,
                    drive_limit=row.threshold)
 
@@ -193,7 +193,7 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
     if count is None:
-        return _unknown(metric, source, f'the raw value {row.raw} does not contain it')
+        return _unknown(metric, source, f'the raw value {row.raw} does not contain this number')
     if count in item.sentinels:
         return _unknown(metric, source, f'{count:g} means no value')
     if not is_inside(count, item.valid):

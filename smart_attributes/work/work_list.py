@@ -31,8 +31,8 @@ OF_LABEL = {NEXT: actions.REPLACE, COPY: actions.COPY, UNKNOWN: actions.COPY, LA
 IDLE_OF_LABEL = {NEXT: actions.REJOIN, LAST: actions.KEEP}   # of a drive that is not to be replaced for itself
 # Code of a step -> what is not known about the drive.
 NOT_KNOWN = {'redundancy-unknown': 'its redundancy is not known: copy the data first',
-             'use-unknown': 'what lies on it is not known: copy the data first',
-             'redundancy-doubtful': 'whether other members hold its data is in doubt',
+             'use-unknown': 'its content is not known: copy the data first',
+             'redundancy-doubtful': 'other members may not hold its data',
              'members-not-checked': 'the state of other members is not known'}
 
 
