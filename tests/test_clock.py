@@ -84,7 +84,7 @@ def test_it_changes_no_state_and_is_in_the_sentence_about_a_drive_that_is_ok():
     assert told.state is State.OK
     assert [note for note in told.notes if note.code == SET_BACK] == [
         'the self-test log is 8500 h ahead of the power-on time: its counter was set back']
-    assert 'or ran over' in next(note for note in verdict(report(500, [9000])).notes if note.code == BEHIND)
+    assert 'or overflowed' in next(note for note in verdict(report(500, [9000])).notes if note.code == BEHIND)
 
 
 def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():

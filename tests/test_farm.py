@@ -220,8 +220,8 @@ SET_BACK = 'the FARM log is {} h ahead of the power-on time: its counter was set
 @pytest.mark.parametrize(('of', 'hidden', 'said'), [
     (report(1000, Farm('ZL2ABCDE', 1044), 1000), [], []),
     (report(1000, Farm('ZL2ABCDE', 1045), 1000), [(45, True, 'FARM log')], [SET_BACK.format(45)]),
-    (report(1000, Farm('ZL2ABCDE', 1045)), [(45, True, 'FARM log')], [SET_BACK.format(45) + ', or ran over']),
-    (report(0, Farm('', 25)), [(25, True, 'FARM log')], [SET_BACK.format(25) + ', or ran over']),
+    (report(1000, Farm('ZL2ABCDE', 1045)), [(45, True, 'FARM log')], [SET_BACK.format(45) + ', or overflowed']),
+    (report(0, Farm('', 25)), [(25, True, 'FARM log')], [SET_BACK.format(25) + ', or overflowed']),
     (report(0, Farm('', 24), 0), [], []), (report(1000, Farm('ZL2ABCDE', 0), 1000), [], []),
     (report(1000, Farm('ZL2ABCDE', None), 1000), [], []), (report(1000, None, 1000), [], []),
     (report(9000, Farm('ZL2ABCDE', 5), 9000), [], []),

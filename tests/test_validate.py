@@ -308,7 +308,7 @@ MISTAKES = {
     ),
     '253 becomes a figure': (
         reading({'from': 'value', 'valid': [0, 254]}),
-        AT_233 + 'value 253, which means "never set", becomes 253 %; narrow valid or list it in "not"',
+        AT_233 + 'value 253 means "never set", but becomes 253 %; narrow "valid", or list it in "not"',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
@@ -316,7 +316,7 @@ MISTAKES = {
     ),
     'a byte of ones becomes a percentage': (
         reading({'from': 'raw byte 3', 'valid': [0, 255]}),
-        AT_233 + 'a raw value of all ones, which means "never set", becomes 255 %; narrow valid or list it in "not"',
+        AT_233 + 'a raw value of all ones means "never set", but becomes 255 %; narrow "valid", or list it in "not"',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),

@@ -540,7 +540,7 @@ def test_a_person_sees_what_was_read_and_does_not_read_again(bench, capsys):
 @simulated
 @pytest.mark.parametrize('data, words', [
     (None, 'NVMe log 0xC0 could not be read'), (page(version=5), 'NVMe log 0xC0 has no content'),
-    (page(guid=bytes(16), **HEALTHY), 'NVMe log 0xC0 has another layout than ocp')])
+    (page(guid=bytes(16), **HEALTHY), 'the layout of NVMe log 0xC0 differs from ocp')])
 def test_a_page_without_numbers_is_a_note_and_no_alert(bench, capsys, data, words):
     """The next checks keep the note; the page is read again after six hours only."""
     if data:
