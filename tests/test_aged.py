@@ -283,7 +283,7 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, o
                     attributes=(row,),
                     derived={'endurance_used': own})
 
-    note = f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233, which is used'
+    note = f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233; the latter is used'
     assert (note in judging.judge(SDA, report, database, limits, judging.Rules()).notes) is is_noted
 
 

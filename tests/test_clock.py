@@ -84,7 +84,7 @@ def test_it_changes_no_state_and_is_in_the_sentence_about_a_drive_that_is_ok():
     assert told.state is State.OK
     assert [note for note in told.notes if note.code == SET_BACK] == [
         'the self-test log is 8500 h ahead of the power-on time: its counter was set back']
-    assert 'or ran over' in next(note for note in verdict(report(500, [9000])).notes if note.code == BEHIND)
+    assert 'or overflowed' in next(note for note in verdict(report(500, [9000])).notes if note.code == BEHIND)
 
 
 def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
@@ -94,7 +94,7 @@ def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
 
     assert (hidden.number, hidden.unit, str(hidden.source)) == (8500 * HOUR, 's', 'error log')
     assert [str(note) for note in told.notes if note.code == BEHIND] == [
-        'the error log is 8500 h ahead of the power-on time: its counter was set back, or ran over']
+        'the error log is 8500 h ahead of the power-on time: its counter was set back, or overflowed']
 
 
 @pytest.mark.parametrize('unit', ['Power_On_Minutes', 'Power_On_Half_Minutes', 'Power_On_Hours_and_Msec'])
@@ -143,8 +143,8 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
 @pytest.mark.parametrize(('farm', 'notes'), [
     (Farm(), []), (Farm('A', 9), []),
     (Farm(asked=1_719_921_600, unread='w'), [('farm-unread', 'the FARM log could not be read on 2024-07-02: w')]),
-    (Farm('A', 9, is_foreign=True), [('farm-foreign', 'the FARM log names another serial number than the drive, so its '
-                                                      'hours are not compared')])])
+    (Farm('A', 9, is_foreign=True), [('farm-foreign', 'the FARM log and the drive have different serial numbers, so '
+                                                      'its hours are not compared')])])
 def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
     """The day is that of the attempt, not today."""
     assert [(each.code, each) for each in log_ages.farm_notes(farm)] == notes

@@ -99,7 +99,7 @@ def test_outputs_of_the_corpus_are_unknown_or_right():
 
     assert +found == Counter({
         'arcconf: redundant': 19, 'arcconf: not redundant': 3, 'arcconf: the state Offline': 1,
-        'arcconf: that a resync is running, and it is not redundant before that ends': 1,
+        'arcconf: that a resync is running, and it is not redundant until that ends': 1,
         'arcconf: 0 drives of it': 1,             # a version of 2003, which lists them in another form
         'arcconf: no volume': 19,                 # getstatus, the help, and one output without its end
         'hpacucli: 0 drives of it': 23, 'hpacucli: no volume': 13,   # status, or logical drives only
@@ -180,13 +180,13 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
     ('"Optl"', '"Entangled"', 'the state Entangled'),
     ('"Optl"', '"OfLn"', 'the state OfLn'),
     ('"State": "Optl",', '', 'the state none'),
-    ('"State": "Onln"', '"State": "Cpybck"', 'a state of a drive that is not known here'),
-    ('"State": "Onln"', '"State": "UGood"', 'a state of a drive that is not known here'),
-    ('"Optl"', '"Dgrd"', 'the state Dgrd, but others of its drives'),
-    ('"State": "Onln"', '"State": "Offln"', 'the state Optl, but others of its drives'),
+    ('"State": "Onln"', '"State": "Cpybck"', 'a drive state that this version does not know'),
+    ('"State": "Onln"', '"State": "UGood"', 'a drive state that this version does not know'),
+    ('"Optl"', '"Dgrd"', 'the state Dgrd, but its drives contradict it'),
+    ('"State": "Onln"', '"State": "Offln"', 'the state Optl, but its drives contradict it'),
     ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 and 2 drives of it'),
     ('"None",\n', '"Background Initialization (31%)",\n',
-     'that a resync is running, and it is not redundant before that ends'),
+     'that a resync is running, and it is not redundant until that ends'),
     ('"None",\n', '"Defragmentation",\n', 'the activity Defragmentation')])
 def test_what_is_not_understood_is_unknown_with_the_reason(old, new, why):
     old, new = (each.replace('"Per Span"', '"Number of Drives Per Span"') for each in (old, new))
@@ -201,15 +201,16 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
 
 
 @pytest.mark.parametrize(('tool', 'text', 'why'), [
-    ('arcconf', FIVE.replace('Segment 1 ', 'Segment 0 '), 'it twice, with differences'),
+    ('arcconf', FIVE.replace('Segment 1 ', 'Segment 0 '), 'it twice, with different values'),
     ('arcconf', FIVE.replace(' : Optimal', ' : Optimal\n   Number of segments : 3', 1),
      'the level 5 and 4 drives of it'),                                               # one too many
     ('arcconf', TEN.replace('Group 1, Segment 1', 'Segment 1'), 'the level 10 and 4 drives of it'),
     ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 and 4 drives of it'),
-    ('ssacli', QUEUED.replace('         Parity Initialization Status: Queued\n', ''), 'no state of its parity'),
+    ('ssacli', QUEUED.replace('         Parity Initialization Status: Queued\n', ''),
+     'it without the state of its parity'),
     ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 and 5 drives of it'),
     ('ssacli', text_of('ssacli-raid1-detail.txt').replace('      Status: OK\n', '      Status: Failed Drive\n', 1),
-     'the state OK, but others of its drives')])
+     'the state OK, but its drives contradict it')])
 def test_what_contradicts_itself_is_unknown_with_the_reason(tool, text, why):
     if text == 'depth':
         text = MEGACLI.format('Optimal', SECOND.format('Online')).replace('Depth          : 2', 'Depth          : 3')

@@ -275,5 +275,7 @@ def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
     assert {(fault.path[2:], fault.sentence) for fault in found} == {
         (('warning',), 'metrics, pending: critical 3 is reached before warning 9; exchange them'),
         (('critical',), 'metrics, pending: critical 3 is reached before warning 9; exchange them'),
-        (('ssd', 'warning'), 'metrics, pending, ssd: "5:" is bad below 5, but the metric is worse when high; write 5'),
-        (('ssd', 'critical'), 'metrics, pending, ssd: "5:" is bad below 5, but the metric is worse when high; write 5')}
+        (('ssd', 'warning'),
+         'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5'),
+        (('ssd', 'critical'),
+         'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5')}

@@ -290,9 +290,9 @@ def test_a_refusal_lists_all_that_can_be_written():
         decode.parse('100 - normalised')
 
     assert str(refusal.value) == (
-        'from "100 - normalised" is not known; write value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw, with '
-        '100 - or 200 - '
-        'before it, / N behind it, of ID for another attribute, 100 * A / B for a ratio, or A + B for a sum')
+        'from "100 - normalised" is not known; write value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw; '
+        'before it, "100 -" or "200 -" is allowed, after it, "/ N" or "of ID" (another attribute); '
+        'for a ratio, write 100 * A / B; for a sum, A + B')
 
 
 @pytest.mark.parametrize(('formula', 'expected'),

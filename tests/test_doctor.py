@@ -730,7 +730,7 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     installed.follow(told['command'])
 
     assert told['message'] == (f'there are two histories: checks of {installed.user} use {installed.state}, but '
-                             f'{history} is another one')
+                             f'{history} also contains one')
     assert installed.to_do(home=str(home)) == []
 
 

@@ -93,7 +93,7 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
         'dmesg -T | tail -50')),
     (silent(ControllerElsewhere('x')), X1, (
         'controller-moved', 'cannot be opened',
-        'use the address in the message; this lists all: check_smart_attributes list', '')),
+        'use the address in the message; this lists all addresses: check_smart_attributes list', '')),
     (silent(DriveNotReached('x'), 'too late; wait'), X1, ('not-reached', 'too late', 'wait', '')),
     (silent(DriveError('x')), None, (
         'drive-unreadable', 'cannot be opened',
@@ -157,7 +157,7 @@ def test_faults_and_remarks_of_the_run_are_told_once():
 def test_three_drives_that_are_gone_are_named(count, more):
     lost = [f'X{number} is gone; history --retire X{number} retires it' for number in range(count)]
     found = told(answering(), gone=lost)[1:]
-    look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
+    look = 'check cabling, controller and dmesg -T; if you removed the drive for good, remove it from the history'
 
     assert [shown(each) for each in found] == [
         *(('drive-gone', 'drives', f'X{number} is gone', look, f'check_smart_attributes history --retire X{number}')

@@ -111,8 +111,8 @@ def test_the_header_says_what_to_do_next():
 def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
-        'The entry ACME X1 already covers this drive; this one gives the same readings and would replace it completely.'
-    )
+        'The entry ACME X1 already covers this drive; the draft gives the same readings and would replace it '
+        'completely.')
     assert 'already' not in drafted(drive())['comment']
 
 

@@ -220,15 +220,15 @@ SET_BACK = 'the FARM log is {} h ahead of the power-on time: its counter was set
 @pytest.mark.parametrize(('of', 'hidden', 'said'), [
     (report(1000, Farm('ZL2ABCDE', 1044), 1000), [], []),
     (report(1000, Farm('ZL2ABCDE', 1045), 1000), [(45, True, 'FARM log')], [SET_BACK.format(45)]),
-    (report(1000, Farm('ZL2ABCDE', 1045)), [(45, True, 'FARM log')], [SET_BACK.format(45) + ', or ran over']),
-    (report(0, Farm('', 25)), [(25, True, 'FARM log')], [SET_BACK.format(25) + ', or ran over']),
+    (report(1000, Farm('ZL2ABCDE', 1045)), [(45, True, 'FARM log')], [SET_BACK.format(45) + ', or overflowed']),
+    (report(0, Farm('', 25)), [(25, True, 'FARM log')], [SET_BACK.format(25) + ', or overflowed']),
     (report(0, Farm('', 24), 0), [], []), (report(1000, Farm('ZL2ABCDE', 0), 1000), [], []),
     (report(1000, Farm('ZL2ABCDE', None), 1000), [], []), (report(1000, None, 1000), [], []),
     (report(9000, Farm('ZL2ABCDE', 5), 9000), [], []),
     (report(1000, Farm('ZL2ABCDE', 200_000), 1000), [(199_000, True, 'FARM log')], [SET_BACK.format(199_000)]),
     (report(1000, Farm('ZL2ABCDE', 200_001), 1000), [], []), (report(1000, Farm('', 2**55), 1000), [], []),
     (report(1000, Farm('ZZZZZZZZ', 25_000, is_foreign=True), 1000), [],
-     ['the FARM log names another serial number than the drive, so its hours are not compared'])],
+     ['the FARM log and the drive have different serial numbers, so its hours are not compared'])],
     ids=['24-h-and-2-%', 'more', 'uncertain', 'new-disk', 'a-day', 'not-reported', 'absent', 'no-log', 'reset-log',
          'largest', 'impossible', 'huge', 'of-another-disk'])
 def test_the_log_contradicts_a_counter_that_is_a_day_and_2_percent_behind(of, hidden, said):

@@ -267,7 +267,7 @@ def test_lines_that_were_cut_off_leave_a_row_that_says_how_many(cases):
                             r'host', cut['why'])
         assert int(cut['why'].split()[2]) + len(drives) == DRIVES
         assert cut['state'] == 'UNKNOWN'
-        assert (f'1 service whose output was truncated on the way, so drives are missing: {SSH}!by ssh'
+        assert (f'1 service whose output was truncated in transit, so drives are missing: {SSH}!by ssh'
                 in texts(found['notes']))
     finally:
         cases.submit([(SSH, 'by ssh', OLD_LINES)])

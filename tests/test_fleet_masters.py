@@ -66,8 +66,8 @@ def test_another_host_of_the_same_name_is_not_lost(masters):
 
     assert [each['host'] for each in found['drives']] == ['db1', f'db1 (127.0.0.1:{port})']
     assert found['fleet']['hosts'] == 2
-    assert ('1 host with the name of another one, but none of its drives, in another source (shown with the source): '
-            'db1' in texts(found['notes']))
+    assert ('1 host with the same name as another, but with other drives, in different sources (shown with the '
+            'source): db1' in texts(found['notes']))
 
 
 def test_a_satellite_shows_the_drives_that_the_master_does_not_know_yet(masters):

@@ -917,8 +917,8 @@ def test_a_lost_history_is_told_with_day_reason_and_the_old_file(tmp_path):
     since = START + STEP
     said = history(tmp_path, since, 'another').losses.restart
 
-    assert said == (f'restarted on {day(since)}, because the old one is that of another machine, as after a disk was '
-                    'cloned (machine-id); earlier increases cannot be detected (the old file: '
+    assert said == (f'restarted on {day(since)}, because the old one is from another machine, for example because a '
+                    'disk was cloned (machine-id); earlier increases cannot be detected (the old file: '
                     f'{tmp_path}/history/history.sqlite.aside)')
     assert [history(tmp_path, since + after, 'another').losses.restart for after in (7 * DAY, 7 * DAY + 1)] == [
         said, '']

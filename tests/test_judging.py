@@ -625,7 +625,7 @@ def test_a_health_status_that_is_not_reported_is_one_note():
 
 def test_an_attribute_that_wear_is_read_from_and_that_is_lost_is_a_note():
     """All drives of such a family have one of them: 14,359 of 14,359."""
-    note = 'the report lacks attribute 233, which holds endurance_used of this family'
+    note = 'the report lacks attribute 233, the source of endurance_used in this family'
 
     assert [note in verdict_on(Report(X1, attributes=tuple(map(row, numbers)))).notes
             for numbers in ((5,), (5, 233), ())] == [True, False, False]
@@ -672,8 +672,8 @@ def test_computed_wear_far_from_that_of_the_drive_is_a_note(log, apart, is_noted
     """The drive's own figure is used."""
     noted = notes_on(worn(), percent(30, 'log a'), percent(30 + apart, log)._replace(judged=False))
 
-    assert noted == ([f'endurance_used: {30 + apart} % computed by {log}, 30 % from log a, which is used'] if is_noted
-                     else [])
+    assert noted == ([f'endurance_used: {30 + apart} % computed by {log}, 30 % from log a; the latter is used']
+                     if is_noted else [])
 
 
 @pytest.mark.parametrize(('one', 'other', 'unit', 'is_noted'), [

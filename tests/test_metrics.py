@@ -361,8 +361,8 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
                ('left', 'Predicted time until it is used up', 10, 1), ('earliest', 'Earliest predicted time', 5, 2),
                ('latest', 'Latest predicted time', 20, 3))},
         'smart_group_tolerance': (
-            'Members that an array, a volume or a file system can still lose, beside those that are failing; negative '
-            'if too many are; without redundancy 0; not reported if unknown', ('group', 'name', 'kind', 'level'),
+            'Members that an array, a volume or a file system can still lose in addition to failing ones; negative '
+            'if too many fail; 0 without redundancy; not reported if unknown', ('group', 'name', 'kind', 'level'),
             [(('md0', 'md0', 'md', 'raid1'), 0)]),
         'smart_group_members': ('Members of an array, a volume or a file system by state',
                                 ('group', 'name', 'kind', 'level', 'state'),

@@ -29,8 +29,8 @@ output and help:
   count
 {4}'''
 NAMED = '''\
-  --label NAME   name drives by device, by-id, serial or wwn; list also uses it for -d (default: device)
-  --hide-serial  omit serial numbers, except in device names and in names made by --label
+  --label NAME   name drives by device, by-id, serial or wwn; list prints addresses in this form, too (default: device)
+  --hide-serial  omit serial numbers, except in device names and in names chosen by --label
 '''
 FIRST = '''\
   -v, --verbose  print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output

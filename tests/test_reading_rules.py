@@ -10,7 +10,7 @@ from smart_attributes.devtools import reading_rules
 from smart_attributes.knowledge import decode, drive_database
 
 METRICS = drive_database.SpecDatabase(database()).metrics
-NUMBER = 'states give words, but {} is a number; remove them, or make the metric a verdict'
+NUMBER = '"states" gives words, but {} is a number; remove them, or make the metric a verdict'
 BEYOND_255 = ('valid must end at 255 or lower (with "ceiling": 255, for drives that exceed it, at 999); otherwise, an '
               'unrelated raw value becomes a percentage')
 
@@ -21,7 +21,7 @@ def problems(metric, spec):
 
 
 def unset(row, number):
-    return [f'{row}, which means "never set", becomes {number} %; narrow valid or list it in "not"']
+    return [f'{row} means "never set", but becomes {number} %; narrow "valid", or list it in "not"']
 
 
 @pytest.mark.parametrize('metric, spec, expected', [

@@ -345,8 +345,8 @@ def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, i
 
     assert states(found, 'vendor_threshold_past') == ([(State.WARNING, True)] if is_told else [])
     assert [reading.verdict for reading in found.get('vendor_threshold_past', ())] == (
-        [f'attribute {number} Some_Name failed in the past: worst value 5, vendor threshold 10, value now 90'] if is_told
-        else [])
+        [f'attribute {number} Some_Name failed in the past: worst value 5, vendor threshold 10, value now 90']
+        if is_told else [])
     assert [(reading.number, reading.unit, reading.drive_limit, str(reading.source))
             for reading in found.get('vendor_threshold_past', ())] == (
         [(5, '', 10, f'attribute {number}')] if is_told else [])
@@ -646,7 +646,7 @@ def test_a_standard_number_that_no_drive_can_have_is_unknown_with_its_reason():
         (row(233, 0), 'endurance_used', '%', '100 is outside its valid range'),
         (row(194, raw='0'), 'temperature', 'C', '0 is not a plausible value'),
         (row(175, 50, '640 (409 5906)'), 'power_loss_protection', '', '50 is not a known result'),
-        (row(241, raw='1 2'), 'host_written', 'B', 'the raw value 1 2 does not contain it'),
+        (row(241, raw='1 2'), 'host_written', 'B', 'the raw value 1 2 does not contain this number'),
         (row(241, raw='65535'), 'host_written', 'B', '65535 means no value'),
     ],
 )

@@ -51,8 +51,8 @@ def test_another_series_or_no_number_is_no_fall(changed):
 
 @pytest.mark.parametrize(('metric', 'before', 'words'), [
     ('power_on_time', 64_000 * HOUR, 'was set back between'),
-    ('power_on_time', 65_000 * HOUR, 'was set back or ran over between'),
-    ('host_written', 64_000, 'was set back or ran over between')])
+    ('power_on_time', 65_000 * HOUR, 'was set back, or overflowed between'),
+    ('host_written', 64_000, 'was set back, or overflowed between')])
 def test_only_a_young_power_on_time_did_not_run_over(metric, before, words):
     """48 bits of microseconds last 78,187 h, 16 bits of hours 65,536, 32 bits of sectors 2.2 TB."""
     now = reading(metric, 0)

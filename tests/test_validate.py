@@ -162,9 +162,8 @@ MISTAKES = {
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),
         AT_233 + 'from "100 - normalised" is not known; write value, worst, '
-        'raw, raw byte 0, raw bytes 0-1, bits of raw, with 100 - or 200 - before it, / N behind it, of ID for another '
-        'attribute, '
-        '100 * A / B for a ratio, or A + B for a sum',
+        'raw, raw byte 0, raw bytes 0-1, bits of raw; before it, "100 -" or "200 -" is allowed, after it, "/ N" or '
+        '"of ID" (another attribute); for a ratio, write 100 * A / B; for a sum, A + B',
     ),
     # citations
     'source missing': (
@@ -258,7 +257,7 @@ MISTAKES = {
     ),
     'logs of a generic entry': (
         nvme(ERASED, generic=True),
-        FILE + 'ACME N1, logs: a generic entry matches drives of which nobody knows the logs; remove it',
+        FILE + 'ACME N1, logs: a generic entry matches drives whose logs are not known; remove it',
     ),
     # metrics
     'standard metric missing': (without('metrics', 'pending'),
@@ -297,19 +296,19 @@ MISTAKES = {
     # formulas against valid ranges
     'no valid range': (
         reading({'from': '100 - value'}),
-        AT_233 + 'from "100 - value" turns an unset value into a number; set valid, for example [0, 99]',
+        AT_233 + 'from "100 - value" turns an unset value into a number; set "valid", such as [0, 99]',
     ),
     'open valid range': (
         reading({'from': '200 - value', 'valid': [0, None]}),
-        AT_233 + 'from "200 - value" turns an unset value into a number; set valid, for example [0, 199]',
+        AT_233 + 'from "200 - value" turns an unset value into a number; set "valid", such as [0, 199]',
     ),
     'zero becomes 100 %': (
         reading({'from': '100 - value', 'valid': [0, 100]}),
-        AT_233 + 'value 0, which means "never set", becomes 100 %; narrow valid or list it in "not"',
+        AT_233 + 'value 0 means "never set", but becomes 100 %; narrow "valid", or list it in "not"',
     ),
     '253 becomes a figure': (
         reading({'from': 'value', 'valid': [0, 254]}),
-        AT_233 + 'value 253, which means "never set", becomes 253 %; narrow valid or list it in "not"',
+        AT_233 + 'value 253 means "never set", but becomes 253 %; narrow "valid", or list it in "not"',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
@@ -317,7 +316,7 @@ MISTAKES = {
     ),
     'a byte of ones becomes a percentage': (
         reading({'from': 'raw byte 3', 'valid': [0, 255]}),
-        AT_233 + 'a raw value of all ones, which means "never set", becomes 255 %; narrow valid or list it in "not"',
+        AT_233 + 'a raw value of all ones means "never set", but becomes 255 %; narrow "valid", or list it in "not"',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
@@ -349,8 +348,8 @@ MISTAKES = {
     # verdicts
     'states of a number': (
         reading({'from': 'value', 'states': {'0': 'failed'}}, '175', 'reallocated'),
-        FILE + 'ACME X1, attribute 175, reallocated: states '
-        'give words, but reallocated is a number; remove them, or make the metric a verdict',
+        FILE + 'ACME X1, attribute 175, reallocated: "states" '
+        'gives words, but reallocated is a number; remove them, or make the metric a verdict',
     ),
     'verdict without states': (
         reading({'from': 'value'}, '175', 'power_loss_protection'),
@@ -430,16 +429,16 @@ MISTAKES = {
     ),
     'formula reads a trap': (
         reading({'from': 'raw of 245', 'valid': [0, 254]}),
-        AT_233 + 'it reads attribute 245, which is a trap; read another one',
+        AT_233 + 'it reads attribute 245, which is marked as a trap; read another one',
     ),
     'trap hides a reading': (
         put('entries', X1, 'attributes', '245', 'readings', {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}),
-        FILE + 'ACME X1, attribute 245, endurance_used: it is a trap, and may hide another reading of endurance_used; '
-               'remove this one',
+        FILE + 'ACME X1, attribute 245, endurance_used: it is marked as a trap, but may override '
+               'another reading of endurance_used; remove it',
     ),
     'one of two formulas reads a trap': (
         reading([{'from': '100 - value', 'valid': [0, 99]}, {'from': 'raw of 245', 'valid': [0, 254]}]),
-        AT_233 + 'it reads attribute 245, which is a trap; read another one',
+        AT_233 + 'it reads attribute 245, which is marked as a trap; read another one',
     ),
     'threshold of no attribute': (
         of_x1('ignore_thresholds', [246]),
@@ -850,7 +849,7 @@ def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
     ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
     ({'ACME X1': {'drives': 'many'}},
      'ACME X1: its figures must be drives, compared, agree, each a whole number'),
-    ([], 'it is not an object of families')])
+    ([], 'it is not a JSON object with a key for each family')])
 def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
     """It was edited by hand, or is that of another database."""
     checkout.write_evidence(evidence)

@@ -203,7 +203,7 @@ BY_HAND = 'smartctl -l nvmelog,0xC0,0x200 /dev/nvmeN'
     (LogPage('0xC0', status=vendor_logs.UNREAD, failure=FAILURE), vendor_logs.UNREAD,
      [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}', FAILURE]),
     (LogPage('0xC0', page(version=1, **HEALTHY)), vendor_logs.FOREIGN,
-     [f'{SOURCE.log} has another layout than ocp, so it is not used'])])
+     [f'the layout of {SOURCE.log} differs from ocp, so it is not used'])])
 def test_a_page_without_numbers_has_its_status_and_a_note(log, status, notes):
     """The status is compared with no limit."""
     found = vendor_logs.of_drive(Report(Identity('NVMe'), vendor_log=log), LOG, OCP, shipped().database.metrics, {})
@@ -540,7 +540,7 @@ def test_a_person_sees_what_was_read_and_does_not_read_again(bench, capsys):
 @simulated
 @pytest.mark.parametrize('data, words', [
     (None, 'NVMe log 0xC0 could not be read'), (page(version=5), 'NVMe log 0xC0 has no content'),
-    (page(guid=bytes(16), **HEALTHY), 'NVMe log 0xC0 has another layout than ocp')])
+    (page(guid=bytes(16), **HEALTHY), 'the layout of NVMe log 0xC0 differs from ocp')])
 def test_a_page_without_numbers_is_a_note_and_no_alert(bench, capsys, data, words):
     """The next checks keep the note; the page is read again after six hours only."""
     if data:

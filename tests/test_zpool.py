@@ -110,7 +110,7 @@ def test_a_recorded_output_gives_these_groups(name):
     assert {key: shown(group) for key, group in groups_of(text_of(name)).items()} == EXPECTED[name]
 
 
-REASONS = {'SUSPENDED': SUSPENDED, 'kind': 'it is of a kind that this version does not know'}
+REASONS = {'SUSPENDED': SUSPENDED, 'kind': 'this version does not know its type'}
 DOUBTS = {why: key for key, _, why, _ in zpool_status._DOUBTS} | {zpool_status.ABOVE: 'above'}
 
 
@@ -190,22 +190,22 @@ HEALTHY = text_of('special.txt')
 
 
 @pytest.mark.parametrize('old, new, reason', [
-    ('ONLINE       0     0     0\n\n', 'ONLINE       0     0     0  (wondering)\n\n', 'with an unknown remark'),
-    ('mirror-8 ', 'mirror3-8', 'of a kind that this version does not know'),
-    ('raidz2-0', 'hole-0  ', 'of a kind that this version does not know'),
+    ('ONLINE       0     0     0\n\n', 'ONLINE       0     0     0  (wondering)\n\n', 'has an unknown remark'),
+    ('mirror-8 ', 'mirror3-8', 'this version does not know its type'),
+    ('raidz2-0', 'hole-0  ', 'this version does not know its type'),
     ('\nerrors: No known data errors\n', '', '"errors" is missing'),
-    ('STATE     READ', 'STATE     SLOW', 'other columns'),
-    ('special\t', 'tertiary', 'of no known form'),
+    ('STATE     READ', 'STATE     SLOW', 'unexpected columns'),
+    ('special\t', 'tertiary', 'an unknown format'),
     ('rpool       ', 'otherpool   ', 'does not begin with the pool'),
     ('  raidz2-0    ', '    raidz2-0  ', 'indented too far'),
-    ('  raidz2-0    ', '   raidz2-0   ', 'of no known form'),
+    ('  raidz2-0    ', '   raidz2-0   ', 'an unknown format'),
     (' state: ONLINE', ' state: SUSPENDED', 'the state SUSPENDED'),
-    (' state: ONLINE', ' state: BROKEN', 'two states of the pool'),
-    (' state: ONLINE', ' state: DEGRADED', 'two states of the pool'),
+    (' state: ONLINE', ' state: BROKEN', 'the pool has two states'),
+    (' state: ONLINE', ' state: DEGRADED', 'the pool has two states'),
     (' state: ONLINE\n', ' state: ONLINE\n state: ONLINE\n', '"state" is not expected'),
     ('  scan: scrub', '  scan: shake', 'a resilver is running'),
-    ('config:\n', 'config: The configuration cannot be determined.\n', 'other columns'),
-    ('  pool: rpool', 'warning: no lock\n  pool: rpool', 'of no known form'),
+    ('config:\n', 'config: The configuration cannot be determined.\n', 'unexpected columns'),
+    ('  pool: rpool', 'warning: no lock\n  pool: rpool', 'an unknown format'),
 ])
 def test_what_is_not_understood_makes_the_pool_unknown(old, new, reason):
     assert HEALTHY.count(old)
@@ -333,7 +333,7 @@ def test_ten_thousand_devices_and_megabytes_take_less_than_seconds():
 
 
 @pytest.mark.parametrize('name, old, new, group, reason', [
-    ('special.txt', '\nerrors: No known data errors\n', '\nerrors: 1\n\t/file\n', 'zfs rpool', 'of no known form'),
+    ('special.txt', '\nerrors: No known data errors\n', '\nerrors: 1\n\t/file\n', 'zfs rpool', 'an unknown format'),
     ('special.txt', 'special\t\n', 'special\t\n\tspecial\t\n', 'zfs rpool', '"special" occurs twice'),
     ('special.txt', 'mirror-8                            ONLINE ', 'mirror-8                            FAULTED',
      'zfs rpool/mirror-8', 'zpool reports the state FAULTED'),
@@ -358,7 +358,8 @@ def test_a_scan_is_of_all_virtual_devices_unless_it_names_one(text, scan):
     ([(1, 'mirror-0'), (2, '/dev/a')], 'zpool reports 1 of its devices'),
     ([(1, 'raidz2-0'), (2, '/dev/a'), (2, '/dev/b')], 'zpool reports 2 of its devices'),
     ([(1, 'draid1:2d:4c:1s-0'), (2, '/dev/a'), (2, '/dev/b'), (2, '/dev/c')], 'zpool reports 3 of its devices'),
-    ([(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')], 'of a kind that this version')])
+    ([(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')],
+     'this version does not know its type')])
 def test_a_virtual_device_with_other_devices_than_its_name_says_is_unknown(rows, reason):
     assert any(reason in group.unknown for group in groups_of(table(rows)).values())
 

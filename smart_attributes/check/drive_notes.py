@@ -95,8 +95,8 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     sources = [item.attribute for item in spec.readings if item.metric == ENDURANCE and not item.is_trap]
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
-    return [f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, which holds endurance_used '
-            'of this family']
+    return [f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, the source of endurance_used '
+            'in this family']
 
 
 def _differences(found: Sequence[Reading]) -> list[str]:
@@ -114,7 +114,7 @@ def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
     """Return a note for each metric whose value from *log* is more than *apart* points from the judged value."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
     return [f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
-            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}, which is used'
+            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}; the latter is used'
             for own in found if own.source.log == log and own.number is not None and own.metric in judged
             and abs(own.number - (judged[own.metric].number or 0)) > apart]
 

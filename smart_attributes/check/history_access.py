@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 WRITES, READS = 'writes', 'reads'   # values of Command.history: daemons and timers write, people read
-_DOUBTED = ('the history belongs to another user, who could have changed it, so the age that it gives for {} '
-            'suppresses no alert unless the error log of the drive confirms it')
+_DOUBTED = ('the history belongs to another user, who could have changed it; the age that it gives for {} '
+            'suppresses an alert only if the error log of the drive confirms this age')
 
 
 class Remembered:

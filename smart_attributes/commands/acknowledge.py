@@ -207,10 +207,10 @@ def _alone(config: str) -> Iterator[str]:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o077:
-            raise DataError(f'{lock} could be held by another user; remove it: rm {lock}')
+            raise DataError(f'{lock} could be locked by another user; remove it: rm {lock}')
         with _explained(lock):
             if not files.has_locked(descriptor, fcntl.LOCK_EX, PATIENCE):
-                raise DataError(f'another acknowledge has held {lock} for {PATIENCE:g} s, so nothing was changed; '
+                raise DataError(f'another acknowledge has locked {lock} for {PATIENCE:g} s, so nothing was changed; '
                                 f'to find it, run: fuser {lock}')
         yield file
     finally:

@@ -254,7 +254,7 @@ def _already_covered(base: Json) -> Iterator[str]:
         yield (f'The entry {base["family"]} already covers this drive: a separate entry is needed only if '
                f'it is wrong or incomplete. This one gives the same readings and would replace it completely.')
     elif base and not base.get('fallback'):
-        yield (f'The entry {base["family"]} already covers this drive; this one gives the same readings and would '
+        yield (f'The entry {base["family"]} already covers this drive; the draft gives the same readings and would '
                f'replace it completely.')
 
 

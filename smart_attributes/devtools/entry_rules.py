@@ -200,7 +200,7 @@ def _logs(entry: Json, _: Context) -> Problems:
     if len(entry.get('logs', ())) > 1:
         yield 'logs', 'smartctl prints one page per call; name the one with the most metrics'
     if entry.get('logs') and entry.get('generic'):
-        yield 'logs', 'a generic entry matches drives of which nobody knows the logs; remove it'
+        yield 'logs', 'a generic entry matches drives whose logs are not known; remove it'
 
 
 def _nulls(entry: Json, context: Context) -> Problems:
@@ -220,9 +220,9 @@ def _traps(entry: Json, context: Context) -> Problems:
             place = f'attribute {number}, {metric}'
             for spec in specs if isinstance(specs, list) else [specs]:
                 for other in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
-                    yield place, f'it reads attribute {other}, which is a trap; read another one'
+                    yield place, f'it reads attribute {other}, which is marked as a trap; read another one'
                 if number in traps and metric in honest:
-                    yield place, f'it is a trap, and may hide another reading of {metric}; remove this one'
+                    yield place, f'it is marked as a trap, but may override another reading of {metric}; remove it'
 
 
 def _contradictions(entry: Json, context: Context) -> Problems:

@@ -62,7 +62,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
         yield f'from "{spec["from"]}" is the part used, {metric.name} the part left; write {formula.first.column}'
     elif formula.minus_from and None in valid:
-        yield (f'from "{spec["from"]}" turns an unset value into a number; set valid, for example [0, '
+        yield (f'from "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
                f'{formula.minus_from - 1}]')
     elif metric.name == 'endurance_used' and (valid[1] is None or valid[1] > largest):
         yield (f'valid must end at {HIGHEST_ENDURANCE} or lower (with "ceiling": {HIGHEST_ENDURANCE}, for drives '
@@ -71,7 +71,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         wrong = [(row, number) for row, number in _figures_of_nothing(formula, metric)
                  if is_inside(number, valid) and is_inside(number, metric.valid) and number not in spec.get('not', ())]
         for row, number in wrong[:1]:
-            yield f'{row}, which means "never set", becomes {number:g} {metric.unit}; narrow valid or list it in "not"'
+            yield f'{row} means "never set", but becomes {number:g} {metric.unit}; narrow "valid", or list it in "not"'
 
 
 def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
@@ -92,7 +92,7 @@ def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str,
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     states, highest = spec.get('states', {}), bounds(formula)[1]
     if states and not metric.is_verdict:
-        yield f'states give words, but {metric.name} is a number; remove them, or make the metric a verdict'
+        yield f'"states" gives words, but {metric.name} is a number; remove them, or make the metric a verdict'
     if metric.is_verdict and not states:
         yield f'{metric.name} is a verdict; give states, for example {{"100": "passed", "0-10": "failed"}}'
     spans = sorted((*span(key), key) for key in states)

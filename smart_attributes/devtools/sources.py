@@ -204,7 +204,7 @@ def measured(path: str) -> Result:
         numbers = (row.get('attributes') or '').split()
         if row.get('model') is None or row.get('firmware') is None or not all(word.isdecimal() for word in numbers):
             return [], [f'{name}: line {number} must have the columns model, firmware and attributes; '
-                        'separate the numbers of attributes by blanks']
+                        'separate the attribute IDs with spaces']
         table = tuple(AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers)
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
@@ -255,7 +255,7 @@ def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
     except DataError as problem:
         return {}, [str(problem)]
     if not isinstance(data, dict):
-        return {}, [*problems, f'{name}: it is not an object of families; {_ADVICE}']
+        return {}, [*problems, f'{name}: it is not a JSON object with a key for each family; {_ADVICE}']
     families = {entry['family'] for entry in source.data['entries']}
     problems += [f'{name}: {family}: {fault}; {_ADVICE}'
                  for family, figures in data.items() for fault in _faults(family, figures, families)]

@@ -107,7 +107,7 @@ def waking(device: Device, check: Sequence[str]) -> str:
 
 def _gone(sentences: Sequence[Coded]) -> list[Finding]:
     """Return a finding for each drive that an earlier check read and that is now missing; at most a few."""
-    look = 'check the cabling, the controller and the kernel log (dmesg -T); if it was removed for good, forget it'
+    look = 'check cabling, controller and dmesg -T; if you removed the drive for good, remove it from the history'
     lines = [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in sentences[:SHOWN_GONE]]
     lines = [line._replace(remedy=look, command=f'{PROGRAM} {line.remedy.replace(" retires it", "")}')
              for line in lines]

@@ -146,8 +146,8 @@ class Fleet:
         for code, hosts, words in (
                 ('hosts-without-check', without, f'host of {len(self._hosts)} without a service that runs this plugin'),
                 ('hosts-merged', self._same['hosts-merged'], 'host in several sources (each drive is counted once)'),
-                ('hosts-renamed', self._same['hosts-renamed'], 'host with the name of another one, but none of its '
-                 'drives, in another source (shown with the source)')):
+                ('hosts-renamed', self._same['hosts-renamed'], 'host with the same name as another, but with other '
+                 'drives, in different sources (shown with the source)')):
             self.notes += [Coded(code, _named(list(hosts), words))] if hosts else []
 
     def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:

@@ -241,7 +241,7 @@ def said(rates: Iterable[Rate]) -> Iterator[Coded]:
             vanished = f', as if {plural(each.vanished, "vanished drive")} had failed too' if each.vanished else ''
             yield Coded('model-fails-more', f'{each.model} fails more often than other models of the same age'
                         f'{_without(each.worse.without)}: {each.failures} of {plural(each.drives, "drive")} failed, '
-                        f'{percent(each)} a year{vanished}; hold {plural(each.spares, "spare drive")} for three '
+                        f'{percent(each)} a year{vanished}; keep {plural(each.spares, "spare drive")} for three '
                         'months')
         for firmware, without in each.worse.firmware:
             yield Coded('firmware-fails-more', f'{each.model} with firmware {firmware} fails more often than with '

@@ -257,8 +257,8 @@ class Bookkeeper:
             self._ledger = Ledger(path, now) if path else None
             if self._ledger and self._ledger.lost:
                 lost = plural(self._ledger.lost, 'drive')
-                self.notes.append(Coded('ledger-damaged', f'ledger: the records of {lost} were damaged and are counted '
-                                                          'again from now on; check the disk: dmesg -T | tail -50'))
+                self.notes.append(Coded('ledger-damaged', f'ledger: the records of {lost} were damaged and lost; '
+                                                          'counting starts again; check the disk: dmesg -T | tail -50'))
         except LedgerUnusable as error:
             self._fail(error)
 

@@ -26,7 +26,7 @@ SHOWN = 7 * DAY
 # Why the old file is not used any more. SQLite's own messages are not used because they would quote its content.
 DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
-CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
+CLONED = 'the old one is from another machine, for example because a disk was cloned (machine-id)'
 
 
 APPLICATION = 0x534D4152  # "SMAR": identifies the program that owns the database, for file(1)

@@ -162,7 +162,7 @@ def former_numbers(past: Past, readings: Sequence[Reading], firmware: str) -> tu
 def fall_note(fall: Fall) -> Coded:
     """Return a note on a fall: "power_on_time was set back between ... and ...: it was 28000 h before"."""
     is_certain = fall.reading.metric == 'power_on_time' and fall.before < RUNS_OVER
-    verb = 'was set back' if is_certain else 'was set back or ran over'
+    verb = 'was set back' if is_certain else 'was set back, or overflowed'
     start, end = (time.strftime('%Y-%m-%d %H:%M', time.localtime(moment)) for moment in (fall.since, fall.noticed))
     return Coded('counter-set-back', f'{fall.reading.metric} {verb} between {start} and {end}{fall.firmware and " "}'
                                      f'{fall.firmware}: it was {amount(fall.before, fall.reading.unit)} before',

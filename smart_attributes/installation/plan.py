@@ -266,7 +266,7 @@ def parse_list(text: str) -> dict[str, str]:
             return dict(written)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
-    raise SmartError(f'{LIST} is damaged; delete it: files that this program installed then count as changed',
+    raise SmartError(f'{LIST} is damaged; delete it. Installed files are then treated as changed by you',
                      'install-refused')
 
 

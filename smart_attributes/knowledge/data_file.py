@@ -161,8 +161,8 @@ def _finite(digits: str) -> float:
 
 SHOWN = 60   # maximum number of characters of a value in a message
 KINDS: Mapping[str, str] = {
-    'object': 'an object', 'array': 'a list', 'string': 'text in quotes', 'integer': 'a whole number', 'number': 'a number',
-    'boolean': 'true or false', 'null': 'null'}
+    'object': 'an object', 'array': 'a list', 'string': 'text in quotes', 'integer': 'a whole number',
+    'number': 'a number', 'boolean': 'true or false', 'null': 'null'}
 
 
 def sentence(name: str, where: str, complaint: str) -> str:

@@ -107,8 +107,8 @@ def _advice(text: str) -> str:
     try:
         _formula(near)
     except (ValueError, KeyError):
-        return (f'write {FORMS}, with 100 - or 200 - before it, / N behind it, of ID for another attribute, '
-                '100 * A / B for a ratio, or A + B for a sum')
+        return (f'write {FORMS}; before it, "100 -" or "200 -" is allowed, after it, "/ N" or "of ID" (another '
+                'attribute); for a ratio, write 100 * A / B; for a sum, A + B')
     return f'did you mean "{near}"?'
 
 

@@ -93,7 +93,7 @@ def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, 
 def clock_notes(report: Report, found: Sequence[Reading]) -> list[Coded]:
     """Return a note for each log of the drive that is ahead of its power-on time."""
     code, verb = ((drive_logs.CODES[0], 'was set back') if is_certain(report, found)
-                  else (drive_logs.CODES[1], 'was set back, or ran over'))
+                  else (drive_logs.CODES[1], 'was set back, or overflowed'))
     return [Coded(code, f'the {each.source} is {amount(each.number, "s")} ahead of the power-on time: '
                         f'its counter {verb}')
             for each in found if each.metric == drive_logs.HIDDEN]
@@ -105,7 +105,7 @@ def farm_notes(farm: Farm) -> Iterator[Coded]:
         yield Coded('farm-unread', f'the FARM log could not be read on {strftime("%Y-%m-%d", localtime(farm.asked))}: '
                                    f'{farm.unread}')
     if farm.is_foreign:
-        yield Coded('farm-foreign', 'the FARM log names another serial number than the drive, so its hours are not '
+        yield Coded('farm-foreign', 'the FARM log and the drive have different serial numbers, so its hours are not '
                                     'compared')
 
 

@@ -145,7 +145,7 @@ def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> st
         if side and worse in ('low', 'high') and side != worse:
             end = text.rpartition(':')[2] if side == 'high' else text.rstrip(':')
             bad, right = ('above', f'{end}:') if side == 'high' else ('below', end)
-            return f'"{text}" is bad {bad} {end}, but the metric is worse when {worse}; write {right}'
+            return f'"{text}" alerts {bad} {end}, but {worse} values of this metric are bad; write {right}'
     (first, least), (second, most) = sides.get(warning, ('', 0.0)), sides.get(critical, ('', 0.0))
     if first == second and (least > most if first == 'high' else least < most if first else False):
         return f'critical {critical} is reached before warning {warning}; exchange them'

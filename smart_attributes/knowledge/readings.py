@@ -193,7 +193,7 @@ def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Att
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
     if count is None:
-        return _unknown(metric, source, f'the raw value {row.raw} does not contain it')
+        return _unknown(metric, source, f'the raw value {row.raw} does not contain this number')
     if count in item.sentinels:
         return _unknown(metric, source, f'{count:g} means no value')
     if not is_inside(count, item.valid):

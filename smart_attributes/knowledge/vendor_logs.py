@@ -25,7 +25,7 @@ KEPT = 7 * DAY               # seconds for which a number is still used if later
 _NOTES: Mapping[int, tuple[str, str]] = {
     HANGS: ('vendor-log-hangs', 'the drive did not answer in time when {} was read; it is not read again for a day'),
     UNREAD: ('vendor-log-unread', '{} could not be read; to see the reason, run: {}'),
-    FOREIGN: ('vendor-log-foreign', '{} has another layout than {}, so it is not used'),
+    FOREIGN: ('vendor-log-foreign', 'the layout of {} differs from {}, so it is not used'),
     EMPTY: ('vendor-log-empty', '{} has no content')}
 
 

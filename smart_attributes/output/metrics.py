@@ -142,8 +142,8 @@ def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
 
 def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
     known = [(_group(each), each.tolerates) for each in groups if each.tolerates is not None]
-    yield Family(f'{PREFIX}group_tolerance', 'Members that an array, a volume or a file system can still lose, beside '
-                 'those that are failing; negative if too many are; without redundancy 0; not reported if unknown',
+    yield Family(f'{PREFIX}group_tolerance', 'Members that an array, a volume or a file system can still lose in '
+                 'addition to failing ones; negative if too many fail; 0 without redundancy; not reported if unknown',
                  GROUP, known)
     counts = Counter((*_group(each), member.state) for each in groups for member in each.group.members)
     yield Family(f'{PREFIX}group_members', 'Members of an array, a volume or a file system by state', PART,

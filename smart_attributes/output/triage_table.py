@@ -315,7 +315,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
 def plan(tasks: Sequence[Task]) -> list[str]:
     """Return a plan. Commands are never wrapped: each is pasted as one line."""
     width = console(WIDEST).width
-    lines = _folded('plan: carry out the first task, then print the plan again: it may have changed', width)
+    lines = _folded('plan: do the first task, then print the plan again, because it may have changed', width)
     for number, task in enumerate(tasks, 1):
         lines += _folded(f'{number}. {task.title}', width)
         for place, step in enumerate(task.steps, 1):

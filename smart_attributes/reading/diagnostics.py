@@ -32,7 +32,7 @@ def _undetected(device: Device, error: DriveError) -> DriveError:
     """Return the error for a path at which smartctl does not recognize a drive."""
     generic = re.fullmatch(r'/dev/ng([0-9]+)n[0-9]+', device.path)
     advice = f'write /dev/nvme{generic[1]}, the drive that this namespace belongs to' if generic else \
-        'check the path, smartctl --scan lists the existing drives'
+        'check the path; smartctl --scan lists the existing drives'
     if not _is_there(device.path):
         return DriveAbsent(f'was not found: no such device; {advice}')
     return DriveError(f'cannot be read under this name: {advice}', 'name-unusable') if generic else error

@@ -76,7 +76,7 @@ def _faults(group: Group) -> list[str]:
 def copied_first(group: Group, name: str) -> Coded:
     """Return that the only copy of the data is on a failing drive, and must be copied before any rebuild."""
     return Coded('copy-other-first', f'the only copy of {named(group, *_faults(group))} is on {name}, which is '
-                                     'failing: copy it before anything is rebuilt', group=group.id, first=name)
+                                     'failing: copy it before you rebuild anything', group=group.id, first=name)
 
 
 def other_first(group: Group, first: str, are_failing: bool) -> Coded:

@@ -29,7 +29,7 @@ _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
 _TWICE = 'zpool reports a device twice'
-_CONTRADICTION = 'zpool reports that it is DEGRADED, but all of its devices ONLINE'
+_CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
 
 
 class _Kind(NamedTuple):
@@ -131,9 +131,9 @@ def _doubt(pool: Pool) -> str:
     """Return why the redundancy of the whole pool is unknown, or ''."""
     if pool.state not in _WORKS:
         todo = ': connect its devices, then run zpool clear' if pool.state == 'SUSPENDED' else ''
-        return f'zpool reports the state {clean(pool.state)}{todo}' if pool.state else 'zpool reports no state of it'
+        return f'zpool reports the state {clean(pool.state)}{todo}' if pool.state else 'zpool does not report its state'
     if not pool.vdevs:
-        return 'zpool reports no device of it'
+        return 'zpool does not report its devices'
     every = (*pool.vdevs, *pool.logs, *pool.cache)
     names = [name for vdev in every for name in _names(vdev, '')]
     if len(set(names)) < len(names):
@@ -215,7 +215,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
     kind, leaves, is_nested = _kind(vdev), list(_leaves(vdev)), bool(_NESTED.fullmatch(vdev.name))
     is_odd = any(child.children and not _NESTED.fullmatch(child.name) for child in vdev.children)
     if is_odd or not all(_kind(each).level for each in (vdev, *leaves)):
-        return 'it is of a kind that this version does not know'
+        return 'this version does not know its type'
     if vdev.children and not kind.fewest <= len(vdev.children) <= kind.most:
         return f'zpool reports {len(vdev.children)} of its devices'
     if not is_nested and vdev.state not in _WORKS:

@@ -14,7 +14,7 @@ from ..typed import NamedTuple
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 REMEDY = 'zpool scrub -w {0} && zpool clear {0}'
-ABOVE = 'it has errors that none of its devices has alone'
+ABOVE = 'it has errors that belong to no single device'
 RESILVERING = ('resilvering', 'awaiting resilver')
 # The lines about a pool, in their order. Only "scan", and "errors" if the error list is unreadable, may be repeated.
 _KEYS = ('pool', 'state', 'status', 'action', 'see', 'scan', 'scan warning', 'remove', 'checkpoint', 'expand', 'config',
@@ -137,7 +137,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
                 raise _NotUnderstood(f'"{key}" is not expected there')
             fields.setdefault(key, []).append([match[2] or ''])
         elif line and (not line.startswith('\t') or not key or key == 'errors'):
-            raise _NotUnderstood('a line is of no known form')
+            raise _NotUnderstood('a line has an unknown format')
         elif key:
             fields[key][-1].append(line)
     missing = [key for key in ('pool', 'state', 'config', 'errors') if key not in fields]
@@ -152,7 +152,7 @@ def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tupl
     column = lines[0].find('  STATE ') + 2
     head = _HEAD.fullmatch(lines[0])
     if not head:
-        raise _NotUnderstood('the table has other columns')
+        raise _NotUnderstood('the table has unexpected columns')
     found: dict[str, list[tuple[int, Vdev]]] = {}
     kind = 'normal'
     for line in lines[1:]:
@@ -168,7 +168,7 @@ def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[tupl
                                          for depth, _ in rows or ()):
         raise _NotUnderstood('the table does not begin with the pool')
     if root.state != state != 'SUSPENDED':
-        raise _NotUnderstood('two states of the pool')
+        raise _NotUnderstood('the pool has two states')
     return root, {**found, 'normal': rest}
 
 
@@ -180,12 +180,12 @@ def _row(line: str, column: int, more: int) -> tuple[int, Vdev]:
     is_in_line = line[:1] == '\t' and line[1:].isprintable() and line[column - 2:column] == '  '
     is_whole = match and (not match[2] or len(match[3].split()) == more)
     if not match or not is_whole or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
-        raise _NotUnderstood('a row of the table is of no known form')
+        raise _NotUnderstood('a row of the table has an unknown format')
     notes = [note for note in (match[4] or '').split('  ') if note and not _HARMLESS.fullmatch(note)]
     marks = [note for note in notes if note.strip('()') in RESILVERING]
     detail = ', '.join(note for note in notes if note not in marks)
     if detail and match[1] == 'ONLINE':
-        raise _NotUnderstood('a device is ONLINE with an unknown remark')
+        raise _NotUnderstood('a device that is ONLINE has an unknown remark')
     name = name.strip(' ')
     has_errors = bool((match[2] or '').strip('0., '))
     return indent // 2, Vdev(name, match[1], detail, path_of(name, match[1], detail), bool(marks),

@@ -108,14 +108,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options specific to version 1.6 to a parser."""
     group = parser.add_argument_group('options of version 1.6; see doc/how-to/upgrade.md')
     group.add_argument('-r', '--regex', metavar='PATTERN',
-                       help='read /dev paths that match this egrep expression as a whole; also megaraid[0-7],/dev/sda')
+                       help='read all /dev paths that fully match this egrep expression; also megaraid[0-7],/dev/sda')
     group.add_argument('-O', '--options', dest='type_option', metavar='TYPE',
                        help='set the type: sat+ for megaraid, sat or scsi for /dev/sgN, any for /dev/disk/by-*')
     group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='skip hard disks')
     group.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE',
-                       help='read limits and labels from a 1.6 database, or entries as --attributes; may be absent')
+                       help='read limits and labels from a 1.6 database, or entries like --attributes; may be absent')
     group.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE',
-                       help='read limits of version 1.6 by device path, or limits as --thresholds')
+                       help='read limits of version 1.6 by device path, or limits like --thresholds')
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:

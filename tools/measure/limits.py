@@ -31,22 +31,21 @@ FLOORS = {('reallocated', LEVEL): 40.0, ('reallocated', RISE): 4.0}
 _SEEN_AGAIN: Sequence[Json] = (
     {'after': '90d', 'tested': True, 'warning': '20',
      'why':
-        'The newest error is old, an extended self-test has passed since, and no sector is pending. Up to 20 '
-        'errors are only a note then.'},
+        'The newest error is old, an extended self-test has passed since, and no sector is pending, so up to 20 '
+        'errors cause only a note.'},
     {'after': '365d', 'warning': '20',
      'why':
-        'HGST, Hitachi and Toshiba disks whose newest error was more than a year old and that had no other '
-        'finding were reported again 149 times, months or years later: none had become critical or had lost '
-        'more data. Up to 20 errors are only a note then; of HGST disks with more, half were gone at the next '
-        'look (8 of 17).'})
+        'There are 149 later reports, by months or years, of HGST, Hitachi and Toshiba disks whose newest error '
+        'was more than a year old and that had no other finding. None had become critical or had lost more data, '
+        'so up to 20 errors cause only a note. Of the HGST disks with more errors, half were missing from later '
+        'reports (8 of 17).'})
 _SEEN_AGAIN_WD: Sequence[Json] = (
     {'after': '90d', 'warning': '20',
      'why':
-        'Western Digital disks whose newest error is more than 90 days old were gone as often as those '
-        'without errors (8 of 36; 10 were expected) when they were looked for again. Up to 20 errors are only '
-        'a note then.'},)
+        'Western Digital disks whose newest error was more than 90 days old were missing from later reports as '
+        'often as disks without errors (8 of 36; 10 expected), so up to 20 errors cause only a note.'},)
 METRICS: Mapping[str, str] = {
-    'reallocated': 'Single replaced sectors harm nobody; many at once show a surface or a head that fails.',
+    'reallocated': 'Single replaced sectors do no harm; many at once show that a surface or a head is failing.',
     'pending': 'A pending sector cannot be read; writing to it can clear it.',
     'offline_uncorrectable': 'The disk could not read these sectors when it tested itself.',
     'reported_uncorrect': 'Each error is data that the drive could not return.'}
@@ -133,7 +132,7 @@ def limits(of: Table, group: str, metric: str) -> Json:
             'why': told(LEVEL, UNKNOWN, *(each[UNKNOWN] for each in levels.values()))}
 
 
-NOT_COUNTED = 'Too few disks were watched for so long: the limit is that of more recent increases.'
+NOT_COUNTED = 'Too few disks were observed for this long, so the limit of more recent increases applies.'
 STATES: Mapping[str, State] = {'warning': State.WARNING, 'critical': State.CRITICAL}
 
 
@@ -146,9 +145,10 @@ def _why(of: Table, group: str, stratum: Stratum) -> str:
     if stratum not in of:
         return ''
     row = of[stratum].row(group)
-    what = f'more than {stratum.above:g}' + ' in a week' * (stratum.form == RISE)
-    whose = group if group in of[stratum].of else POOL
-    return (f'Of {row.drives} disks of {whose} with {what}, {100 * row.soon:.0f} % failed within 90 days and '
+    what = f'an increase of more than {stratum.above:g} in a week' if stratum.form == RISE else (
+        f'a value above {stratum.above:g}')
+    disks = f'{group} disks' if group in of[stratum].of else f'disks of {POOL}'
+    return (f'{100 * row.soon:.0f} % of {row.drives} {disks} with {what} failed within 90 days, and '
             f'{100 * row.year.share:.0f} % within a year.')
 
 
