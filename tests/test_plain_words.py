@@ -71,10 +71,12 @@ def test_statements_of_sql_are_not_sentences(tmp_path, monkeypatch, source, text
 
 
 def test_comments_on_lines_that_follow_each_other_are_one():
-    source = '# The first line\n# and the second.\nx = 1  # noqa: E501\n\n# Another comment here.\n'
+    source = ('# The first line\n# and the second.\nx = 1  # noqa: E501\n\n# Another comment here.\n'
+              'y = 2   # number of the drives\nz = 3   # age of the drives\n')
 
     assert [(each.place, each.text) for each in plain_words.comments('a.py', source)] == [
-        ('a.py:1', 'The first line and the second.'), ('a.py:5', 'Another comment here.')]
+        ('a.py:1', 'The first line and the second.'), ('a.py:5', 'Another comment here.'),
+        ('a.py:6', 'number of the drives'), ('a.py:7', 'age of the drives')]
 
 
 # --- the glossary ----------------------------------------------------------------------------

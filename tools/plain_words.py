@@ -152,17 +152,18 @@ def _sentences(group: str, place: str, text: str) -> Iterator[Sentence]:
 
 
 def comments(name: str, source: str) -> Iterator[Sentence]:
-    """Yield the sentences of comments; lines that follow each other are one comment."""
+    """Yield the sentences of comments; lines without code that follow each other are one comment."""
     block, last, start = [], -1, 0  # type: list[str], int, int
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT or re.match(r'#\s*(noqa|type:|!|-\*-|---)', token.string):
             continue
-        if token.start[0] != last + 1 and block:
+        is_alone = token.line.lstrip().startswith('#')
+        if block and not (is_alone and token.start[0] == last + 1):
             yield from (Sentence('comments', f'{name}:{start}', text) for text in split(' '.join(block)))
             block = []
         start = start if block else token.start[0]
         block.append(token.string.lstrip('# '))
-        last = token.start[0]
+        last = token.start[0] if is_alone else -1
     yield from (Sentence('comments', f'{name}:{start}', text) for text in split(' '.join(block)))
 
 
