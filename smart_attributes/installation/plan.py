@@ -22,7 +22,7 @@ TREES = f'/usr/local/lib/{NAME}'           # a directory of modules for each ver
 INSTALLER = f'{TREES}/installer/{PROGRAM}.pyz'   # the single file that was installed, kept for repairs
 DOCUMENTS = f'/usr/local/share/doc/{NAME}'
 OF_PACKAGE = f'/usr/share/{NAME}'          # modules of the Debian package and of the RPM
-# Where monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
+# Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD; a build from source.
 PLUGIN_FOLDERS = ('/usr/lib/nagios/plugins', '/usr/lib64/nagios/plugins', '/usr/lib/monitoring-plugins',
                   '/usr/local/libexec/nagios', '/usr/local/nagios/libexec')
 NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'   # created if none of these exists
