@@ -101,6 +101,7 @@ class Record(NamedTuple):
     log: tuple[str, ...] = ()
     seconds: float = 0
     cpu_seconds: float = 0           # of QEMU; 0 after a new start of the guest
+    hangs: bool = False              # the kernel did, after the disk of a write-back journal died: only a restart helps
     met: tuple[str, ...] = ()        # what went wrong before the admin asked, and the steps that worked
 
     @property
@@ -693,6 +694,9 @@ def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
         Admin(world, world.chance.choice((0, 0, 1, 1, 2))).works()
         made = made._replace(restored=restored(world), replaced=len(to_replace - world.connected),
                              kept=len(to_replace & world.connected))
+    except TimeoutError as error:
+        hangs = 'journal write-back' in world.drawn.what and bool(world.dead)
+        made = made._replace(hangs=hangs, failed='' if hangs else f'{error!r}')
     except (AssertionError, OSError) as error:
         made = made._replace(failed=f'{error!r}'[-1500:])
     return made._replace(lost=tuple(world.lost), taken=len(world.taken), log=tuple(world.log), met=tuple(world.met),
@@ -702,12 +706,13 @@ def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
 def restored(world: World) -> dict[str, str]:
     """Return for each redundant data set whether all its members are there again.
 
-    If a data set is complete only in the copies that the admin made, no step can make it redundant: it is omitted.
+    No step can make a data set redundant if it is complete only in the copies that the admin made, or if its array has
+    lost more members than it tolerates: these are omitted.
     """
     here = world.books.through() | world.books.raw(world.connected - world.dead)
     found = {}
     for key, (data, places) in world.books.sets.items():
-        if data.tolerates and all((key, each) in here for each in range(len(places))):
+        if data.tolerates and all((key, each) in here for each in range(len(places))) and not has_failed(world, data):
             answer = world.bed.runs(data.healthy, 60)
             used = world.bed.shell('ls /sys/fs/btrfs/*/devices 2>/dev/null || true').split()   # it drops no dead device
             dead = [world.name(each) for each in world.dead & world.connected if world.name(each) in used]
@@ -716,12 +721,21 @@ def restored(world: World) -> dict[str, str]:
     return found
 
 
+def has_failed(world: World, data: Data) -> bool:
+    """Return whether an array of md has lost more members than it tolerates."""
+    if data.kind != 'md':
+        return False
+    lost = int(world.bed.shell(f'cat /sys/block/{data.array}/md/degraded 2>/dev/null || echo 0'))
+    return lost > (len(data.members) // 2 if data.level == 'raid10' else data.tolerates)
+
+
 def told(records: list[Record]) -> str:
     """Return a summary of all machines."""
     made = [each for each in records if not each.failed]
     sets = [why for each in made for why in each.restored.values()]
     blocks = sum(lost.blocks for each in made for lost in each.lost)
-    return (f'{len(records)} machines, {len(records) - len(made)} not made; {blocks * BLOCK} bytes lost by commands, '
+    return (f'{len(records)} machines, {len(records) - len(made)} not made, '
+            f'in {sum(each.hangs for each in records)} the kernel hung; {blocks * BLOCK} bytes lost by commands, '
             f'{sum(each.taken for each in made) * BLOCK} bytes taken by drives that died; '
             f'{sets.count("")} of {len(sets)} complete data sets redundant again; '
             f'{sum(each.replaced for each in made)} drives replaced, {sum(each.kept for each in made)} still in; '
