@@ -28,26 +28,7 @@ DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
 CLONED = 'the old one is from another machine, for example because a disk was cloned (machine-id)'
 
-
 APPLICATION = 0x534D4152  # "SMAR": identifies the program that owns the database, for file(1)
-_TABLES = (
-    # Facts about the history itself: begun, machine, lost, lost_before, why and losers (see store), behind (see
-    # upkeep), thinned, sequence and written of the newest commit (see directory), missing, sum (see rows); taken N: the
-    # smartd log of drive N was imported.
-    'CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
-    # sum: checksum of the drive's series. seal: checksum of this row and of the drive's places.
-    'CREATE TABLE drive (number INTEGER PRIMARY KEY, protocol TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT '
-    'NULL, serial TEXT NOT NULL, wwn TEXT NOT NULL, first_read INTEGER NOT NULL, last_read INTEGER NOT NULL, '
-    'sum INTEGER NOT NULL, seal INTEGER NOT NULL DEFAULT 0)',
-    'CREATE TABLE place (address TEXT NOT NULL, drive INTEGER NOT NULL, first INTEGER NOT NULL, gone INTEGER NOT NULL, '
-    'scanned INTEGER NOT NULL, slot TEXT NOT NULL, PRIMARY KEY (address, drive)) WITHOUT ROWID',
-    # absent: when the series was last read, if later checks had no number for it; 0: when its drive was last read.
-    # settled, sum: checksums of all points except the newest, and of all points.
-    'CREATE TABLE series (number INTEGER PRIMARY KEY, drive INTEGER NOT NULL, metric TEXT NOT NULL, definition TEXT '
-    'NOT NULL, pace INTEGER NOT NULL, absent INTEGER NOT NULL DEFAULT 0, settled INTEGER NOT NULL DEFAULT 0, '
-    'sum INTEGER NOT NULL DEFAULT 0, UNIQUE (drive, metric, definition))',
-    'CREATE TABLE point (series INTEGER NOT NULL, time INTEGER NOT NULL, number REAL NOT NULL, gap INTEGER NOT NULL, '
-    'PRIMARY KEY (series, time)) WITHOUT ROWID')
 
 
 def messages(head: Head, folder: HistoryFolder, now: int) -> tuple[str, str, str]:
@@ -140,7 +121,7 @@ def _has_made_tables(database: SqliteFile, folder: HistoryFolder, before: Commit
         if before is not None:
             raise ValueError('the version of these tables is lost')
         raise HistoryUnusable(f'{folder.file} is the database of another program; to start a history, move it away')
-    database.create(_TABLES, APPLICATION, directory.VERSION)
+    database.create(files.data('history/tables.json')['tables'], APPLICATION, directory.VERSION)
     database.allow(directory.SALVAGE)
     # If a check was killed while it copied a damaged file, the file is still there, but the reason is not.
     fill(why or (DAMAGED if os.path.lexists(folder.damaged) else GONE if before and before.sequence else ''))

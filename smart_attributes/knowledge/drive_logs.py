@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from .. import files
 from ..constants import HOUR
 from ..model import Identity, Reading, Report, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import since
-from .decode import LOGICAL_SECTORS
 
 if TYPE_CHECKING:
     from .drive_database import Interval, Metric
@@ -40,41 +40,11 @@ class Standard(NamedTuple):
     unit: str = ''     # a key of decode.UNITS, if the standard counts in smaller parts
 
 
-# (page, offset) of the device statistics log. 3:0x030 (mechanical start failures) is not used: about 950 of 15,500
-# measured disks count thousands of such failures although attribute 10 (spin retries) is 0.
+_DATA = files.data('knowledge/standard_logs.json')
 ATA: Mapping[tuple[int, int], Standard] = {
-    (1, 0x008): Standard('power_cycles'), (1, 0x010): Standard('power_on_time', HOUR),
-    (1, 0x018): Standard('host_written', SECTORS), (1, 0x028): Standard('host_read', SECTORS),
-    (1, 0x040): Standard('pending'), (3, 0x020): Standard('reallocated'),
-    # Reallocation candidates are pending sectors. Of 192 disks that have any, 186 have the same number in attribute
-    # 197, 3 have one eighth of it there (in sectors of 4 KiB), and 4 have no attribute 197.
-    (3, 0x038): Standard('pending', unit=LOGICAL_SECTORS),
-    (4, 0x008): Standard('reported_uncorrect'), (5, 0x008): Standard('temperature'),
-    (5, 0x020): Standard('temperature_max'), (5, 0x050): Standard('over_temperature_time', 60),
-    (5, 0x058): Standard('temperature_limit'), (6, 0x018): Standard('crc_errors'),
-    (7, 0x008): Standard('endurance_used')}
-
-# keys of Report.nvme
-NVME: Mapping[str, Standard] = {
-    'percentage_used': Standard('endurance_used'), 'available_spare': Standard('spare_available'),
-    'media_errors': Standard('media_errors'), 'critical_warning': Standard('critical_warning'),
-    'temperature': Standard('temperature'), 'warning_temp_threshold': Standard('temperature_limit'),
-    'critical_temp_threshold': Standard('temperature_critical_limit'),
-    'warning_temp_time': Standard('over_temperature_time', 60),
-    'critical_comp_time': Standard('critical_temperature_time', 60),
-    'power_on_hours': Standard('power_on_time', HOUR), 'power_cycles': Standard('power_cycles'),
-    'unsafe_shutdowns': Standard('unsafe_shutdowns'), 'num_err_log_entries': Standard('error_log_count'),
-    'data_units_written': Standard('host_written', 512000), 'data_units_read': Standard('host_read', 512000)}
-
-# keys of Report.scsi
-SCSI: Mapping[str, Standard] = {
-    'percentage_used': Standard('endurance_used'), 'grown_defects': Standard('reallocated'),
-    'pending_defects': Standard('pending'), 'temperature': Standard('temperature'),
-    'drive_trip': Standard('temperature_limit'), 'power_on_hours': Standard('power_on_time', HOUR),
-    'start_stop_cycles': Standard('start_stop'), 'load_unload_cycles': Standard('load_cycles'),
-    'background_pending': Standard('pending'), 'background_recovered': Standard('background_recovered'),
-    'non_medium_errors': Standard('non_medium_errors'), 'write.gigabytes_processed': Standard('host_written', 1e9),
-    'read.gigabytes_processed': Standard('host_read', 1e9)}
+    (int(page), int(offset, 16)): Standard(*row) for page, rows in _DATA['ata'].items() for offset, row in rows.items()}
+NVME: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['nvme'].items()}   # keys of Report.nvme
+SCSI: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['scsi'].items()}   # keys of Report.scsi
 SCSI_PAGES = 'read', 'write', 'verify'
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
 SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # counters of errors that take time
@@ -119,30 +89,16 @@ class WarningBit(NamedTuple):
     state: State
 
 
-# Each of these bits makes the health status FAILED; only the temperature recovers by itself.
-NVME_WARNINGS: Sequence[WarningBit] = (
-    WarningBit(0x01, 'spare_warning', 'spare below its threshold', State.CRITICAL),
-    WarningBit(0x02, 'temperature_warning', 'temperature outside its limits', State.WARNING),
-    WarningBit(0x04, 'reliability', 'reliability degraded by media or internal errors, or rated life used up',
-               State.CRITICAL),
-    WarningBit(0x08, 'write_protect', 'read-only', State.CRITICAL),
-    WarningBit(0x10, 'power_loss_protection', 'volatile memory backup failed', State.CRITICAL),
-    WarningBit(0x20, 'persistent_memory', 'persistent memory region unreliable or read-only', State.CRITICAL))
+NVME_WARNINGS: Sequence[WarningBit] = [
+    WarningBit(mask, metric, word, State[state]) for mask, metric, word, state in _DATA['nvme_warnings']]
 
 
 # --- self-tests ----------------------------------------------------------------------
 
-WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
-# Coverage of each kind of test that a standard defines, by smartctl's name. Other kinds (vendor-specific, reserved,
-# aborted) are not listed because only the vendor knows their meaning.
-COVERAGE = {
-    'offline': 'offline', 'short offline': 'short', 'extended offline': WHOLE, 'conveyance offline': 'conveyance',
-    'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE,
-    'conveyance captive': 'conveyance', 'selective captive': SELECTIVE, 'default': 'default',
-    'background short': 'short', 'background long': WHOLE, 'foreground short': 'short', 'foreground long': WHOLE,
-    'short': 'short', 'extended': WHOLE, 'last self-test': UNKNOWN}
-ERASED_HOUR = 0xff00   # this hour and higher ones mean that the log was never written
-LAST_SCSI_HOUR = 0xffff  # SPC-5: means this hour or any later one
+WHOLE, SELECTIVE = 'whole', 'selective'
+COVERAGE: Mapping[str, str] = _DATA['self_tests']   # coverage of each kind of test, by smartctl's name
+ERASED_HOUR = 0xff00   # from here on: content of a log that was never written
+LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
 
 
 class SelfTestResult(NamedTuple):
