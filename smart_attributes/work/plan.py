@@ -205,9 +205,11 @@ class _Maker:
         return {part.number for part in self._around.parts.values() if part.disk == disk}
 
     def _source(self, about: _About) -> str:
-        """Return the disk whose partitions a new disk gets: the old one or, if it is dead, one with the same numbers."""
-        twins = [self._disk(each.kernel) for place in about.places for each in self._beside(place.group)] * about.is_dead
-        return next((each for each in twins if self._parts(each) == self._parts(about.disk)), about.disk)
+        """Return the disk whose partitions a new disk gets: the old one or, if it is dead, one with the same parts."""
+        beside = (each for place in about.places if about.is_dead for each in self._beside(place.group))
+        twins = (disk for disk in (self._disk(each.kernel) for each in beside)
+                 if self._parts(disk) == self._parts(about.disk))
+        return next(twins, about.disk)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
         """Yield the steps for all members on a drive: data without a copy first, doubts last if the disk is dead."""
