@@ -138,7 +138,6 @@ def kept(name: str, folder: Path, make: Callable[[], object]) -> Chroot:
     """Return a Debian in a folder, from an archive in CACHE. The first time, *make* fills the folder."""
     archive = CACHE / f'{name}.tar'
     folder.mkdir(exist_ok=True)
-    folder.chmod(0o755)  # nagios has to get in
     if not archive.exists():
         make()
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -146,6 +145,7 @@ def kept(name: str, folder: Path, make: Callable[[], object]) -> Chroot:
         os.rename(f'{archive}.new', archive)
     else:
         subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
+    folder.chmod(0o755)  # nagios has to get in, whatever the archive says
     return Chroot(folder)
 
 
