@@ -59,7 +59,7 @@ define command {
 """
 # Answers by the device alone: earlier packages ask with other arguments.
 SMARTCTL = """#!/bin/sh
-case "$*" in *--scan*) exec cat /opt/drives/scan;; esac
+case "$*" in *--scan*) exec cat /opt/drives/scan;; *--version*) exec /usr/sbin/smartctl.distrib --version;; esac
 for device; do :; done
 cat "/opt/drives/${device##*/}" && [ "$device" != /dev/sdd ] || exit 2
 """
