@@ -756,9 +756,9 @@ def test_autopkgtest_passes(suite, tmp_path):
     chroot = unpacked(suite, tmp_path / 'chroot')
     package = [str(newest('*.deb')), str(newest('*.dsc'))]
     done = subprocess.run(['autopkgtest', '--no-built-binaries', *package, '--', 'chroot', str(chroot.root)],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1800)
 
     assert done.returncode == 0, done.stdout + done.stderr
     passed = re.findall(r'^(\w+) +PASS$', done.stdout + done.stderr, re.MULTILINE)
-    assert passed == ['plugin', 'readme']
+    assert set(passed) == {'plugin', 'readme'}   # some versions repeat them in a summary
     removed(chroot.root)
