@@ -1,10 +1,10 @@
 """Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure.
 
 From the speed of wear so far, a forecast calculates when the endurance is used up, with an early and a late date.
-A forecast is made only if the data support it: not below 2 % used or 90 days of age, and not for a drive that was
-written to before and is idle now. The range matters most: to order drives in time, you need its early end. The factors
-are tuned on simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true
-date is within the range in more than nine of ten cases. The factors of the estimate come from real drives.
+No forecast is made below 2 % used, before 90 days of age, or for a drive that was written to before and is idle now.
+The range matters most: to order drives in time, you need its early end. The factors are tuned on simulated years
+(steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within the range in
+more than nine of ten cases. The factors of the estimate come from real drives.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ YOUNGEST = 90 * DAY         # power-on time; before that, most data was written 
 SHORTEST = 60 * DAY         # length of the history
 LEAST_GROWN = 3             # percentage points within the history
 SAMPLES = 16                # number of samples taken from the history at equal intervals
-RECENT = (2, 6, SAMPLES - 1)  # numbers of the last samples that describe the present
+RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples each recent period has
 # A recent period without growth sets the slow end of the range only if it is at least a month long.
 TAIL = 0.1                  # share of the slopes between samples that is ignored at each end
 SLOWEST = 6                 # factor: at most this much slower than usual, because an idle drive will not stay idle
@@ -40,7 +40,7 @@ WIDER = 1.2                 # factor that widens the range, for changes that hav
 # as fast as before. One of the 70 wore out before the range; with a factor of 4.2 instead of 12, three did.
 SLOWER, FASTER = 6, 12
 FURTHEST = 50 * YEAR         # a later date is not useful
-IDLE = 3                    # a drive is idle if, at its lifetime rate, it would have used this many times as much
+IDLE = 3                    # a drive is idle if its lifetime rate would have worn it this many times as much
 
 
 def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:

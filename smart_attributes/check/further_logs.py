@@ -48,7 +48,7 @@ class FurtherLogs:
         self._answers: dict[Command, Answer] = {}
 
     def ask(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Let the runner read the logs of a drive that are due; return whether a log is read or already known.
+        """Let the runner read those logs of a drive that are due; return whether a log is read or already known.
 
         past: the earlier readings of the drive. is_stored: this run stores when the logs were read.
         """
@@ -140,7 +140,7 @@ class FarmLogs:
     """The FARM logs of Seagate disks: each disk is asked once a week, and never by a check.
 
     smartctl 7.4 aborts on some disks when it prints this log as JSON, and the sudoers rule does not allow the call, so
-    only root, or a user who may run smartctl directly, can ask. All users see the latest answer.
+    only root, or a user who may run smartctl directly, can request the log. All users see the latest answer.
     """
 
     def __init__(self, judge: Judge, options: Options) -> None:
@@ -209,7 +209,7 @@ class FarmLogs:
 
 
 def _farm(answer: Answer) -> Farm:
-    """Return the log in a disk's answer; an empty log if the disk keeps none; or a log with the reason in *unread*."""
+    """Return the log in a disk's answer, an empty log if the disk keeps none, or a log with an error in *unread*."""
     if answer.outcome != 'done':
         return Farm(unread=answer.reason)
     if answer.signal is not None:

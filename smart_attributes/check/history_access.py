@@ -94,7 +94,7 @@ class Remembered:
         met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
         here = {(place.address, place.drive) for place in self.store.places if not place.gone}
         has_moved = any(not match.record or (address, match.record.number) not in here for address, _, match in met)
-        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else they are known
+        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else slots are known
         return drive_tracking.found(self.store.places, self.store.records, met, there, Scope(*self._scope),
                                     self.store.now)
 
@@ -157,7 +157,7 @@ class Remembered:
         return known.identity if known else None
 
     def others(self) -> list[tuple[str, State]]:
-        """Return the address and the last state of each drive that this run did not cover, if read within a day.
+        """For each drive that was read within a day, but not covered by this run, return its address and last state.
 
         From a history that another user can write, only return drives that are not OK.
         """
@@ -184,7 +184,7 @@ class Remembered:
                                      self._longest_asleep)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
-        """Return a note if the history cannot store a drive, or if its dates are not trusted; else nothing."""
+        """Return a note if the history cannot store a drive, or if the history has untrusted dates; else nothing."""
         recalled = self.recalled(verdict.device)
         if recalled is None or self.store is None:
             return ()

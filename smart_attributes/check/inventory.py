@@ -56,7 +56,7 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
 
 def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
            late: str = '') -> tuple[list[Read], list[Coded]]:
-    """Return the drives that --match, --ignore and --ssdonly select, plus undecided drives with a fault for each.
+    """Return the drives that --match, --ignore and --ssdonly select, plus the undecided drives, with a fault for each.
 
     decided: each decision is added here. late: why patterns are no longer evaluated.
     """
@@ -135,7 +135,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
-    """Return the reads without the slots of a range that were not read in time, and a fault with their number.
+    """Return the reads without the slots of a range that were not read in time, and a fault that counts these slots.
 
     It is unknown whether these slots have drives.
     """
@@ -148,8 +148,8 @@ def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple
 def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     """Return a message if there are fewer drives than expected; else nothing.
 
-    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. If a controller was
-    addressed in the wrong place, nothing is returned, because the number of drives is unknown.
+    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. If a controller is
+    not at the given address, nothing is returned, because the number of drives is unknown.
     """
     there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
     if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):

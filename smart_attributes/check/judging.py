@@ -71,7 +71,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
             past: Past | None) -> tuple[DriveSpec, Sequence[Reading]]:
-    """Return an entry with notes on the vendor's log that it names, and the readings of this log."""
+    """Return two values: an entry with notes on the vendor's log that the entry names, and the readings of this log."""
     if not spec.log or not is_used:
         return spec, ()
     from . import vendor_readings
@@ -80,7 +80,7 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
 
 
 def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return a verdict; if it alerts, add how many drives with such findings failed, if that is known."""
+    """Return a verdict; if it alerts, it also states how many drives with such findings failed (unless unknown)."""
     risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
             if rules.risk and verdict.state is not State.OK else None)
     return verdict._replace(risk=risk)
@@ -277,7 +277,7 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], m
     """Return a limit as a range; '' if it never alerts.
 
     A limit derived from the drive's own limit never excludes the best possible number of the metric, because every
-    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, which cannot exceed 100 %.
+    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, and no drive can exceed 100 %.
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''

@@ -1,4 +1,4 @@
-"""Drives that the command line selects by a name; if the names identify the drives, only these drives are read."""
+"""Drives that the command line selects by name; if these names are known before reading, only these drives are read."""
 from __future__ import annotations
 
 import os

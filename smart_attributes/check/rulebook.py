@@ -195,7 +195,7 @@ def shipped_database(config: str) -> Json:
 def _database(config: str) -> tuple[Json, list[str]]:
     """Return the content of attributes.json, as shipped_database() does.
 
-    The second value lists the mistakes because of which a local file is not used.
+    The second value lists the mistakes that prevent a local file from being used.
     """
     from ..knowledge import shipped_data
     data: Json = shipped_data.load(shipped_data.path(DATABASE))

@@ -49,8 +49,8 @@ class Verdicts(Listener):
     def hear(self, read: Read) -> None:
         """Judge a drive that has answered, unless its verdict can depend on other drives or on a further log.
 
-        It can depend on other drives if names other than device names or files of version 1.6 are used, or if the drive
-        is at a new address. Exceptions are ignored here, because of() judges the drive again.
+        It can depend on other drives in three cases: the drive is at a new address, files of version 1.6 are used, or
+        names other than device names are used. Exceptions are ignored here, because of() judges the drive again.
         """
         with suppress(Exception):
             if not isinstance(read.outcome, Report) or not self.history.is_expected(read.outcome.identity):

@@ -2,8 +2,8 @@
 
 Drives are matched with records by the rules that also detect duplicates, and not only by WWN. A place is an address
 with the drive that was found there. A run ends only places within its scope, so two services that check a drive at
-different addresses do not move it back and forth. No decision is stored: a change is reported for a day, by the time
-when a place began or was first found without its drive; a missing drive is reported until it is back.
+different addresses do not move it back and forth. No decision is stored. A change is reported for a day after a place
+began, or after it was first found without its drive. A missing drive is reported until it is back.
 """
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DrivePlace(NamedTuple):
 
     @property
     def is_removable(self) -> bool:
-        """Return whether drives are often removed here, as at USB."""
+        """Return whether drives are often removed here, as from USB ports."""
         return '-usb-' in self.slot
 
 
@@ -80,7 +80,7 @@ def matches(identities: Sequence[Identity], records: Sequence[Record], is_same: 
 
     A match has no record if several records fit the drive, or several drives fit the record.
     """
-    # Nearly always, each drive has an identical record. Comparing all pairs would take longer than all other work.
+    # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more time than the rest.
     exact = {name(record.identity): [record] for record in records}
     fits = [exact.get(name(identity)) or [record for record in records if is_same(identity, record.identity)]
             for identity in identities]
@@ -172,7 +172,7 @@ def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[
     now_at = here.get(place.drive)
     if now_at and now_at.first >= place.gone:
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
-    # Another service checks the drive at its other place, unless it has not been read there for a day.
+    # If the drive was read within the last day, another service checks it at its other place.
     if now_at and now - records[place.drive].last_read < DAY:
         return None
     successor = next((other.drive for other in here.values() if _replaces(other, place, records)), None)
@@ -183,7 +183,7 @@ def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[
 def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
     """Return whether another drive is in the slot or at the address that a drive has left.
 
-    At the address, only a drive that is new to the history counts: names can shift, and move a known drive there.
+    At the address, only a drive that is new to the history counts, because device names of known drives can change.
     """
     return (place.slot != '' and other.slot == place.slot) or (
         other.address == place.address and records[other.drive].first_read >= place.gone)

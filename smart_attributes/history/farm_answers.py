@@ -1,4 +1,4 @@
-"""Store when each disk was asked for its FARM log, and its answer, in a small file in the state directory.
+"""In a small file in the state directory, store when each disk was asked for its FARM log, and the disk's answer.
 
 Checks write the database but never read FARM logs, so the answers have their own file.
 """

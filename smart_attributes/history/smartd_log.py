@@ -5,7 +5,7 @@ logrotate renames and compresses the logs, so all files of a drive are read. Eac
 Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): one line for each time that smartd reads a drive,
 "2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" for ATA drives (number, value, raw) and
 "2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. The time is local, although the
-man page says otherwise, so one hour in autumn occurs twice; the drive's power-on hours show which line came first.
+man page says otherwise, so one hour in autumn occurs twice. The drive's power-on hours show which line came first.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOURS = '9'                # the attribute that orders the lines
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
                   'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
 _SLACK = 2 * HOUR         # in autumn, two hours have the same local time, and a drive counts only whole hours
-# logrotate appends a number or a date, and the ending of the compressor; with "extension", it puts both before ".csv".
+# logrotate appends a number or a date, and the compressor's suffix. With "extension", it puts both before ".csv".
 _NAME = re.compile(r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?')
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
 _ATA = re.compile(r'(\d{1,3});(\d{1,3});(\d{1,20})')
@@ -251,9 +251,9 @@ def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
 def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
     """Yield the lines in order of the drive's power-on hours, with times corrected for a wrong clock.
 
-    Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours if its own
-    time is too late for the hours between it and the newest line, or not later than the time of the previous line. If
-    the log has no hours, lines in the future are left out, because it is unknown when they were written.
+    Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours in two cases:
+    its own time is too late for the hours between it and the newest line, or not later than the time of the previous
+    line. If the log has no hours, lines in the future are left out, because it is unknown when they were written.
     """
     hours = _hours(lines)
     if not any(hours):
@@ -307,7 +307,7 @@ def _row(line: _Line, before: int) -> LogRow:
 
 
 def points(rows: Iterable[tuple[LogRow, Iterable[Observation]]]) -> dict[tuple[Key, int], list[Point]]:
-    """Return the points of each series and pace, for HistoryStore.keep_past().
+    """Return the points of each series and storage interval, for HistoryStore.keep_past().
 
     rows: log rows with the observations that the drive's database entry gives for them.
     """

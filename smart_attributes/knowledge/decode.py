@@ -1,6 +1,6 @@
 """Parse the formula in a database entry's `from`, evaluate it for an attribute row, and convert its unit.
 
-The grammar is small and readable, and is never executed as code:
+The grammar is small and readable. A formula is never executed as code:
 
     [100 - | 200 -] operand [/ N]
     100 * operand / operand
@@ -212,7 +212,7 @@ def _little(number: int, count: int) -> tuple[int, ...]:
 
 # --- the units in which drives count ------------------------------------------------
 
-# Disks with sectors of 4 KiB usually present each as eight sectors of 512 B, and some count errors in these.
+# Disks with sectors of 4 KiB usually present it as eight sectors of 512 B, and some count errors in these.
 LOGICAL_SECTORS = 'logical sectors'
 COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
 

@@ -42,7 +42,7 @@ class Metric(NamedTuple):
     concern: str = ''        # kind of finding, for its severity: a name in severity.ORDER
     order: int = 0           # priority in perfdata if space is short, 1 first; 0: last, by concern
     remedy: str = ''         # code of the action for an alert whose cause is not the drive
-    beside: str = ''         # another metric; drives that report it may later report this one
+    beside: str = ''         # another metric; drives that report the other may later report this one, too
 
 
 class ReadingSpec(NamedTuple):
@@ -95,7 +95,7 @@ class Candidate(NamedTuple):
 
 
 METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # metrics that no data file defines
-COMMON = 'ata-common'  # the set that every entry uses last, unless the entry has "uses_common": false
+COMMON = 'ata-common'  # the set that every entry uses after its other sets, unless "uses_common" is false
 SHIPPED = 'attributes.json'
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)
 
@@ -224,7 +224,7 @@ class SpecDatabase:
                     None)
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
-        """Return the entry's attributes by ID: its own have priority, then those of its sets, then the common set.
+        """Return the entry's attributes by ID: its own attributes have priority, then its sets, then the common set.
 
         Raises DataError for a set that no file defines.
         """

@@ -47,7 +47,7 @@ NVME: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['nvme'
 SCSI: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['scsi'].items()}   # keys of Report.scsi
 SCSI_PAGES = 'read', 'write', 'verify'
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
-SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # counters of errors that take time
+SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # errors whose correction takes time
 _ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # statuses of a background scan; all others are in scsi_codes.json
 
 # A drive without a SMART health status is judged by these values; a temperature or an age alone is not enough.
@@ -98,7 +98,7 @@ NVME_WARNINGS: Sequence[WarningBit] = [
 WHOLE, SELECTIVE = 'whole', 'selective'
 COVERAGE: Mapping[str, str] = _DATA['self_tests']   # coverage of each kind of test, by smartctl's name
 ERASED_HOUR = 0xff00   # from here on: content of a log that was never written
-LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
+LAST_SCSI_HOUR = 0xffff  # SPC-5: means this hour or any later hour
 
 
 class SelfTestResult(NamedTuple):
@@ -183,7 +183,7 @@ def _farm_hours(report: Report, valid: Interval) -> int:
 
 def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
     """Yield the hours in the logs, each with the name of its log, without impossible hours."""
-    # Hours have 64 bits on NVMe drives, and 16 bits on others, where the largest numbers mean "erased" or "or later".
+    # Hours have 64 bits on NVMe drives. They have 16 bits on others; the largest mean "erased" or "this hour or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
     logs = ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors))
     yield from ((entry.hours, log) for log, entries in logs for entry in entries

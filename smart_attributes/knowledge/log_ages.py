@@ -1,4 +1,4 @@
-"""Read data from a drive's logs that few drives or options need: the age of errors and self-tests, and notes. Pure.
+"""Read log data that only few drives or options need: the age of errors and self-tests, and notes. Pure.
 
 The ATA error log counts every failed command, including commands that the drive does not support (ABRT). Data errors
 are errors of the medium: UNC (uncorrectable), IDNF (sector not found), and WP, which is smartctl's name for the bit of

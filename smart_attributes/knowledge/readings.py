@@ -83,7 +83,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
 
 
 def _unreported(report: Report) -> Reading:
-    """Return the SMART health status if the report has none: unknown, or state UNKNOWN without usable counters."""
+    """Return a health status for a report that has none: unknown, or state UNKNOWN if it has no usable counters."""
     source = Source(drive_logs.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
@@ -254,10 +254,10 @@ def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
 
 # --- wear that age and written bytes contradict --------------------------------------
 
-# A value is implausible only beyond both limits, which are far outside all measured values, because a worn drive must
-# not lose its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least
-# 4.5 hours per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per 100 % (at least 2.3,
-# after 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
+# A value is implausible only if it is beyond both limits. These are far from all measured values: no worn drive loses
+# its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least 4.5 hours
+# per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per 100 % (at least 2.3, after
+# 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
 HOURS_A_PERCENT = 1    # 100 hours from 0 % to 100 %
 FULL_WRITES = 1        # writes of the full capacity for 100 %
 
@@ -280,7 +280,7 @@ def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | N
 
 
 def _near(same: Sequence[Reading]) -> list[Reading]:
-    """Return the readings of endurance_used; a vendor log's becomes unknown if the NVMe health log differs too much."""
+    """Return the readings of endurance_used; if the NVMe health log differs much, a vendor log's becomes unknown."""
     own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
     return [each if own is None or each.number is None or not each.source.definition
             or abs(each.number - own) <= drive_logs.FAR else

@@ -38,7 +38,7 @@ def quoted(pattern: str) -> str:
 
 
 class Shape(NamedTuple):
-    """The numbers of parts of a regular expression after its repetitions are expanded."""
+    """Counts of the parts of a regular expression after its repetitions are expanded."""
     literals: int = 0        # literal characters in every matching text
     unlimited: int = 0       # unlimited repetitions
     is_nested: bool = False  # it repeats a part of variable length without limit

@@ -1,7 +1,7 @@
 """Order drives and their findings by severity, in the same way in every output. Pure.
 
 The state comes first, then the kind of finding (ORDER), then its extent: for lost data the count, else how far the
-number is beyond its limit. Metric.concern, from attributes.json, names the kind; a metric without one comes last.
+number is beyond its limit. Metric.concern, from attributes.json, names the kind; a metric without a concern comes last.
 """
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 FILE = 'acknowledged.json'
-GONE = 'gone'     # used instead of a metric: the drive may be missing
+GONE = 'gone'     # used instead of a metric: the drive is allowed to be missing
 NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
 
 
 class DriveLimit(NamedTuple):
     """A limit that the drive itself reports."""
-    reading: str              # "threshold": that of the reading itself; else a metric
+    reading: str              # "threshold": the threshold of the reading itself; else a metric
     offset: float             # added to the limit
     otherwise: str | None     # the range if the drive does not report the limit
     at_least: float = -math.inf  # lowest result after adding the offset, unless the drive's own limit is lower

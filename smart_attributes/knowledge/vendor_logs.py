@@ -74,7 +74,7 @@ def _number(field: Json, part: bytes) -> float | None:
 
 
 def _is_empty(layout: Json, page: bytes) -> bool:
-    """Return whether only fields are set that even emulated drives set, such as version and GUID."""
+    """Return whether the only fields set are those that even emulated drives set, such as version and GUID."""
     rest = bytearray(page)
     for offset, length in layout.get('always_set', ()):
         rest[offset:offset + length] = bytes(length)

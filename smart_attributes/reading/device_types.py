@@ -23,7 +23,7 @@ class Controller:
         self.example = example            # an address: "megaraid,6@/dev/bus/0"
         self.paths = paths                # for doc/how-to/raid.md: which paths lead to the controller
         self.products = products or name  # for doc/how-to/raid.md: brands, models and drivers
-        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): no search after a move
+        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): not searched for after a move
         self.bay = bay                    # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
         self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
         self.has_bus = has_bus            # can also be addressed by its SCSI host: /dev/bus/H
@@ -123,7 +123,7 @@ REFUSED = {
     'jmb39x-q': _TUNNEL,
     'jmb39x-q2': _TUNNEL,
     'jms56x': _TUNNEL,
-    # Two simultaneous checks would read one drive under the name of the other.
+    # Two simultaneous checks would read one drive under the name of the other drive.
     'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check must not write',
     'test': 'only shows how smartctl would open the drive',
 }

@@ -82,7 +82,7 @@ class Waiting:
             self.why_not = str(error)
 
     def begin(self, command: Command) -> int | Earlier:
-        """Return a locked file for reading a drive, or the process that is still reading it; -1 if locking fails.
+        """Return a locked file for reading a drive, or the process still reading the drive; -1 if locking fails.
 
         Raises OSError if this process has no file descriptors left.
         """
@@ -103,7 +103,7 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """Return the process of root that is using a drive, for another user; None if root is not using it.
+        """For a user other than root, return root's process that is using a drive; None if root is not using the drive.
 
         Only root may open root's files, because whoever opens a file can lock it. The kernel lists the locked files.
         Source: Linux, fs/locks.c, locks_show().
@@ -165,7 +165,7 @@ def sign(descriptor: int, pid: int) -> None:
 
 
 def earlier_in(descriptor: int) -> Earlier:
-    """Return the process recorded in a file. If it still runs, its start time is the kernel's, else that in the file.
+    """Return the process recorded in a file. Its start time comes from the kernel if it still runs, else from the file.
 
     A record that is damaged or dated in the future counts as absent.
     """

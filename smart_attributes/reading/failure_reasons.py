@@ -99,7 +99,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return the error; if it recommends a type although a type was given, it now recommends another type."""
+    """Return the error; if it recommends a type although one was given, it now recommends a different type."""
     if device_type and error.around_type:
         error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
     return error

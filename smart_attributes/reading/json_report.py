@@ -111,7 +111,7 @@ def _identity(data: Json) -> Identity:
 
 
 def _protocol(data: Json) -> str:
-    """Return the protocol of the drive. If "device" contradicts all logs in the document, return that of the logs."""
+    """Return the protocol of the drive. If "device" contradicts all logs in the document, the logs decide."""
     named = text_of(object_of(data, 'device'), 'protocol')
     found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
     return named if named in found or not found else found[0]

@@ -51,7 +51,7 @@ class _Process:
         self.sizes = [0, 0]
         self.status: int | None = None          # exit status, or the negative signal number
         self.waited = 0.0                       # seconds spent waiting for another check of the drive
-        self.since = self.started               # when it began to end: last pipe closed, SIGTERM sent, or exited
+        self.since = self.started               # when it began to end: it closed its last pipe, got SIGTERM, or exited
 
     def reap(self) -> bool:
         """Collect the exit status if the process has ended; return whether it has."""
@@ -107,7 +107,7 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     own process group, because include/spawn.h lacks POSIX_SPAWN_SETSID.
     """
     def start(**apart: Any) -> int:
-        # Children would inherit that Python ignores SIGPIPE, but an abandoned smartctl must end when its pipe closes.
+        # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when its pipe closes.
         return os.posix_spawn(command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart)
     try:
         return start(setsid=True)
@@ -125,7 +125,7 @@ class Runner:
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
         self.later: list[Callable[[], object]] = []  # work to do after the output
-        # The last process of another check that used the drive, and when the first one was noticed.
+        # The last process of another check that used the drive, and when the first such process was noticed.
         self._met: dict[Command, tuple[Earlier, float]] = {}
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
@@ -140,7 +140,7 @@ class Runner:
         self._patience[command] = patience
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* others are running. The next run() uses it, or ends it if not requested."""
+        """Start *command* unless *jobs* others are running. The next run() uses or ends this process."""
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:

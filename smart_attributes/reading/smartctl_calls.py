@@ -28,7 +28,7 @@ ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin' + ':/usr/l
 LOGS = ('error', 'selftest', 'devstat', 'ssd', 'background')
 JSON = ('--json=c',)
 # Earlier values of (JSON, LOGS), newest first: each change of JSON or LOGS adds a pair. Admins keep our sudoers rule
-# in literal forms and in configuration management. If that rule refuses the current arguments, these are tried.
+# in literal forms and in configuration management. If that rule refuses the current arguments, the earlier are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ((JSON, ('error', 'selftest', 'devstat', 'ssd')),)
 FARM = (*JSON, '-l', 'farm')  # not used by a check, and not allowed by the sudoers rule
 SCAN = (*JSON, '--scan')
