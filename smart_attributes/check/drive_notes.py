@@ -51,14 +51,14 @@ def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
 
 
 def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past | None = None) -> list[Coded]:
-    """Return the notes on a drive that -v prints; they do not change its state."""
+    """Return the notes on a drive that -v prints; they do not change the drive's state."""
     sentences = (
         ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
                                      for row in report.attributes if row.when_failed == 'past']),
         ('health-status-explained', [reading.verdict for reading in found
                                      if reading.metric == HEALTH and not reading.judged and reading.verdict]),
         ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
-                           if reading.number is None and reading.metric != HEALTH]),  # report.gaps already has this
+                           if reading.number is None and reading.metric != HEALTH]),  # report.gaps already lists these
         ('sources-differ', _differences(found)), ('smartctl-differs', _derived(found, drive_logs.SMARTCTL, APART)),
         ('warranty-differs', _derived(found, drive_logs.RATED, drive_logs.FAR)),
         ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))

@@ -1,6 +1,6 @@
-"""Isolate each drive: an exception in the code for one drive makes it UNKNOWN; all others are reported as usual.
+"""Isolate each drive: an exception in the code for one drive makes it UNKNOWN; other drives are reported as usual.
 
-Exceptions in reading and judging one drive are handled in reading/machine and in verdicts. Errors about the whole run,
+Exceptions while one drive is read or judged are handled in reading/machine and in verdicts. Errors about the whole run,
 such as a missing Python package, are left to `main`.
 """
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..typed import TYPE_CHECKING, Any, T
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Found = TypeVar('Found', bound=Any)   # has two fields, verdicts and reads, in the same order
+    Found = TypeVar('Found', bound=Any)   # has the fields verdicts and reads, in the same order
 
 UNCOMPARED = 'cannot be compared with its history'
 UNDECIDED = 'has no recommended action'

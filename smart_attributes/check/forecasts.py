@@ -2,7 +2,7 @@
 
 From the speed of wear so far, a forecast calculates when the endurance is used up, with an early and a late date.
 No forecast is made below 2 % used, before 90 days of age, or for a drive that was written to before and is idle now.
-The range matters most: to order drives in time, you need its early end. The factors are tuned on simulated years
+The early end of the range matters most, because it shows when to order drives. The factors are tuned on simulated years
 (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within the range in
 more than nine of ten cases. The factors of the estimate come from real drives.
 """
@@ -25,8 +25,8 @@ SPARE, AGE = 'spare_available', 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
 YOUNGEST = 90 * DAY         # power-on time; before that, most data was written during the installation
-SHORTEST = 60 * DAY         # length of the history
-LEAST_GROWN = 3             # percentage points within the history
+SHORTEST = 60 * DAY         # minimum length of the history
+LEAST_GROWN = 3             # minimum growth within the history, in percentage points
 SAMPLES = 16                # number of samples taken from the history at equal intervals
 RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples each recent period has
 # A recent period without growth sets the slow end of the range only if it is at least a month long.
@@ -59,7 +59,7 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
 
 
 def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading with less time left. If only one has a number, return that; if neither has, *one*."""
+    """Return the reading with less time left, the only reading with a number, or *one* if neither has a number."""
     known = [reading for reading in (one, other) if reading.number is not None]
     return min(known, key=lambda reading: reading.number or 0) if known else one
 
@@ -81,7 +81,7 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
 
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
-    """Return the forecast for a reading, or the reason why it is missing. age: power-on time in seconds."""
+    """Return the forecast for a reading, or the reason why a forecast is missing. age: power-on time in seconds."""
     number = reading.number or 0
     falls, now = reading.metric == SPARE, 0
     points: Sequence[StoredPoint] = ()

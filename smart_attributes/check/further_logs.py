@@ -1,7 +1,7 @@
 """The second pass of reading: logs of some drives that the first call does not read.
 
 They are pages of vendor-specific NVMe logs and, only for commands that a person runs, Seagate's FARM log. A drive is
-asked as soon as it has answered the first call, while others are still being read. A missing log changes no state.
+asked for them once it has answered the first call, while others are still being read. A missing log changes no state.
 """
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class FurtherLogs:
             self._answers[answer.command] = answer
 
     def wait(self, jobs: int, deadline: float) -> None:
-        """Wait for drives that were asked after all others had answered. deadline: value of time.monotonic()."""
+        """Wait for drives that were asked only after all others had answered. deadline: value of time.monotonic()."""
         if time.monotonic() < deadline:
             for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
                 self.take(answer)

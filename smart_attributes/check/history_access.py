@@ -1,6 +1,6 @@
 """Access of one run to the history: opened while drives answer, read before judging, written after the output.
 
-The history can add alerts or reduce them by age. If the history cannot be used, the run continues and reports this.
+The history can add alerts, or reduce alerts on old events. If it cannot be used, the run continues and reports this.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Remembered:
                  longest_asleep: int = 0) -> None:
         """Create the access object of a run.
 
-        trouble: a message why the history cannot be used although it is enabled; else ''.
+        trouble: a message why an enabled history cannot be used; else ''.
         is_whole: read the complete history, for interactive commands.
         longest_asleep: seconds that a drive in standby may go without being read.
         """
@@ -157,7 +157,7 @@ class Remembered:
         return known.identity if known else None
 
     def others(self) -> list[tuple[str, State]]:
-        """For each drive that was read within a day, but not covered by this run, return its address and last state.
+        """Return the address and last state of each drive that was read within a day but is not covered by this run.
 
         From a history that another user can write, only return drives that are not OK.
         """

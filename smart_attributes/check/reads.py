@@ -15,7 +15,7 @@ from ..reading.processes import Runner
 from ..typed import NamedTuple
 from .rulebook import Site, site_of, today
 
-Watch = Callable[[int, Sequence[str]], object]   # number of drives that have answered, names of the others
+Watch = Callable[[int, Sequence[str]], object]   # number of drives that have answered, and the names of the others
 
 
 class Listener:

@@ -34,8 +34,8 @@ class Survey(NamedTuple):
     nobody: tuple[State, str]        # state and message if no drive was found
     # slots that were not read, and mistakes in local files, which make the run at least UNKNOWN
     faults: tuple[Coded, ...] = ()
-    remarks: tuple[Coded, ...] = ()  # shown even without -v, but do not change the state: an outdated sudoers rule
-    demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run that have their own state
+    remarks: tuple[Coded, ...] = ()  # messages that need no -v and change no state: an outdated sudoers rule
+    demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
     lately: Lately | None = None  # increases, and drives added and removed in a period, if requested

@@ -1,7 +1,7 @@
 """The third stage of a run: each drive is judged once, as soon as it has answered, while others are still being read.
 
 The history of a drive is certain only after all drives have answered: two addresses may turn out to be one drive, or
-two drives may be indistinguishable. In these cases, a verdict is formed again.
+two drives may be indistinguishable. In both cases, a verdict is formed again.
 """
 from __future__ import annotations
 

@@ -40,8 +40,7 @@ class Database(SqliteFile):
     def __init__(self, place: HistoryFolder, writes: bool, fill: Callable[[str], None]) -> None:
         """Create the object without opening the file.
 
-        fill: called inside the transaction that creates the tables, with the reason why the file is new ('': first
-        file).
+        fill: called in the transaction that creates the tables, with the reason for the new file, or '' for the first.
         """
         self.folder, self._writes, self._fill = place, writes, fill
         self.commits: Commits | None = None   # the commit record before the file was opened
@@ -131,7 +130,7 @@ class Database(SqliteFile):
             self.commits, self.is_urgent = directory.read_commits(self.folder), False
 
     def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
-        """Return facts about missing commits; none if every counted commit is present.
+        """Return facts about missing commits, or no facts if every counted commit is present.
 
         facts: read after this database was opened. Raises LookupError or ValueError for a damaged fact.
         """
@@ -143,7 +142,7 @@ class Database(SqliteFile):
     def unsynced_since(self) -> int | None:
         """Return the time since which a power cut may have lost commits together with their count.
 
-        Seconds since 1970; 0: since the beginning. None if the system has not restarted with unsynced commits.
+        Seconds since 1970, or 0 for the beginning. None if the system has not restarted with unsynced commits.
         """
         record = self.commits
         return record.synced_at if record and record.is_open and record.boot != directory.boot_id() else None

@@ -92,7 +92,7 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
 
 @contextmanager
 def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
-    """Hold the lock for opening the database or setting it aside.
+    """Hold the lock that is needed to open the database or to set it aside.
 
     alone: lock exclusively, to create the file or set it aside; else share the lock with processes that open the file.
     Only the owner can open the lock file, so no other user can lock it. Raises HistoryUnusable after PATIENCE.
@@ -121,7 +121,7 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
         try:
             status = os.fstat(descriptor)
             if is_made and status.st_size == 0 and status.st_uid == os.geteuid():
-                os.fchmod(descriptor, _MODE)  # whatever umask root had
+                os.fchmod(descriptor, _MODE)  # regardless of the umask of root
             is_ours = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == folder.state.user
         finally:
             os.close(descriptor)
@@ -219,7 +219,7 @@ def change_commits(place: HistoryFolder, changed: Callable[[Commits], Commits], 
         after = changed(_parsed(_text(place)) or Commits())
         file = os.open(_path(place, COMMITS), _WRITING, _MODE)
         try:
-            os.fchmod(file, _MODE)  # whatever umask root had
+            os.fchmod(file, _MODE)  # regardless of the umask of root
             os.pwrite(file, _content(after), 0)
             if os.fstat(file).st_size > _SIZE:
                 os.ftruncate(file, _SIZE)

@@ -35,7 +35,7 @@ class Record(NamedTuple):
 class Match(NamedTuple):
     """The record of a drive."""
     record: Record | None = None      # None: the drive is new to the history, or cannot be stored
-    note: str = ''                    # why it cannot be stored
+    note: str = ''                    # why the drive cannot be stored
 
 
 class DrivePlace(NamedTuple):
@@ -44,7 +44,7 @@ class DrivePlace(NamedTuple):
     drive: int                # number of the drive's record
     first: int                # seconds since 1970: when the drive was first found here
     gone: int = 0             # when a check first found the drive gone; 0: it is still here
-    is_scanned: bool = False  # a scan has found it here
+    is_scanned: bool = False  # a scan has found the drive here
     slot: str = ''            # name below /dev/disk/by-path, which depends only on the socket; '' if unknown
 
     @property
@@ -66,7 +66,7 @@ class Scope(NamedTuple):
 class Change(NamedTuple):
     """A drive that left an address; the change is reported for a day."""
     kind: str                    # "replaced", "moved", "missing"
-    address: str                 # where it was
+    address: str                 # where the drive was
     drive: int
     since: int                   # seconds since 1970: when a check noticed the change
     now_at: str = ''             # "moved": its new address
@@ -140,7 +140,7 @@ def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: 
 
 
 def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
-    """Return a change for each drive that has left a place that this run covers, oldest first.
+    """Return a change for each drive that has left a place covered by this run, oldest first.
 
     places: the result of updated().
     """
@@ -154,7 +154,7 @@ def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: 
 def arrived(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int) -> list[DrivePlace]:
     """Return the places of new drives within the scope of this run, oldest first.
 
-    New drives are those first read after *since*, in seconds since 1970.
+    Drives that were first read after *since* (in seconds since 1970) are new.
     """
     new = [place for place in _present(places).values()
            if scope.covers(place) and records[place.drive].first_read > since]

@@ -1,11 +1,11 @@
 """Calculate by how much a number has grown, over what time, and whether this growth is still an alert. Pure.
 
-No alert is stored. A rise is stored as a point, which states when the new number was first seen and how long before
-that the old number was last seen. The rise is reported for a week from this time. So neither a later check nor a manual
-run ends an alert. The alert period of a rise between two checks starts when the rise is detected. A number that falls
-(a counter that wraps or is reset) has not grown. A level goes up and down, so its changes are not added up as they are
-for a counter. Instead, the two ends of a period are compared. Each end is the median of three readings, so that a
-single wrong reading has no effect. If the level has also changed by as much in the good direction, it only fluctuates.
+No alert is stored. A rise is stored as a point: when the new number was first seen, and how long before that the old
+number was last seen. The rise is reported for a week after it was first seen. So neither a later check nor a manual run
+ends an alert. The alert period of a rise between two checks starts when the rise is detected. A number that falls (a
+counter that wraps or is reset) has not grown. A level goes up and down, so its changes are not added up as they are for
+a counter. Instead, the two ends of a period are compared. Each end is the median of three readings, so that a single
+wrong reading has no effect. If the level has also changed by as much in the good direction, it only fluctuates.
 """
 from __future__ import annotations
 
@@ -204,9 +204,9 @@ def _lasted(history: History, place: int) -> int:
 
 
 def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
-    """Return the newest growth that is an alert now, CRITICAL growth if there is any; None without an alert.
+    """Return the newest growth that is an alert now, preferably CRITICAL growth; None if nothing is an alert.
 
-    Growth is the sum of all rises within the rule's period before a rise. A counter that changes often has 1,000 rises.
+    Growth is the sum of all rises within the rule's period before a rise. A counter can have 1,000 rises.
     """
     totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
     found, first = None, len(all_rises)
@@ -241,7 +241,7 @@ def level_growth(history: History, rules: Sequence[GrowthRule], now: int, falls:
 
 
 def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
-    """Return the largest change within a rule's period that is at most rule.held seconds old and still lasts."""
+    """Return the largest change in a rule's period, if it still lasts and is at most rule.held seconds old."""
     sign = -1 if falls else 1
     read = list(_readings(history))
     steady = [(time, sorted(numbers)[len(numbers) // 2]) for time, numbers in _medians(read)]
@@ -264,7 +264,7 @@ def _readings(history: History) -> Iterator[tuple[int, float, bool]]:
 
 
 def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Sequence[float]]]:
-    """For each change from the third reading on, yield its time and the newest three numbers."""
+    """Yield the time of each change from the third reading on, and the newest three numbers at that time."""
     numbers: list[float] = []
     for time, number, is_again in read:
         numbers = [*numbers, *[number] * (1 + is_again)][-_OF:]

@@ -54,7 +54,7 @@ def _restart(head: Head, folder: HistoryFolder, now: int) -> str:
 
 
 def _recurring(head: Head, folder: HistoryFolder, now: int) -> str:
-    """Return a message if the file could not be used twice within a day, the last time within the last day."""
+    """Return a message if the file could not be used twice within a day, most recently within the last day."""
     lost, before = _moment(head, 'lost'), _moment(head, 'lost_before')
     if not before or lost - before > DAY or now - lost > DAY:
         return ''
@@ -84,7 +84,7 @@ def _moment(head: Head, name: str) -> int:
 
 
 def _named(numbers: Collection[str], head: Head) -> str:
-    """Return the addresses of drives as a phrase; for drives without an address, the model."""
+    """Return the addresses of drives as a phrase, or the models of drives without an address."""
     at = {place.drive: place.address for place in head.places if not place.gone}
     names = [at.get(record.number) or record.identity.model for record in head.records
              if str(record.number) in numbers]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .growth import GrowthAlert
 
 _RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
-# Falls up to these amounts are ignored: base units, and share of the number. 1 % of endurance_used may be rounding.
+# Falls up to these amounts are ignored: in base units, or as a share of the number. 1 % of wear may be rounding.
 LEAST: Mapping[str, tuple[float, float]] = {
     'power_on_time': (DAY, 0.02), 'power_cycles': (1, 0.02), 'host_written': (0, 0.02), 'nand_written': (0, 0.02),
     'endurance_used': (1, 0)}
@@ -105,7 +105,7 @@ def quieted(past: Past, reading: Reading) -> Reading:
     from . import growth
     seconds, is_seen = growth.quiet(known, past.now)
     if not is_seen and seconds < DAY:
-        return reading  # a history younger than a day cannot date anything
+        return reading  # a history of less than a day does not show when the number last grew
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
     if is_seen and seconds < reading.quiet:
@@ -153,7 +153,7 @@ def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
 
 
 def former_numbers(past: Past, readings: Sequence[Reading], firmware: str) -> tuple[Observation, ...]:
-    """For the counters that this check found lower than before, return the former numbers, which are to be stored."""
+    """Return the former numbers, to be stored, of the counters that this check found lower than before."""
     return tuple(Observation(Key(fall.reading.metric + _BESIDE, fall.firmware), fall.before, series.CHANGE,
                              past.now - fall.since)
                  for fall in falls(past, readings, firmware) if fall.noticed == past.now)

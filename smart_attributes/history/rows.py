@@ -148,11 +148,11 @@ def points_of(database: SqliteFile, drives: Collection[int], conditions: Sequenc
 
 
 def _check(row: Stored, most: float, is_whole: bool) -> None:
-    """Raise ValueError if a check cannot have written this series. is_whole: it has all of its points."""
+    """Raise ValueError if a check cannot have written this series. is_whole: the series has all of its points."""
     points = row.history.points
     if series.checksum(points, 0 if is_whole else row.settled) != row.sum:
         raise ValueError('a wrong checksum')
-    # If there are many points, only the extremes are checked: if these are plausible, all points are.
+    # If there are many points, only the extremes are checked, because all points are plausible if the extremes are.
     for time, number, _ in points if len(points) < _FEW else (map(min, zip(*points)), map(max, zip(*points))):
         if not (0 <= number <= most and 0 <= time <= LATEST):
             raise ValueError('a number or a time that cannot be')

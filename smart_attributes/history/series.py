@@ -1,4 +1,4 @@
-"""Series: the points that are stored for one number of one drive, and how often. Pure.
+"""Series: the points that are stored for one number of one drive, and how often a point is stored. Pure.
 
 A series is identified by a drive, a metric and the reading's definition (attribute, formula, unit, log). If a database
 entry or a unit changes, a new series begins, without any growth. The history stores readings, not decisions: each point
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from struct import Struct, error, pack
 else:
-    # the C module that struct is based on; it is imported faster
+    # the C module behind struct, which is imported faster
     from _struct import Struct, error, pack
 
-KEPT_DAILY = 400 * DAY   # older points are reduced to one per month
+KEPT_DAILY = 400 * DAY   # points older than this are reduced to one per month
 _ONE = Struct('<3d').pack
 MANY = 320               # a series with more points is treated as changing at every check
 
@@ -141,7 +141,7 @@ def level(margin: float, number: float, before: float, recent: History, now: int
     """Return the number to compare with limits: the number of this check, or a higher number from earlier checks.
 
     margin: how far below a limit the number must be, in the metric's unit. before: the result of this function at the
-    previous check. recent: the readings, including that of this check.
+    previous check. recent: the readings, including this check's.
     """
     day = latest(recent, now, SPAN)
     released = max(point.number for point in day) + margin if day else before

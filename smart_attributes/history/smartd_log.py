@@ -42,7 +42,7 @@ _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
 class LogRow(NamedTuple):
     """The readings that smartd logged at one time."""
     time: int                               # seconds since 1970
-    ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw as in JSON's raw.value
+    ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw number (raw.value in JSON)
     scsi: Mapping[str, float]               # counter -> number
     before: int = 0                         # time of the previous line; 0: this is the first line
 
@@ -58,7 +58,7 @@ class Log(NamedTuple):
     rows: tuple[LogRow, ...]   # oldest first: rows with a change, and one row of each day
     read: int               # number of lines read
     damaged: int            # number of lines skipped
-    left_out: int = 0       # bytes that were not read, older than the others
+    left_out: int = 0       # number of bytes not read, all older than the rest
     faults: tuple[LogFault, ...] = ()
 
 
@@ -73,7 +73,7 @@ class _Part(NamedTuple):
     damaged: int = 0
     size: int = 0          # bytes that were read
     unpacked: int = 0      # bytes after unpacking, or bytes read to unpack the file
-    left_out: int = 0      # bytes that were not read, older than the others
+    left_out: int = 0      # number of bytes not read, all older than the rest
     fault: str = ''
 
 
@@ -187,7 +187,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _start(file: BinaryIO, size: int, stamp: str) -> int:
-    """Return the position of the first line from *stamp* on, or one slightly before it, found by bisection."""
+    """Find by bisection the position of the first line from *stamp* on, or of a line slightly before it."""
     low, high = 0, size
     while high - low > 4096:
         middle = (low + high) // 2
@@ -276,7 +276,7 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
 def _hours(lines: Sequence[_Line]) -> list[int]:
     """Return the power-on hours of each line: the low 32 bits of attribute 9.
 
-    All are 0 if any line lacks this attribute, as with SCSI drives.
+    All hours are 0 if any line lacks this attribute, as with SCSI drives.
     """
     raws = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
             for line in lines]

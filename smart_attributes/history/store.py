@@ -75,7 +75,7 @@ class HistoryStore:
         self.doubt = ''         # a message about a clock that is behind the history
         self._head = rows.Head()
         self._moments: Mapping[str, int] = {}   # the facts in MOMENTS, as numbers
-        self._version = _NOT_READ               # changes when another process has written
+        self._version = _NOT_READ               # changes after another process has written
         self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
         self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_records.name()
         if not files.is_there(self.folder.file):
@@ -111,7 +111,7 @@ class HistoryStore:
         return Losses(*losses.messages(self._head, self.folder, self.now))
 
     def knows_since(self, record: Record) -> int:
-        """Return since when a drive is in the history, in seconds since 1970; 0: a log about the drive was imported."""
+        """Return when the history of a drive began, in seconds since 1970; 0: a log about the drive was imported."""
         return 0 if f'{TAKEN}{record.number}' in self._head.facts else record.first_read
 
     @property
@@ -214,7 +214,7 @@ class HistoryStore:
     def _writing(self, work: Callable[[], T]) -> T:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
         self._version = _NOT_READ   # data_version does not show this process's own writes
-        with self.folder.state, suppress(HistoryUnusable):   # on failure, the next check writes it
+        with self.folder.state, suppress(HistoryUnusable):   # after a failure, the next check writes it
             directory.write_known(self.folder, directory.known_of(self._database.head))
         return result
 
@@ -302,7 +302,7 @@ class HistoryStore:
         return self._last[1]
 
     def _stored(self, records: Sequence[Record]) -> dict[int, Mapping[Key, rows.Stored]]:
-        """Return the series of drives, by drive number, read in advance or from the database."""
+        """Return the series of drives, by drive number; they are read in advance or from the database."""
         ahead = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
         lacking = [record for record in records if record.number not in ahead]
         return {**ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
@@ -335,7 +335,7 @@ class HistoryStore:
                 notes.append(f'{address} {note}')
                 continue
             drive_at[address] = record.number
-            if record.last_read < self.now or not history.match.record:  # else a later check has already read the drive
+            if record.last_read < self.now or not history.match.record:  # otherwise, a later check has read it
                 is_changed, is_urgent = rows.write_readings(self._database, record, observations, history.stored,
                                                             self.now)
                 changed += [record.number] if is_changed else []
@@ -353,7 +353,7 @@ class HistoryStore:
         self._database.is_urgent |= bool(moved)
 
     def _record(self, identity: Identity, history: DriveHistory) -> tuple[Record | None, str]:
-        """Return the record of a drive, which is created for a new drive, and ''; or None and the reason."""
+        """Return the record of a drive (created for a new drive) and ''; or None and why it cannot be stored."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = (f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use '

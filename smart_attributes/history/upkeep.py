@@ -18,7 +18,7 @@ from .rows import AllStored
 from .series import CHANGE, HIGHEST, MANY, Key, Point
 
 SLACK = DAY
-EARLIEST = 1_767_225_600  # 1 January 2026: this program did not exist before
+EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did not exist
 KEPT_WHOLE = 25 * HOUR    # older points of a series that changes at every check are reduced to one per day
 
 

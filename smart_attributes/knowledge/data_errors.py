@@ -158,7 +158,7 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
 
 def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str],
                worse: str) -> Iterator[Mistake]:
-    """For one metric, yield a mistake for each limit that is not a Nagios range, refers to an unknown metric,
+    """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an unknown metric,
     contradicts the other limit (warning or critical), or alerts on good values.
     """
     parts: list[tuple[tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind])
@@ -203,7 +203,7 @@ SHORTEST = 3     # minimum length of a part of a name, such as "wear" or "hot"
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
     """Return a hint such as "did you mean temperature?", or where to find the list of all metrics.
 
-    metrics: the known metrics; if empty, those of the shipped database.
+    metrics: the known metrics; if empty, the metrics of the shipped database.
     """
     closest = _closest(_plain(word), metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics'])
     return f'did you mean {closest}?' if closest else KNOWN

@@ -52,7 +52,7 @@ class ReadingSpec(NamedTuple):
     formula: decode.Formula
     valid: Interval
     sentinels: tuple[float, ...]   # results that mean "no value"
-    unit: str                       # unit of the source; '' is the metric's own
+    unit: str                       # unit of the source; '': the metric's own unit
     ceiling: int | None             # the counter stops here
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
@@ -266,19 +266,19 @@ def names_model(entry: Json, model: str) -> bool:
 
 
 def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
-    """Return whether the drive meets all conditions of *entry* other than the model."""
+    """Return whether the drive meets all conditions of *entry* except the model."""
     if 'kind' in entry and entry['kind'] != identity.kind:
         return False
     if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
         return False
-    # A condition is a list of attribute IDs, or a list of several such lists, one of which must fit.
+    # A condition is a list of attribute IDs, or a list of several such lists. One of these must fit.
     return all(any(holds(attributes, numbers) for numbers in (
         entry[guard] if isinstance(entry[guard][0], (list, tuple)) else [entry[guard]]))
         for guard, holds in GUARDS.items() if guard in entry)
 
 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
-    """Return the rank of an entry among those that match a drive; the entry with the largest rank is selected."""
+    """Return the rank of an entry among all entries that match a drive; the entry with the largest rank is selected."""
     rank = 0 if entry.get('fallback') else 1 if entry.get('generic') else 2
     # A family entry outranks a generic entry, no matter how many conditions the generic entry has. A local
     # fallback outranks only the shipped fallback.

@@ -17,7 +17,7 @@ _WEAR = 'endurance_used'
 
 def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
              more: Iterable[Reading] = ()) -> tuple[Reading, ...]:
-    """Return all readings of the report, those of the drive's own assessment first.
+    """Return all readings of the report, beginning with the drive's own assessment.
 
     more: readings from a vendor's log.
 
@@ -36,7 +36,7 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
     age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
     hidden = drive_logs.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
     if report.errors:
-        from . import log_ages  # most drives have none
+        from . import log_ages  # most drives have no errors
         chosen = log_ages.with_history(chosen, report, metrics, age)
     found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
     # If the counter was reset, an event in the log may be older than the counter shows.
@@ -227,7 +227,7 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     """Return the readings of one metric; all except the decisive reading are marked as not judged."""
     usable = [reading for reading in same if reading.number is not None and reading.judged
               and not (reading.source.log == drive_logs.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
-    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a better one.
+    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a better number.
     rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
     own = [reading for reading in usable if reading.source.log not in drive_logs.DERIVED]
     candidates = own or rated or ([] if spec.family else usable)
@@ -280,7 +280,7 @@ def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | N
 
 
 def _near(same: Sequence[Reading]) -> list[Reading]:
-    """Return the readings of endurance_used; if the NVMe health log differs much, a vendor log's becomes unknown."""
+    """Return the readings of endurance_used; a vendor log's reading is made unknown if the NVMe log differs a lot."""
     own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
     return [each if own is None or each.number is None or not each.source.definition
             or abs(each.number - own) <= drive_logs.FAR else

@@ -1,4 +1,4 @@
-"""Find in thresholds/risk.json how many drives failed after a finding. It is loaded only for drives that alert.
+"""Find in thresholds/risk.json how many drives failed after a finding. Only drives that alert load this module.
 
 A *stratum* is a metric with two bands: of its number and of the time since it last rose ("level"), or of its increase
 within a week and of the time since then ("rise"). If a drive is in several strata, the first in the file is used.
@@ -52,7 +52,7 @@ class Risks:
     def of(self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
         """Return the risk of a drive with these findings; None if no finding that decides its state is in the file.
 
-        groups: those of its family, as in thresholds/default.json.
+        groups: the groups of its family, as in thresholds/default.json.
         """
         if kind not in NOUNS:
             return None

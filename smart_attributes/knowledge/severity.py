@@ -11,11 +11,11 @@ from ..errors import UsageError
 from ..model import Judgement, State, Verdict
 from . import ranges
 
-Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe one
-Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe one
+Weight = tuple[int, int, float]          # of a finding; the smallest weight is the most severe
+Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest rank is the most severe
 
 DATA, ERRORS, GROWING, WEAR = 'data', 'errors', 'growing', 'wear'
-# The drive reports a failure; data was lost; it is read-only or lost its power-loss protection; errors increase;
+# The drive reports a failure; data was lost; the drive is read-only or lost its power-loss protection; errors increase;
 # errors; wear; all others.
 ORDER = ('health', DATA, 'protection', GROWING, ERRORS, WEAR, '')
 BY_WORDS = 1.0               # a finding without a number weighs as much as a number at twice its limit

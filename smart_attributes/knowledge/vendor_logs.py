@@ -82,7 +82,7 @@ def _is_empty(layout: Json, page: bytes) -> bool:
 
 
 def _has_layout(layout: Json, page: bytes) -> bool:
-    """Return whether the GUID and the version of a page are those of the layout, if the layout has them."""
+    """Return whether a page has the GUID and the version of the layout, as far as the layout has them."""
     guid, version = layout.get('guid'), layout.get('version')
     if guid and page[guid['offset']:guid['offset'] + PAGE // 32] != bytes.fromhex(guid['bytes']):
         return False

@@ -23,7 +23,7 @@ from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceT
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
-# The characters of a path: those of udev's names under /dev/disk; on macOS, those of the registry path in scans.
+# The characters of a path: all characters of udev's names under /dev/disk, and of the registry path in macOS scans.
 _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
@@ -46,7 +46,7 @@ def parse(text: str) -> list[Device]:
 
 
 def at(path: str, device_type: str, text: str) -> list[Device]:
-    """Return the devices of a type (or of a range of them) at a path, under their short names.
+    """Return the devices of a type (or of a range of types) at a path, under their short names.
 
     text: the address as written, for the error message. Raises UsageError.
     """
@@ -308,8 +308,8 @@ def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern
     """Return whether to check a drive, or None if this depends on a model or serial number not yet read.
 
     Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
-    it is known. is_final: the identity will not become more complete. If it may, return None for a drive that lacks a
-    model or serial number that the patterns may need; it then stays in the check.
+    it is known. is_final: the identity will not become more complete. Otherwise, a drive without a model or serial
+    number that the patterns may need stays in the check (None).
     """
     texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):

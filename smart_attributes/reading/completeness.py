@@ -53,8 +53,8 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 class Part(NamedTuple):
     """A part that a report must have."""
     name: str                          # as shown in the note
-    arguments: frozenset[str]          # each of these arguments requests it; empty: always printed
-    holds: Callable[[Report], object]  # whether a report has it
+    arguments: frozenset[str]          # each of these arguments requests the part; empty: always printed
+    holds: Callable[[Report], object]  # whether a report has the part
     places: frozenset[str] = _ALWAYS   # each of these keys or lines of a report is sufficient, too
 
 
@@ -119,9 +119,9 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of a report's missing parts, worst first, then those of missing rows of the attribute table.
+    """Return the names of a report's missing parts, worst first, and then of the attribute table's missing rows.
 
-    arguments: smartctl's, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
+    arguments: of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
     """
     parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
              and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
@@ -287,7 +287,7 @@ def _places(data: Json) -> set[str]:
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield text for self-tests that are counted but not listed, and for empty statistics pages that must have data."""
+    """Yield text on self-tests that are counted but not listed, and on empty statistics pages that must have data."""
     for name in ('extended', 'standard'):
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):

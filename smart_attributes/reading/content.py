@@ -1,6 +1,6 @@
 """Decode smartctl's output, read single values of its JSON, and decide whether a report is enough to judge a drive.
 
-A value counts as absent if its type is not the one that smartctl documents, because a report may come from a ticket,
+A value counts as absent if it does not have the type that smartctl documents, because a report may come from a ticket,
 an anonymiser or a program that imitates smartctl.
 """
 from __future__ import annotations
@@ -241,7 +241,7 @@ def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, 
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
-    """For a device that reports no health data, or only an OK, return why it is not a drive; None if it may be one.
+    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be one.
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
@@ -324,7 +324,7 @@ def error_entry(number: int, hours: int, words: str, register: int | None) -> Er
     """Return an entry of the ATA error log.
 
     words: "Error: UNC 8 sectors at LBA = 0x0071bde0", or '' if smartctl does not know the failed command.
-    register: the error register, used if words is empty.
+    register: the error register, which is used if *words* is empty.
     """
     names = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
     if names:
@@ -350,7 +350,7 @@ def self_test_passed(status: str) -> bool | None:
 
 
 def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
-    """For a drive whose self-test log was not read or is empty, return an entry for the last self-test if it failed.
+    """Return an entry for a failed last self-test, for drives whose self-test log was not read or is empty.
 
     status: the byte "Self-test execution status" of the SMART data. 0 means that the last test passed or that no test
     was run, so no entry is returned.

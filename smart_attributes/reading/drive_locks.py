@@ -5,8 +5,8 @@ open, so it lasts until smartctl and the sudo that runs it have ended, even if t
 need not be searched, and nothing must be cleaned up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
-this user. Other users see root's locks; root ignores theirs. This module is imported before the first process starts,
-so it must be cheap.
+this user. Other users see root's locks; root ignores the locks of others. This module is imported before the first
+process starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Earlier:
 
     @property
     def since(self) -> str:
-        """The start time of the process, with the date if it is older than half a day, and the process ID."""
+        """The start time of the process, with the date if this time is older than half a day, and the process ID."""
         process = f' (process {self.pid})' if self.pid else ''
         age = _now() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
@@ -103,7 +103,7 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """For a user other than root, return root's process that is using a drive; None if root is not using the drive.
+        """Return root's process that is using a drive, for any other user; None if root is not using the drive.
 
         Only root may open root's files, because whoever opens a file can lock it. The kernel lists the locked files.
         Source: Linux, fs/locks.c, locks_show().

@@ -81,7 +81,7 @@ class Wanted:
 
 
 def _rank(word: str, drive: Named) -> int | None:
-    """Return 0 if a word is a name of a drive, 1 if it differs from one only in case or punctuation, otherwise None."""
+    """Return 0 if a word is a name of a drive, 1 if it differs from a name only in case or punctuation, else None."""
     names = drive.address, drive.name, *drive.others
     if word in names:
         return 0

@@ -108,7 +108,7 @@ def as_asked(error: DriveError, device_type: str) -> DriveError:
 class Remains(NamedTuple):
     """The content of a report without SMART data. JSON lacks the messages that smartctl prints only as text."""
     exit_status: int = 0
-    is_identified: bool = False         # it names a model
+    is_identified: bool = False         # the report names a model
     device_type: str = ''               # smartctl's -d argument; '' if the report has no device
     is_asked: bool = True               # whether SMART data was requested, if the command line is known
     complaint: str = ''                 # a message of smartctl whose cause is unknown
@@ -116,7 +116,7 @@ class Remains(NamedTuple):
 
 
 def without_data(remains: Remains) -> DriveError:
-    """Return the error for a report that has neither SMART data nor a known reason for that."""
+    """Return the error for a report without SMART data and without a known reason for the lack."""
     if remains.is_unsupported:
         return _error('smart-unsupported', _WORDS['unsupported'])
     if not remains.is_asked:

@@ -72,7 +72,7 @@ def answered(stdout: bytes) -> Farm:
 
 
 def _complaint(smartctl: Json) -> str:
-    """Return why smartctl could not read the log; '' if the disk keeps no such log, which exit status 0 shows."""
+    """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps no such log."""
     errors = [text_of(each, 'string') for each in objects_of(smartctl, 'messages')
               if text_of(each, 'severity') == 'error']
     if errors:

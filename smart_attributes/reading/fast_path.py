@@ -71,7 +71,7 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or the commands for at most --jobs drives that may certainly be read by the local configuration.
+    """Return the scan, or the commands for at most --jobs drives that the local configuration certainly allows.
 
     Return [] if in doubt. Any exception counts as doubt, too.
     """
@@ -99,7 +99,7 @@ def _is_plain_path(path: str) -> bool:
 
 
 def _is_plain_type(device_type: str) -> bool:
-    """Return whether this is a common type, or a type for a drive behind a controller that sends no vendor commands."""
+    """Return whether this is a common type, or a type without vendor commands for a drive behind a controller."""
     if device_type in ('', 'sat', 'scsi', 'nvme'):
         return True
     from .device_types import BY_NAME  # most checks need no type

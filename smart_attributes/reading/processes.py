@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 _CHUNK = 1 << 16         # bytes that a pipe of Linux can hold
-GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and again before giving up
+GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
 SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all processes
 POLLED = 0.001           # seconds; the shortest timeout of poll()
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
@@ -140,7 +140,7 @@ class Runner:
         self._patience[command] = patience
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* others are running. The next run() uses or ends this process."""
+        """Start *command* unless *jobs* others are running. If the next run() does not need it, run() ends it."""
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
@@ -261,7 +261,7 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Read the available output and discard all beyond LARGEST_FILE; endless output must not block the check."""
+        """Read the available output, but discard all beyond LARGEST_FILE: endless output must not block the check."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST_FILE // _CHUNK):
@@ -317,7 +317,7 @@ class Runner:
         self._active.remove(process)  # last: after an alarm between two lines, close() still finds it here
 
     def _escalate(self) -> None:
-        """Kill processes that ignored SIGTERM; abandon those that survive SIGKILL, because the kernel blocks them.
+        """Kill processes that ignored SIGTERM; abandon processes that survive SIGKILL, because the kernel blocks them.
 
         sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end only sudo, so the
         TIMEOUT of its rule would no longer end a smartctl that ignores signals.

@@ -98,8 +98,8 @@ def _decimal(printed: str) -> int:
 
 def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
     """Return the attribute table from classic rows, in the order printed. Raises DriveError if pySMART is missing."""
-    # Each row is passed to pySMART alone: it would keep only one row per ID, although broken firmware lists an ID
-    # twice, and would lose the order, by which a database entry may recognise a controller.
+    # Each row is passed to pySMART separately: otherwise, pySMART would keep only one row per ID, although broken
+    # firmware lists an ID twice. It would also lose the order, by which a database entry may recognise a controller.
     numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ATTRIBUTES]]
     return tuple(_attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
                  for row, number in zip(rows, numbers) if 0 < number < 256)

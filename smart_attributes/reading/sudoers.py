@@ -46,7 +46,7 @@ _RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: s
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
 
-# For sudo, a name in capitals is an alias or ALL. The other words begin lines of another type.
+# For sudo, a name in capitals is an alias or ALL. The other words start lines of other types.
 _NO_USER = r'[A-Z][A-Z0-9_]*|Defaults.*|[A-Z][a-z]+_Alias.*'
 
 HEAD = '''\

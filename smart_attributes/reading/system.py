@@ -173,7 +173,7 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the reads, with a better reason if a controller is not at its address; of a range there, only one read.
+    """Return the reads, with a better reason if a controller is not at its address; a range there keeps only one read.
 
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
@@ -249,7 +249,7 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
 
 
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
-    """Yield each drive that a process has been using for at least *limit* seconds, and this process.
+    """Yield each drive that a process has been using for at least *limit* seconds, and that process.
 
     The process ID is given only if it is verified that this smartctl, or its sudo, reads this drive.
     """
@@ -277,7 +277,7 @@ def _lock_files(waiting: Waiting) -> list[str]:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Return whether a process has locked the file. The test locks it briefly, which may delay another check."""
+    """Return whether a process has locked the file. The test locks the file briefly, which may delay a check."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -307,7 +307,7 @@ def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float 
     """Return two texts: the output of a command, and ''; or '', and a clause that says why the output is missing.
 
     Use this only when a person has asked for the data, such as `zpool status`, and never in a check: such a command can
-    block in the kernel, where no signal ends it. It is then left to the kernel.
+    block in the kernel, where no signal ends it. Such a command is then left to the kernel.
     folders: where to look for the program, separated by colons.
     """
     candidates = (os.path.join(folder, command[0]) for folder in folders.split(':'))
