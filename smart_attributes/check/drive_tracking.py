@@ -25,7 +25,7 @@ class Whereabouts(NamedTuple):
 
 def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Mapping[str, str],
           scope: Scope, now: int) -> Whereabouts:
-    """Return where drives are now.
+    """Return the address at which each drive is now.
 
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """

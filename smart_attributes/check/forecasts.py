@@ -94,7 +94,7 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
 
 
 def forecast(points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100) -> Forecast | str:
-    """Return the forecast of when *used* reaches *end*, or the reason why the data are insufficient.
+    """Return a forecast of the time at which *used* reaches *end*, or the reason why the data are insufficient.
 
     points: the percentages in the history, oldest first; each percentage applies until the next point.
     used: the current percentage, which grows. age: power-on time in seconds; None if unknown.

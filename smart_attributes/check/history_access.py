@@ -203,7 +203,7 @@ class Remembered:
         from ..history.store import Sighting
         read = {}
         for verdict in (each for each in verdicts if not each.problem):
-            with suppress(Exception):  # an error with one drive must not prevent storing the others
+            with suppress(Exception):  # an error with one drive must not prevent storing other drives
                 address = verdict.device.address
                 read[address] = Sighting(address, verdict.identity, self._observed(verdict))
         everything = [(read.get(address) or Sighting(address))._replace(slot=slot)

@@ -62,7 +62,7 @@ def _read_as(word: str, known: Sequence[Device]) -> list[str]:
 
 
 def links() -> dict[str, list[str]]:
-    """Return device path -> all its names in /dev/disk/by-id."""
+    """Return the names in /dev/disk/by-id of each device path."""
     found: dict[str, list[str]] = {}
     for name in system.names_in(addresses.FOLDER):
         found.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(name)

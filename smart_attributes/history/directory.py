@@ -76,7 +76,7 @@ def _path(place: HistoryFolder, name: str) -> str:
 
 
 def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
-    """Return the history folder; if it is missing and *is_made*, create it. The caller need not act as its owner.
+    """Return the history folder; if it is missing and *is_made*, create it. The caller need not act as the owner.
 
     Raises HistoryUnusable if it is missing or if others can write to it.
     """
@@ -252,7 +252,7 @@ def sync_commits(place: HistoryFolder, sequence: int, now: int) -> None:
     It is harmless if the child process outlives the check.
     """
     def work() -> None:
-        # SQLite's locks belong to the parent process, so closing files here does not release them.
+        # SQLite's locks belong to the parent process, so closing files here does not release the locks.
         for path in (place.file + '-wal', place.file, place.path, place.state.path):
             files.flush(path)
         change_commits(place, lambda record: record._replace(synced=max(sequence, record.synced), synced_at=now,

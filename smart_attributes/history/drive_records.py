@@ -45,7 +45,7 @@ class DrivePlace(NamedTuple):
     first: int                # seconds since 1970: when the drive was first found here
     gone: int = 0             # when a check first found the drive gone; 0: it is still here
     is_scanned: bool = False  # a scan has found the drive here
-    slot: str = ''            # name below /dev/disk/by-path, which depends only on the socket; '' if unknown
+    slot: str = ''            # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
 
     @property
     def is_removable(self) -> bool:

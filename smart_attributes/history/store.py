@@ -291,7 +291,7 @@ class HistoryStore:
         self._version, self._last, self._expected = self._database.generation(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
-        """Return the histories of drives. Read them again only for other drives or after another check has written."""
+        """Return the histories of drives. Read again only for other drives or after another check has written."""
         if self._version != self._database.generation():
             self._all()
         if self._last is None or self._last[0] != identities:

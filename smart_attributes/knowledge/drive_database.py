@@ -53,7 +53,7 @@ class ReadingSpec(NamedTuple):
     valid: Interval
     sentinels: tuple[float, ...]   # results that mean "no value"
     unit: str                       # unit of the source; '': the metric's own unit
-    ceiling: int | None             # the counter stops here
+    ceiling: int | None             # the counter stops at this number
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
     definition: str                 # as written in the entry: "raw bytes 2-3 min"
@@ -66,7 +66,7 @@ class DriveSpec(NamedTuple):
     readings: tuple[ReadingSpec, ...]  # of each metric, the first valid reading counts
     ignored_thresholds: frozenset[int]
     untrusted_statistics: Mapping[str, str]  # metrics whose device statistic is not judged -> what it predicts, or ''
-    statistic_units: Mapping[str, str]    # units of device statistics, by metric, if not the base unit
+    statistic_units: Mapping[str, str]    # units of device statistics, by metric, if other than the base unit
     is_generic: bool
     is_clock_trusted: bool = True   # the hours in the logs follow the power-on time
     keeps_farm: bool = False        # smartctl can read the drive's FARM log (Seagate)

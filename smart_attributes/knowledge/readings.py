@@ -290,6 +290,6 @@ def _near(same: Sequence[Reading]) -> list[Reading]:
 
 
 def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
-    """Return the largest number of some metrics, because it is most compatible with the wear; None if missing."""
+    """Return the largest number of some metrics, because it fits the wear best; None if all are missing."""
     return max((reading.number for metric in metrics for reading in by_metric.get(metric, ())
                 if reading.number is not None), default=None)

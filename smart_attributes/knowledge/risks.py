@@ -1,7 +1,7 @@
 """Find in thresholds/risk.json how many drives failed after a finding. Only drives that alert load this module.
 
 A *stratum* is a metric with two bands: of its number and of the time since it last rose ("level"), or of its increase
-within a week and of the time since then ("rise"). If a drive is in several strata, the first in the file is used.
+within a week and of the time since then ("rise"). If a drive is in several strata, the first one in the file is used.
 tools/measure/risk.py counts the drives in each stratum.
 """
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Order drives and their findings by severity, in the same way in every output. Pure.
 
-The state comes first, then the kind of finding (ORDER), then its extent: for lost data the count, else how far the
+The state comes first, then the kind of finding (ORDER), then its extent: the count for lost data, else how far the
 number is beyond its limit. Metric.concern, from attributes.json, names the kind; a metric without a concern comes last.
 """
 from __future__ import annotations

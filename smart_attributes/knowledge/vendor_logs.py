@@ -36,7 +36,7 @@ class Decoded(NamedTuple):
 
 
 class VendorLog(NamedTuple):
-    """The vendor log of one drive: its readings, of this check or from the history, and notes."""
+    """The vendor log of one drive: its readings, from this check or from the history, and notes on it."""
     readings: tuple[Reading, ...] = ()
     notes: tuple[Coded, ...] = ()
 

@@ -1,4 +1,4 @@
-"""The types of smartctl's -d option and the controllers that they are for, in one table.
+"""The types of smartctl's -d option, and their controllers, in one table.
 
 It is imported before the first process is started, so it must be cheap: plain classes, and no re.
 """
@@ -27,7 +27,7 @@ class Controller:
         self.bay = bay                    # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
         self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
         self.has_bus = has_bus            # can also be addressed by its SCSI host: /dev/bus/H
-        self.own_nodes = own_nodes        # regular expressions of paths below /dev that only its driver creates
+        self.own_nodes = own_nodes        # regular expressions of paths below /dev that only this driver creates
         self.since = since                # "7.5": a version of smartctl that supports the type, if 7.3 does not
 
 

@@ -191,7 +191,7 @@ def drive_name(command: Command) -> str:
     """Return the file name for the drive that a command reads, or "scan".
 
     It is the drive's name in sysfs ("0:0:0:0", "nvme0"); behind a controller, the type and the drive's number with the
-    controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, it is the path.
+    controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, the path is the name.
     """
     kind, path = type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):

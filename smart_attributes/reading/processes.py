@@ -170,7 +170,7 @@ class Runner:
             yield from answers
 
     def close(self) -> None:
-        """End the running processes within 2 * GRACE seconds; leave those that cannot be killed to the kernel."""
+        """End the running processes within 2 * GRACE seconds; leave processes that cannot be killed to the kernel."""
         for process in list(self._active):
             self._end(process)
         while self._dying:
@@ -314,7 +314,7 @@ class Runner:
         if not process.reap() and process.signal(SIGTERM):
             process.since = time.monotonic()
             self._dying.append(process)
-        self._active.remove(process)  # last: after an alarm between two lines, close() still finds it here
+        self._active.remove(process)  # last, so that after an alarm between two lines, close() still finds it
 
     def _escalate(self) -> None:
         """Kill processes that ignored SIGTERM; abandon processes that survive SIGKILL, because the kernel blocks them.

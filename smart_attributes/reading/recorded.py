@@ -61,7 +61,7 @@ def _is_meant(path: str) -> bool:
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
-    """Return the recorded reports under short, unique names: as many last parts of the path as are needed."""
+    """Return the recorded reports under short, unique names: with as many last parts of the path as needed."""
     names = unique(_forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads))
     return [read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)]
 

@@ -42,7 +42,7 @@ PATHS = (
     'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
 
 _PATH, _TYPE = 'PATH', 'TYPE'
-_RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: sudoers(5), "Other special characters"
+_RESERVED = re.compile(r'[\\,:=]')            # escaped in an argument; source: sudoers(5), "Other special characters"
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
 
