@@ -1,4 +1,4 @@
-"""Store when each disk was asked for its FARM log, and its answer, in a small file in the state directory.
+"""Store in a small file in the state directory when each disk was asked for its FARM log, and what it answered.
 
 Checks write the database but never read FARM logs, so the answers have their own file.
 """
@@ -17,7 +17,7 @@ from ..typed import Any, Json
 
 FILE = 'farm.json'
 _LATEST = 10 ** 10     # seconds since 1970
-UNREAD = 'smartctl printed none'   # the reason is not stored: text that others could write is never quoted
+UNREAD = 'smartctl printed none'   # the reason is not stored, because it could be text that others wrote
 
 
 def load(state: StateDirectory) -> dict[str, Farm]:
