@@ -508,10 +508,11 @@ def test_each_sentence_names_its_group_as_a_field():
 
     assert {said.code: (said, said.fields) for said in (
         sentences.last_copy(last, False), sentences.last_copy(RAID1._replace(missing=1), True),
-        sentences.other_first(RAID1, 'sda', False), sentences.other_first(RAID1, 'sda', True),
-        sentences.at_risk(RAID1, 'sda'), sentences.unchecked(RAID1, list('abcd')),
-        sentences.may_be_replaced(RAID1), sentences.doubtful(RAID1, 'sdb has errors'), sentences.not_used(last),
-        sentences.incomplete(last),
+        sentences.reason('other-drive-first', RAID1, 'sda'), sentences.reason('second-failing-member', RAID1, 'sda'),
+        sentences.reason('data-at-risk', RAID1, drive='sda'), sentences.unchecked(RAID1, list('abcd')),
+        sentences.reason('replace-next', RAID1), sentences.not_used(last),
+        sentences.reason('redundancy-doubtful', RAID1, doubt='sdb has errors'),
+        sentences.reason('group-incomplete', last),
         sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']), sentences.unknown(RAID1._replace(unknown=LONG)))} == {
         'last-good-copy': ('last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add a new '
                            'member, do not pull it', {'group': 'md0'}),
@@ -544,7 +545,7 @@ def test_a_group_without_use_or_reason_is_named_by_itself():
 
 
 def test_swap_is_ended_on_each_partition():
-    why = sentences.with_swap(sentences.at_risk(RAID1, 'sda'), ['sda2', LONG])
+    why = sentences.with_swap(sentences.reason('data-at-risk', RAID1, drive='sda'), ['sda2', LONG])
 
     assert why.endswith('sda; before that, run: swapoff /dev/sda2; before that, run: swapoff DEVICE')
     assert why.fields == {'group': 'md0'} and sentences.with_swap(why, []) is why

@@ -104,7 +104,7 @@ def of_data(name: str) -> Iterator[Sentence]:
     def walk(value: object) -> Iterator[str]:
         if isinstance(value, dict):
             for key, inner in value.items():
-                is_sentence = key in {'why', 'meaning', 'remedy', 'comment', 'action', 'what', 'need'}
+                is_sentence = key in {'why', 'meaning', 'remedy', 'comment', 'action', 'what', 'need', 'says'}
                 yield from [inner] if is_sentence and isinstance(inner, str) else walk(inner)
         elif isinstance(value, list):
             for inner in value:

@@ -90,11 +90,11 @@ class _Machine(NamedTuple):
         """Return the step for a drive to replace. before: the steps for the drives before it."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
         swaps = [group.name for group in used if _is_swap(group)]
-        found = [self._unless_doubtful(drive, group, *self._advised(drive, group, before))
+        found = [self._unless_doubtful(drive, group, self._advised(drive, group, before))
                  for group in used if not _is_swap(group)] or [
-            (NEXT, sentences.only_swap()) if swaps else (COPY, sentences.use_unknown(drive.name))]
-        label, why = min(found, key=lambda each: STRICTEST.index(each[0]))
-        return self._step(drive, label, sentences.with_swap(why, swaps))
+            sentences.only_swap() if swaps else sentences.use_unknown(drive.name)]
+        why = min(found, key=lambda each: STRICTEST.index(OF_CODE[each.code][0]))
+        return self._step(drive, sentences.with_swap(why, swaps))
 
     def kept(self, drive: Drive) -> Step | None:
         """Return the step for a drive that must stay as the last copy of a redundant group's data; else None."""
@@ -102,47 +102,48 @@ class _Machine(NamedTuple):
             chain = self.stack.between(drive.disks, group)
             if (self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False
                     and any(map(is_redundant, chain))):
-                return self._step(drive, *self._needed(drive, chain))
+                return self._step(drive, self._needed(chain))
         return None
 
-    def _step(self, drive: Drive, label: str, why: Coded) -> Step:
-        return Step(drive, label, why, tuple(group.id for group in self.stack.of(drive.disks)))
+    def _step(self, drive: Drive, why: Coded) -> Step:
+        return Step(drive, OF_CODE[why.code][0], why, tuple(group.id for group in self.stack.of(drive.disks)))
 
-    def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> tuple[str, Coded]:
-        """Return the label and the reason that one group in use gives for a drive."""
+    def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Coded:
+        """Return the reason that one group in use gives for a drive."""
         chain = self.stack.between(drive.disks, group)
         if self.stack.survives(group, frozenset()) is False:
-            return LAST, sentences.incomplete(group)
+            return sentences.reason('group-incomplete', group)
         survives = self.stack.survives(group, drive.disks)
         if survives is None and group.kind == 'ceph':
-            return COPY, sentences.leave_cluster(group)
+            return sentences.reason('leave-cluster', group)
         if survives is None:
-            return COPY, sentences.unknown(next((each for each in chain if stripes(each) is None), group))
+            return sentences.unknown(next((each for each in chain if stripes(each) is None), group))
         if survives:
             return self._of_redundant(drive, group, chain, before)
         if any(map(is_redundant, chain)):
-            return self._needed(drive, chain)
-        return COPY, sentences.no_redundancy(group, [member.name for member in chain[0].members
-                                                     if self.stack.is_on(member, drive.disks)])
+            return self._needed(chain)
+        return sentences.no_redundancy(group, [member.name for member in chain[0].members
+                                               if self.stack.is_on(member, drive.disks)])
 
-    def _unless_doubtful(self, drive: Drive, group: Group, label: str, why: Coded) -> tuple[str, Coded]:
-        """Return the label and the reason, but replace "next" if other members may not hold the data of this drive."""
-        if label != NEXT or (why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))):
-            return label, why   # a journal may hold data that no member has, unless md has dropped the journal
+    def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
+        """Return the reason, but replace "next" if other members may not hold the data of this drive."""
+        is_aside = why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))
+        if is_aside or OF_CODE[why.code][0] != NEXT:
+            return why   # a journal may hold data that no member has, unless md has dropped the journal
         doubt = next(self.stack.doubts(drive.disks, group), None)
         if doubt:
-            return UNKNOWN, sentences.doubtful(*doubt)
+            return sentences.reason('redundancy-doubtful', doubt[0], doubt=sentence(doubt[1], 300))
         below = {disk for member in group.members if not member.role for each in member.on
                  for disk in self.stack.disks(each)}
         unchecked = [each.name for each in self.drives if not each.is_judged and each != drive and each.disks & below]
-        return (UNKNOWN, sentences.unchecked(group, unchecked)) if unchecked else (label, why)
+        return sentences.unchecked(group, unchecked) if unchecked else why
 
-    def _needed(self, drive: Drive, chain: Sequence[Group]) -> tuple[str, Coded]:
-        """Return the label and the reason for a drive whose loss would mean loss of data."""
+    def _needed(self, chain: Sequence[Group]) -> Coded:
+        """Return the reason for a drive whose loss would mean loss of data."""
         weak = self._weakest(chain, frozenset())
         if weak.activity in BUSY:
-            return WAIT, sentences.busy(weak)
-        return LAST, sentences.last_copy(weak, self._dying(weak) is not None)
+            return sentences.busy(weak)
+        return sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive that a group needs for its data; None if all needed drives are healthy."""
@@ -150,34 +151,35 @@ class _Machine(NamedTuple):
                      if each.is_failing and self.stack.survives(group, each.disks) is False), None)
 
     def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
-                      before: Sequence[Step]) -> tuple[str, Coded]:
-        """Return the label and the reason for a drive whose data the group also has on other drives."""
+                      before: Sequence[Step]) -> Coded:
+        """Return the reason for a drive whose data the group also has on other drives."""
         own = [(each, member) for each in chain for member in each.members if self.stack.is_on(member, drive.disks)]
         holding = [each for each, member in own if member.state == IN_SYNC and not member.role]
         if not holding:
             return self._of_unused(drive, group, chain[0], [member for _, member in own])
         busy = next((each for each in holding if each.activity in BUSY), None)
         if busy:
-            return WAIT, sentences.busy(busy)
+            return sentences.busy(busy)
         lost = frozenset(disk for each in self.drives if each.is_failing for disk in each.disks).union(
             drive.disks, *(step.drive.disks for step in before if step.label == NEXT))
         weak = self._weakest(chain, lost)
         first = next((step.drive for step in before if step.label in (NEXT, COPY) and any(
             each.id in step.groups for each in chain if is_redundant(each))), None)
         if first:
-            return WAIT, sentences.other_first(weak, first.name, drive.is_failing and first.is_failing)
+            return sentences.reason('second-failing-member' if drive.is_failing and first.is_failing else
+                                    'other-drive-first', weak, first.name)
         if self.stack.survives(group, lost) is not True:
-            return COPY, sentences.at_risk(weak, drive.name)
-        return NEXT, sentences.may_be_replaced(weak)
+            return sentences.reason('data-at-risk', weak, drive=drive.name)
+        return sentences.reason('replace-next', weak)
 
-    def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> tuple[str, Coded]:
-        """Return the label and the reason for a drive that holds no data of a group. own: the members on it."""
+    def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> Coded:
+        """Return the reason for a drive that holds no data of a group. own: the members on it."""
         if all(member.role for member in own):
-            return NEXT, sentences.only_aside(group, own)
+            return sentences.only_aside(group, own)
         dying = self._dying(group)
         if dying:   # a rebuild would read all data of the dying drive
-            return WAIT, sentences.copied_first(lowest, dying.name)
-        return NEXT, sentences.not_used(lowest, self._is_dropped(drive))
+            return sentences.reason('copy-other-first', lowest, dying.name)
+        return sentences.not_used(lowest, self._is_dropped(drive))
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
         """Return the redundant group that tolerates the fewest further losses."""
@@ -268,15 +270,7 @@ class Risk(IntEnum):
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
 # Code of a reason (codes.REDUNDANCY) -> the label of its replacement, and the risk of the group.
 OF_CODE: Mapping[str, tuple[str, Risk]] = {
-    'replace-next': (NEXT, Risk.DEGRADED), 'member-not-used': (NEXT, Risk.DEGRADED), 'only-swap': (NEXT, Risk.PLAIN),
-    'only-log-or-cache': (NEXT, Risk.PLAIN), 'data-at-risk': (COPY, Risk.BEYOND), 'no-redundancy': (COPY, Risk.BEYOND),
-    'redundancy-doubtful': (UNKNOWN, Risk.UNSURE), 'members-not-checked': (UNKNOWN, Risk.UNSURE),
-    'redundancy-unknown': (COPY, Risk.UNSURE), 'use-unknown': (COPY, Risk.UNKNOWN),
-    'leave-cluster': (COPY, Risk.UNKNOWN),
-    'last-good-copy': (LAST, Risk.LAST), 'group-incomplete': (LAST, Risk.BEYOND),
-    'group-rebuilding': (WAIT, Risk.LAST), 'copy-other-first': (WAIT, Risk.BEYOND),
-    'second-failing-member': (WAIT, Risk.DEGRADED),
-    'other-drive-first': (WAIT, Risk.DEGRADED)}
+    code: (each['label'], Risk[each['risk']]) for code, each in sentences.REASONS.items()}
 
 
 def risk_of(code: str) -> Risk:

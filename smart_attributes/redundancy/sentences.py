@@ -1,14 +1,17 @@
 """Sentences about groups of drives, with the codes of codes.json. Pure."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from .. import files
 from ..errors import Coded
 from ..model import Group, Member
+from ..typed import Json
 from ..wording import listed, plural
 from ..words import argument, clean, sentence
 from .survival import TOLERANCE
 
+REASONS: Mapping[str, Json] = files.data('redundancy/reasons.json')['reasons']
 KINDS = {'lvm': 'LVM', 'luks': 'LUKS', 'zfs': 'ZFS', 'btrfs': 'btrfs', 'ceph': 'Ceph', 'multipath': 'multipath',
          'dm': 'device mapper'}
 BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 'replace': 'replacing a member',
@@ -45,20 +48,25 @@ def losses(left: int, level: str) -> str:
     return f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}'
 
 
+def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
+    """Return a reason with the sentence of reasons.json. first: the drive that comes first. values: others in it."""
+    said = REASONS[code]['says'].format(group=named(group), faulty=named(group, *_faults(group)),
+                                        name=clean(group.name, limit=60), first=first, **values)
+    return Coded(code, said, group=group.id, **({'first': first} if first else {}))
+
+
 def busy(group: Group) -> Coded:
     """Return that a group is not complete until its activity ends."""
     done = '' if group.progress is None else f' {group.progress:.0f} %'
-    return Coded('group-rebuilding', f'{named(group)} is {BUSY.get(group.activity, group.activity)} '
-                                     f'({group.activity}{done}): wait', group=group.id)
+    return reason('group-rebuilding', group, doing=BUSY.get(group.activity, group.activity),
+                  progress=f'{group.activity}{done}')
 
 
 def last_copy(group: Group, is_dying: bool) -> Coded:
     """Return that a group has no other copy of the data on a drive. is_dying: a drive that it needs is failing."""
     bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
-    todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
-    return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull it',
-                 group=group.id)
+    return reason('last-good-copy', group, todo=f'copy the data first, then {first}' if is_dying else f'{first} first')
 
 
 def _is_bad(state: str) -> bool:
@@ -73,37 +81,6 @@ def _faults(group: Group) -> list[str]:
     return [*told[:3], *([f'{plural(gone, "member")} missing'] if gone else [])]
 
 
-def copied_first(group: Group, name: str) -> Coded:
-    """Return that the only copy of the data is on a failing drive, and must be copied before any rebuild."""
-    return Coded('copy-other-first', f'the only copy of {named(group, *_faults(group))} is on {name}, which is '
-                                     'failing: copy it before you rebuild anything', group=group.id, first=name)
-
-
-def other_first(group: Group, first: str, are_failing: bool) -> Coded:
-    """Return that another drive comes first. are_failing: both drives are failing."""
-    code, words = (('second-failing-member', f'second failing member of {named(group)}') if are_failing else
-                   ('other-drive-first', f'{named(group)} has another member to replace'))
-    return Coded(code, f'{words}: replace {first} first', group=group.id, first=first)
-
-
-def at_risk(group: Group, drive: str) -> Coded:
-    """Return that a group cannot lose all its failing members."""
-    return Coded('data-at-risk', f'{named(group)} has more failing members than it tolerates: copy the data first, '
-                                 f'then replace {drive}', group=group.id)
-
-
-def may_be_replaced(group: Group) -> Coded:
-    """Return that a group has the data on other members."""
-    return Coded('replace-next', f'{named(group)} has its data on other members, too: replace it, then wait until '
-                                 f'{clean(group.name, limit=60)} is rebuilt', group=group.id)
-
-
-def doubtful(group: Group, doubt: str) -> Coded:
-    """Return that other members of a group may not hold its data. doubt: why, and the command to find out."""
-    return Coded('redundancy-doubtful', f'{named(group)} may not have its data on other members, because '
-                                        f'{sentence(doubt, 300)}', group=group.id)
-
-
 def unchecked(group: Group, names: Sequence[str]) -> Coded:
     """Return that members of a group were not checked. names: of their drives."""
     return Coded('members-not-checked', f'{named(group)} has members on {listed(names, 3)}, which '
@@ -112,10 +89,9 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
-    """Return that a group needs nothing on a drive. is_dropped: False for a spare, or if not yet rebuilt."""
-    told = ('no longer uses it: replace it, or add it again if only its cable was at fault' if is_dropped else
-            'needs no data on it: replace it')
-    return Coded('member-not-used', f'{named(group, *_faults(group))} {told}', group=group.id)
+    """Return that a group needs nothing on a drive. is_dropped: it was a member, else a spare or not yet rebuilt."""
+    return reason('member-not-used', group, todo='no longer uses it: replace it, or add it again if only its cable was '
+                  'at fault' if is_dropped else 'needs no data on it: replace it')
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
@@ -124,8 +100,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
     told = f'replace or remove it in the {pool} before it is pulled' if is_used else 'replace it'
-    return Coded('only-log-or-cache', f'{named(group, *_faults(group))} has only its {roles} on it, and none of its '
-                                      f'data: {told}', group=group.id)
+    return reason('only-log-or-cache', group, roles=roles, todo=told)
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
@@ -137,22 +112,8 @@ def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
 
 
 def unknown(group: Group) -> Coded:
-    """Return that the redundancy of a group is unknown, and why."""
-    why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
-    return Coded('redundancy-unknown', f'redundancy of {named(group)} not known{why}; copy the data first',
-                 group=group.id)
-
-
-def leave_cluster(group: Group) -> Coded:
-    """Return that a cluster has to move its data off a drive first."""
-    return Coded('leave-cluster', f'{named(group)} belongs to a cluster, which moves its data to other drives first',
-                 group=group.id)
-
-
-def incomplete(group: Group) -> Coded:
-    """Return that a group has lost too many members already."""
-    return Coded('group-incomplete', f'{named(group, *_faults(group))} lacks more members than it tolerates: keep all '
-                                     'its drives until the data is recovered', group=group.id)
+    """Return that the redundancy of a group is not known, and why."""
+    return reason('redundancy-unknown', group, why=f': {sentence(group.unknown, 200)}' if group.unknown else '')
 
 
 def only_swap() -> Coded:
