@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-GRACE = 1.0  # seconds from a signal that ends the program until it must have printed its results
+GRACE = 1.0  # seconds that the program has to print its results after a signal that ends it
 _ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(_signal.SIGINT): 'SIGINT'}
 
 

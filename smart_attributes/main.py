@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
 # Seconds for writing the history after the output. A busy disk needs a second to sync the history. A dying disk may
-# need minutes, but a daemon that waits for the end allows only one, and the output about this disk must not be late.
+# need minutes, but a daemon that waits until the plugin exits allows only one minute.
 WRITING_TIME = 3.0
 # The keys of the JSON document of a command that fails.
 DRIVES: dict[str, object] = {'drives': []}

@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     stdout: bytes = b''
     stderr: bytes = b''
     seconds: float = 0.0          # from its start
-    waited: float = 0.0           # seconds before that, for another check that was reading the drive
+    waited: float = 0.0           # seconds until it started, because another check was reading the drive
 
 
 class Device(NamedTuple):
@@ -71,7 +71,7 @@ class AttributeRow(NamedTuple):
     prefail: bool | None       # None if the flags were not printed
     when_failed: str              # '', 'now' or 'past'
     raw: str                      # RAW_VALUE as printed: "640 (409 5906)"
-    raw_number: int | None = None  # smartctl's number of the raw bytes (JSON only)
+    raw_number: int | None = None  # number that smartctl derives from the raw bytes (JSON only)
 
 
 class Statistic(NamedTuple):
@@ -167,7 +167,7 @@ class Read(NamedTuple):
     transcript: str = ''          # smartctl's call and output, for -vvv
     remark: Coded = NOTHING       # a note about this machine, independent of the drive's data
     seconds: float = 0.0          # running time of smartctl
-    waited: float = 0.0           # seconds before that, for another check that was reading the drive
+    waited: float = 0.0           # seconds until it started, because another check was reading the drive
 
     @property
     def identity(self) -> Identity | None:
@@ -207,7 +207,7 @@ class Reading(NamedTuple):
     at_ceiling: bool = False      # the counter stops at this number; the true value may be higher
     # seconds since the newest counted event, if a log or the history shows it; a log counts power-on time
     quiet: float | None = None
-    quiet_is_bound: bool = False  # the event may be longer ago
+    quiet_is_bound: bool = False  # the event may have happened earlier
     quiet_is_doubted: bool = False  # the only source is a history that another user could have written
     is_tested: bool = False       # an extended self-test has passed since the event, and no sector is pending
     logical_sectors: int | None = None  # the drive's own count, if the number counts physical sectors
@@ -283,7 +283,7 @@ class Place(NamedTuple):
     """The location of a drive, for replacing it. Fields are '' or empty if not reported."""
     bay: str = ''                 # "slot 7"
     light: str = ''               # file of the locate LED; 1 switches it on, 0 off
-    disks: tuple[str, ...] = ()   # kernel names of its block devices: "sda"; its address behind a RAID controller
+    disks: tuple[str, ...] = ()   # kernel names of its block devices: "sda"; behind a RAID controller, its address
 
 
 class Dependence(NamedTuple):
@@ -332,7 +332,7 @@ class Item(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """A number of a drive that has increased, or was set back, since the last time a person looked."""
+    """A counter of a drive that has increased, or was reset, since the last time a person looked."""
     drive: str                # its name in all outputs
     metric: str
     before: float             # base unit

@@ -56,7 +56,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
 
 
 def with_names(options: Options) -> Options:
-    """Return options in which words other than metrics name drives, unless -d or --report selects the drives."""
+    """Return options with all words except metrics as names of drives, unless -d or --report selects the drives."""
     from ..check.rulebook import database_of
     from ..knowledge.data_errors import KNOWN, nearest_metric
     which = options.which

@@ -22,7 +22,7 @@ from ..words import clean
 
 AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python lists for modules
+LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python must be able to list
 _NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # on FreeBSD, Python lacks this constant
 _SHOWN = 300   # characters of the program's output
 

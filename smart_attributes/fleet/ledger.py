@@ -33,7 +33,7 @@ STEPS = 60             # steps of a bisection: enough for all digits of a float
 
 
 class Sighting(NamedTuple):
-    """A drive in one run. Each name is a number in the ledger's table of names."""
+    """A drive in one run. Firmware and host are numbers in the ledger's table of names."""
     firmware: int
     host: int
     state: int             # as in model.State
@@ -173,7 +173,7 @@ class Rate(NamedTuple):
 
     @property
     def spares(self) -> int:
-        """Return how many spare drives suffice for a quarter with a probability of 90 %, if vanished drives failed.
+        """Return how many spare drives suffice for a quarter with 90 % probability, counting vanished drives as failed.
 
         The number has a negative binomial distribution: Poisson, with a rate that is uncertain for lack of drive-time.
         """

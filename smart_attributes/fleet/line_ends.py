@@ -34,7 +34,7 @@ class ToDo(NamedTuple):
 
 
 def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
-    """Return a line without the clause and the action at its end, the clause, and the action.
+    """Return three values: the line without its final clause and action, the clause, and the action.
 
     If text of a drive or of a mount point imitates a clause, the strictest one counts.
     """

@@ -133,7 +133,7 @@ class Reader:
                 for (line, clause, told), found in zip(parted, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
-        """Return whether the perfdata has a number of any of these drives; usually, the first value already is one."""
+        """Return whether the perfdata has a value of any of these drives; usually, the first value belongs to one."""
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 

@@ -39,7 +39,7 @@ class Group:
         self._host: str | None = None
 
     def add(self, drive: FleetDrive) -> None:
-        """Count a drive; the drives of one host must be added together."""
+        """Count a drive; drives of the same host must be added one after another."""
         self.states[drive.facts['state']] += 1
         if drive.facts['host'] != self._host:
             self._host = drive.facts['host']
@@ -135,7 +135,7 @@ class Summary:
 
 
 def _key(facts: Json) -> int:
-    """Return a number that identifies a drive in RAM; 0 if it has no unique serial number."""
+    """Return a number that identifies a drive during this run; 0 if the drive has no unique serial number."""
     serial, model = facts['serial'] or '', facts['model'] or ''
     return hash((model, serial)) if model and identifies(serial) else 0
 

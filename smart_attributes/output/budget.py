@@ -23,7 +23,7 @@ ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and li
 NAMED = 200            # bytes of it for the names of metrics
 DIGITS = 20            # of a number without bounds
 LIMITS = 9             # characters of both limits of a value; more if a limit of the metric is longer
-LAST = 1000            # position of metrics that have none; labels of version 1.6 come later
+LAST = 1000            # position of metrics without a defined place; labels of version 1.6 come after them
 
 
 class OutputText(NamedTuple):

@@ -99,8 +99,8 @@ def _listed(document: Json) -> list[Json]:
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
     """Return the drives with as much of their history as the page has room for; what never changed is left out.
 
-    Points are a flat list: the factor of all numbers, the first time in seconds and its number, then the hours to each
-    next point, and its number.
+    Points are a flat list: the factor for all values, the time of the first point in seconds and its value, then for
+    each further point the hours since the previous one and its value.
     """
     changed_ones = [{metric: points for metric, points in drive.get('past', {}).items()
                      if len({number for _, number in points}) > 1} for drive in drives]
@@ -128,8 +128,8 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
         raise SmartError(f'the page requires Jinja2, which is not installed; {installing("Jinja2")}') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
-    # Megabytes of data bypass the template, which would copy them three times. As a part of their own, they have one
-    # byte for each character, whatever characters the rest of the page contains.
+    # Megabytes of data bypass the template, which would copy them three times. As a separate string, they take one byte
+    # per character, whatever characters the rest of the page contains.
     place = secrets.token_hex(16)
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
@@ -216,7 +216,7 @@ def _plain(found: Sequence[Json]) -> str:
 
 
 def _group(grade: Risk, group: Json) -> Json:
-    """Return a group in words, with its members in the order of their slots and the worst drive of each first."""
+    """Return a group in words, with its members in slot order and the worst drive of each member first."""
     level = group['level'] or ''
     unknown = f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
     members = sorted(group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0))

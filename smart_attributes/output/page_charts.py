@@ -12,7 +12,7 @@ from ..history.series import PACES
 from ..typed import Json
 from ..work.dates import day
 
-POINTS, FEWEST, ENOUGH = 5000, 5, 60   # of all lines of a chart; of one line
+POINTS, FEWEST, ENOUGH = 5000, 5, 60   # points: most in a chart; least and most in one line
 LATER = 2 * DAY      # after the first reading of a machine: a drive that is read later than that replaced another one
 ROWS, LISTED = 11, 200   # of a chart of ranges, and of its table
 WARMER = 4           # °C above the usual temperature that are worth a word
@@ -24,7 +24,7 @@ Points = Sequence[Sequence[float]]   # time in seconds since 1970, and number
 
 
 class Course(NamedTuple):
-    """A number of a drive over time."""
+    """A value of a drive over time."""
     drive: Json
     metric: str
     unit: str
@@ -37,7 +37,7 @@ class Course(NamedTuple):
     rate: float               # by how much it rose each month of the last year
     usual: float              # median
     is_usual: bool            # not much warmer
-    warm: float               # time since when it has been nearer to the present number than to the usual one
+    warm: float               # time at which it became closer to the present value than to the usual one
     rises: Sequence[tuple[float, float]]   # time and size of the rises, by day; a lower number is a reset
 
 
@@ -94,7 +94,7 @@ def thinned(points: Points, most: int) -> Points:
 
 
 def shares(points: Points, lines: int) -> Points:
-    """Return the points of one of so many lines of a chart."""
+    """Return the points of one line, thinned to its share of a chart with *lines* lines."""
     return thinned(points, max(FEWEST, min(ENOUGH, POINTS // lines)))
 
 

@@ -237,7 +237,7 @@ def _why_unknown(volume: Volume) -> str:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
               system: System = LINUX, verdicts: Sequence[Verdict] = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups and the volumes that *ask* returns, whose drives leave the known hardware groups."""
+    """Return known groups and volumes from *ask*; drives of these volumes are removed from other hardware groups."""
     found, notes = ask()
     names = _disks(found, verdicts)
     taken = {disk for disks in names.values() for disk in disks}

@@ -156,7 +156,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
-    """Return a device of another driver that is built on block devices, or an array or volume beyond the limit."""
+    """Return the group of a device with any other driver, or of an array or volume that exceeds the maximum."""
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
     members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))

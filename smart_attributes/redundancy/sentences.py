@@ -46,14 +46,14 @@ def losses(left: int, level: str) -> str:
 
 
 def busy(group: Group) -> Coded:
-    """Return that a group is not complete until its activity ends."""
+    """Return the message that a group is not complete until its activity ends."""
     done = '' if group.progress is None else f' {group.progress:.0f} %'
     return Coded('group-rebuilding', f'{named(group)} is {BUSY.get(group.activity, group.activity)} '
                                      f'({group.activity}{done}): wait', group=group.id)
 
 
 def last_copy(group: Group, is_dying: bool) -> Coded:
-    """Return that a group has no other copy of the data on a drive. is_dying: a drive that it needs is failing."""
+    """Return the message that no other drive has the data. is_dying: a drive that the group needs is failing."""
     bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
     todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
@@ -74,52 +74,52 @@ def _faults(group: Group) -> list[str]:
 
 
 def copied_first(group: Group, name: str) -> Coded:
-    """Return that the only copy of the data is on a failing drive, and must be copied before any rebuild."""
+    """Return the message that the only copy of the data is on a failing drive and must be copied before any rebuild."""
     return Coded('copy-other-first', f'the only copy of {named(group, *_faults(group))} is on {name}, which is '
                                      'failing: copy it before you rebuild anything', group=group.id, first=name)
 
 
 def other_first(group: Group, first: str, are_failing: bool) -> Coded:
-    """Return that another drive comes first. are_failing: both drives are failing."""
+    """Return the message that another drive comes first. are_failing: both drives are failing."""
     code, words = (('second-failing-member', f'second failing member of {named(group)}') if are_failing else
                    ('other-drive-first', f'{named(group)} has another member to replace'))
     return Coded(code, f'{words}: replace {first} first', group=group.id, first=first)
 
 
 def at_risk(group: Group, drive: str) -> Coded:
-    """Return that a group cannot lose all its failing members."""
+    """Return the message that a group cannot lose all its failing members."""
     return Coded('data-at-risk', f'{named(group)} has more failing members than it tolerates: copy the data first, '
                                  f'then replace {drive}', group=group.id)
 
 
 def may_be_replaced(group: Group) -> Coded:
-    """Return that a group has the data on other members."""
+    """Return the message that the data of a drive is on other members of its group."""
     return Coded('replace-next', f'{named(group)} has its data on other members, too: replace it, then wait until '
                                  f'{clean(group.name, limit=60)} is rebuilt', group=group.id)
 
 
 def doubtful(group: Group, doubt: str) -> Coded:
-    """Return that other members of a group may not hold its data. doubt: why, and the command to find out."""
+    """Return the message that other members of a group may lack its data. doubt: why, and the command to find out."""
     return Coded('redundancy-doubtful', f'{named(group)} may not have its data on other members, because '
                                         f'{sentence(doubt, 300)}', group=group.id)
 
 
 def unchecked(group: Group, names: Sequence[str]) -> Coded:
-    """Return that members of a group were not checked. names: of their drives."""
+    """Return the message that members of a group were not checked. names: names of their drives."""
     return Coded('members-not-checked', f'{named(group)} has members on {listed(names, 3)}, which '
                  f'{"was" if len(names) == 1 else "were"} not checked: check all members in one run, then decide: '
                  'check_smart_attributes triage', group=group.id, unchecked=list(names))
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
-    """Return that a group needs nothing on a drive. is_dropped: False for a spare, or if not yet rebuilt."""
+    """Return the message that a drive is not needed. is_dropped: False for a spare, or if not yet rebuilt."""
     told = ('no longer uses it: replace it, or add it again if only its cable was at fault' if is_dropped else
             'needs no data on it: replace it')
     return Coded('member-not-used', f'{named(group, *_faults(group))} {told}', group=group.id)
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
-    """Return that a drive has only log or cache devices of a pool, or an array's journal. members: these devices."""
+    """Return the message that a drive has only log or cache devices, or an array's journal. members: these devices."""
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
@@ -129,7 +129,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
-    """Return that data is on only one drive. members: the partitions of the drive."""
+    """Return the message that the data is on only one drive. members: the partitions of the drive."""
     use = clean(group.used_as[0], limit=60) if group.used_as else clean(group.name, limit=60)
     where = ', '.join(clean(name, limit=40) for name in members if name != use)
     return Coded('no-redundancy', f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data '
@@ -137,26 +137,26 @@ def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
 
 
 def unknown(group: Group) -> Coded:
-    """Return that the redundancy of a group is unknown, and why."""
+    """Return the message that the redundancy of a group is unknown, with the reason."""
     why = f': {sentence(group.unknown, 200)}' if group.unknown else ''
     return Coded('redundancy-unknown', f'redundancy of {named(group)} not known{why}; copy the data first',
                  group=group.id)
 
 
 def leave_cluster(group: Group) -> Coded:
-    """Return that a cluster has to move its data off a drive first."""
+    """Return the message that a cluster must move its data off a drive first."""
     return Coded('leave-cluster', f'{named(group)} belongs to a cluster, which moves its data to other drives first',
                  group=group.id)
 
 
 def incomplete(group: Group) -> Coded:
-    """Return that a group has lost too many members already."""
+    """Return the message that a group has lost too many members already."""
     return Coded('group-incomplete', f'{named(group, *_faults(group))} lacks more members than it tolerates: keep all '
                                      'its drives until the data is recovered', group=group.id)
 
 
 def only_swap() -> Coded:
-    """Return that a drive holds swap space and nothing else."""
+    """Return the message that a drive holds swap space and nothing else."""
     return Coded('only-swap', 'it holds only swap space: replace it')
 
 
@@ -167,5 +167,5 @@ def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
 
 
 def use_unknown(drive: str) -> Coded:
-    """Return that it is not known what is on a drive."""
+    """Return the message that the content of a drive is unknown."""
     return Coded('use-unknown', f'use of {drive} not known: look for data on it, and copy it first')

@@ -47,7 +47,7 @@ class Around(NamedTuple):
     sizes: Mapping[str, int] = {}              # disk -> bytes
     deletes: Mapping[str, str] = {}            # disk -> file that detaches it from the system
     unused: tuple[str, ...] = ()               # disks without known content, the smallest first
-    missing: Mapping[str, tuple[str, ...]] = {}  # group of btrfs -> numbers of its missing devices
+    missing: Mapping[str, tuple[str, ...]] = {}  # btrfs group -> device IDs of its missing devices
     containers: Mapping[str, str] = {}         # array in a container (imsm, ddf) -> the container
     has_efi: bool = False                      # the machine was started by UEFI
     has_led_tool: bool = False

@@ -1,4 +1,4 @@
-"""Whether data survives the loss of disks, calculated through all groups that are built on each other. Pure.
+"""Calculate whether data survives the loss of disks, through all layers of groups. Pure.
 
 The answer is True, False, or None if the redundancy of a group is unknown.
 Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles); zpoolconcepts(7) (vdevs).

@@ -202,7 +202,7 @@ class _Maker:
                 yield from self._operation('layer', group, place, about)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for all members on a drive: data without a copy first, doubts last if the disk is dead."""
+        """Yield the steps for a drive: members without redundancy come first; on a dead disk, remedies come last."""
         single, others = ([each for each in about.places if is_redundant(each.group) is flag] for flag in (False, True))
         remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
         exchange = list(self._exchanges(others, about))
