@@ -105,12 +105,12 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
 
 
 def wants_json(argv: list[str]) -> bool:
-    """Return whether a command line asks for JSON, even if abbreviated or if another option is invalid."""
+    """Return whether a command line asks for JSON, even if the option is abbreviated or another option is invalid."""
     return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
 
 
 def wants_checkmk(argv: list[str]) -> bool:
-    """Return whether a command line asks a check for lines of Checkmk, like wants_json; no other command prints them.
+    """Return whether a command line asks for Checkmk's format, as wants_json() does; only a check has this format.
     """
     named = (word.partition('=')[::2] for word in argv)
     return argv[:1] != [] and argv[0][:1] == '-' and any(

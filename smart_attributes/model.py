@@ -140,7 +140,7 @@ class Report(NamedTuple):
     version: tuple[int, ...] = ()         # smartctl's version: (7, 3)
     gaps: tuple[Coded, ...] = ()          # expected content that is missing or damaged
     farm: Farm | None = None           # only if it was read
-    vendor_log: LogPage | None = None  # of NVMe, if this check has asked for it
+    vendor_log: LogPage | None = None  # of an NVMe drive, if this check asked for it
 
     def has_exit_bit(self, bits: int) -> bool:
         """Return whether smartctl's exit status has any of these bits; False after a signal."""
@@ -194,7 +194,7 @@ class Forecast(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
+    """One value of one drive, vendor-neutral: "endurance_used is 78 %"."""
     metric: str
     number: float | None       # base unit; None: unknown, and `unknown` says why
     unit: str                     # "%", "s", "B", "C" or ""
@@ -211,7 +211,7 @@ class Reading(NamedTuple):
     quiet_is_doubted: bool = False  # the only source is a history that another user could have written
     is_tested: bool = False       # an extended self-test has passed since the event, and no sector is pending
     logical_sectors: int | None = None  # the drive's own count, if the number counts physical sectors
-    forecast: Forecast | None = None  # the forecast that the number was derived from, if the drive did not report it
+    forecast: Forecast | None = None  # the forecast from which this program derived the number
     has_remedy: bool = True  # False: a firmware defect that no known version corrects
     is_stored: bool = False  # an earlier check has read it; this check did not read it again
 
@@ -222,7 +222,7 @@ class Judgement(NamedTuple):
     state: State
     warning: str = ''             # Nagios range, '' for never
     critical: str = ''
-    against: Coded = NOTHING      # which limit it passed: "above 95"; '' if OK or a text status
+    against: Coded = NOTHING      # the limit that the number passed: "above 95"; '' if OK or a text status
     origin: str = ''              # who set the limit that determined the state
     graphed: bool = False
     # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is reported
@@ -276,7 +276,7 @@ class Group(NamedTuple):
     used_as: tuple[str, ...] = ()  # mount points; "swap"
     missing: int = 0              # number of members that are gone or stale, if it is not known which ones
     unknown: str = ''             # why its redundancy is not known
-    doubts: tuple[Coded, ...] = ()  # as for a member, if they concern all members
+    doubts: tuple[Coded, ...] = ()  # as for a member; here, doubts that concern all members
 
 
 class Place(NamedTuple):
@@ -296,7 +296,7 @@ class Dependence(NamedTuple):
 
 
 class Risk(NamedTuple):
-    """The measured number of drives with the same finding that failed; see thresholds/risk.json."""
+    """The measured share of drives with the same finding that later failed; see thresholds/risk.json."""
     metric: str
     whose: str                    # "Seagate disks"; "disks of all vendors" if there are too few drives of this vendor
     share_90: float | None        # share that failed within 90 days; None: not known
@@ -348,11 +348,11 @@ class Lately(NamedTuple):
     came: tuple[Coded, ...] = ()  # drives that are new here
     went: tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
     unknown: str = ''         # the part of that time that is not recorded
-    fell: tuple[Grown, ...] = ()  # counters that were set back
+    fell: tuple[Grown, ...] = ()  # counters that were reset
 
 
 class Verdict(NamedTuple):
-    """The result for one device: its judgements, or the reason that it has none."""
+    """The result for one device: its judgements, or the reason why there are no judgements."""
     device: Device
     identity: Identity
     state: State

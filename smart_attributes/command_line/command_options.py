@@ -40,7 +40,7 @@ class InstallOptions(NamedTuple):
 
 
 class ValidateOptions(NamedTuple):
-    """Which files are validated, and the samples and models to do it with."""
+    """The files to validate, and the samples and models to compare them with."""
     files: tuple[str, ...]
     samples: str | None
     models: str | None
@@ -48,7 +48,7 @@ class ValidateOptions(NamedTuple):
 
 
 class MigrateOptions(NamedTuple):
-    """Which files of version 1.6 are migrated, and where to."""
+    """The files of version 1.6 to migrate, and the output folder."""
     files: tuple[str, ...]
     output: str | None                  # folder
 

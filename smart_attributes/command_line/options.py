@@ -171,7 +171,7 @@ class HelpAll(argparse._HelpAction):
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help of a fixed width: to find the terminal's width, argparse would import 3 ms of code at every start."""
+    """Help of a fixed width: to find the terminal's width, argparse would import code for 3 ms at every start."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=31, width=120)

@@ -69,7 +69,7 @@ def with_names(options: Options) -> Options:
 
 
 def nobody(result: Drives) -> dict[str, str]:
-    """Return the keys of a JSON document that show why it has no drives; {} if it has drives or having none is OK."""
+    """Return the keys of a JSON document that say why it has no drives; {} if it has drives, or if this is OK."""
     state, words = result.nobody
     return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
 

@@ -33,7 +33,7 @@ DIFFERING_UNITS = ('%', 'B')
 # Keys, other than attributes, copied from the entry that matches the drive so far.
 INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'clock',
              'farm', 'ignore_thresholds')
-# Smallest count to compare: for smaller ones, some unit fits by chance. With this limit, 23,638 of 23,698 measured
+# Smallest count to compare: for smaller counts, some unit fits by chance. With this limit, 23,638 of 23,698 measured
 # amounts are read as in their entries.
 TELLING = 1000
 SAME = 0.001            # the drive keeps counting between reading its log and its attributes

@@ -94,7 +94,7 @@ class Examiner:
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
         try:
             for finding in step():
-                self._findings.append(finding)  # at once: an alarm does not lose it
+                self._findings.append(finding)  # added at once, so that an alarm does not lose it
         except ModuleNotFoundError as error:  # a check that needs the module is UNKNOWN, too
             name = error.name or str(error)
             self._findings.append(said('module-missing', not_installed(name), module=name))

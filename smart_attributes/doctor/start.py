@@ -121,7 +121,7 @@ def _on_the_way(path: str, needed: int) -> Iterator[Barrier]:
 
 
 def _code(path: str) -> str:
-    if path in LISTED:   # Python lists them to find modules
+    if path in LISTED:   # Python lists the files in these to find modules
         return 'directory-not-listed'
     return 'package-not-readable' if path == PACKAGE else \
         'directory-closed' if os.path.isdir(path) else 'program-not-executable'

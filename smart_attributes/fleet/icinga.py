@@ -111,7 +111,7 @@ class Icinga:
         self._connection.close()
 
     def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[list[Json]]:
-        """Yield the services of this request that exist, and send the request for the *following* ones.
+        """Yield the services of this request that exist, and send the request for the *following* services.
 
         Request each half again if the answer cannot be read, or if Icinga rejects the request because a service has
         been deleted.
@@ -130,7 +130,7 @@ class Icinga:
         yield found or []
 
     def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
-        """Return the answer for some services, or None and the reason ('': one of these has been deleted)."""
+        """Return the answer for some services, or None and the reason ('' if one of the services was deleted)."""
         try:
             return self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)), ''
         except Unreadable as error:

@@ -200,8 +200,8 @@ class Ledger:
     def merge(self, path: str) -> int:
         """Add the drives of another ledger; return their number.
 
-        A drive in both counts once. Its drive-time is the sum of both if they do not overlap, else the longer one. So
-        merging again, or in reverse, changes nothing.
+        A drive in both ledgers counts once. Its drive-time is the sum of both times if they do not overlap, else the
+        longer. So merging again, or in reverse, changes nothing.
         """
         with self._guarded():
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))     # a missing file must not be created

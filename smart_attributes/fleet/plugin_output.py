@@ -206,7 +206,7 @@ class Reader:
                                is_growing and not is_verdict)
 
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
-        """Return the weight of a finding by its value. If the value is within its limits, the growth alerts."""
+        """Return the weight of a finding by its value. If the value is within limits, its growth alerts."""
         number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
         warning, critical = levels(limits)
         limit = critical if state is State.CRITICAL else warning

@@ -27,7 +27,7 @@ OK, HARD = 0, 1            # values of `state` and `state_type`
 HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
 ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks', 'state_type', 'last_reachable',
          *HANDLING)
-# Icinga shows these only to an ApiUser that may query hosts; for others, it omits them without an error.
+# Icinga shows these only to an ApiUser that may query hosts; for other users, it omits them without an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}

@@ -111,10 +111,10 @@ class Summary:
         return self._seen.get(key) == facts['host'] if key else None
 
     def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
-        """Return whether another host, and whether this host, has reported a drive; record reports of another host."""
+        """Return whether another host has reported a drive, and whether this host has; record reports of others."""
         if not key:
             return False, False
-        if host != self._host:  # drives of a host come together
+        if host != self._host:  # the drives of a host follow each other
             self._host, self._met = host, set()
         is_known, first = key in self._seen, self._seen.setdefault(key, host)
         is_repeat = is_known and (first == host or key in self._met)

@@ -198,7 +198,7 @@ def _own(item: Item, at: str) -> None:
 
 
 def _accept(item: Item, path: str, seconds: float = system.TIME_LIMIT) -> None:
-    """Raise SmartError if the test of an item refuses it."""
+    """Raise SmartError if the test of an item rejects the item."""
     _, why = system.output((*item.test, path), time_limit=seconds) if item.test else ('', '')
     if why:
         raise SmartError(f'{visible(item.path)} is not written: {clean(why, 300)}', 'install-refused')

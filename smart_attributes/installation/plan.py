@@ -86,7 +86,7 @@ class Parts(NamedTuple):
 
 
 def of_program(facts: Facts) -> list[Item]:
-    """Return the parts that a package, if used, has installed: the program, for daemons and for admins."""
+    """Return the parts that a package also installs: the program, for daemons and for admins."""
     name = digest(f'{tree_digest(facts.modules)} {facts.python} {facts.python_version}'.encode())[:12]
     tree, launcher = f'{TREES}/{VERSION}-{name}', f'{TREES}/{PROGRAM}'
     plugin = f'{facts.plugin_folder}/{PROGRAM}'
@@ -113,7 +113,7 @@ def of_host(facts: Facts) -> Parts:
 
 
 def owner(facts: Facts) -> str:
-    """Return the user that gets the history: its present owner if a monitoring user, else the first of these."""
+    """Return the user that gets the history: its present owner if this is a monitoring user, else the first one."""
     return facts.state_owner if facts.state_owner in facts.users else facts.users[0]
 
 

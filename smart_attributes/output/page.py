@@ -34,7 +34,7 @@ from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 WITHOUT_SCRIPT = 1000   # drives that are listed without the page's script
-READ, TRENDS = 200, 20_000   # drives of them that have their readings; points of all drives' histories
+READ, TRENDS = 200, 20_000   # how many of these show readings; points in the histories of all drives
 WORDS = {code: actions.action(code).words for code in actions.CODES}
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
 # Class in the page's style, by which a risk is coloured.
@@ -97,7 +97,7 @@ def _listed(document: Json) -> list[Json]:
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
-    """Return the drives with as much of their history as the page has room for; what never changed is left out.
+    """Return the drives with as much of their history as the page has room for, without values that never changed.
 
     Points are a flat list: the factor for all values, the time of the first point in seconds and its value, then for
     each further point the hours since the previous one and its value.
@@ -163,7 +163,7 @@ def _seen(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}   # numbers, by the thousand
+        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}   # thousands of numbers
     return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
@@ -207,7 +207,7 @@ def _by_risk(document: Json) -> list[tuple[Risk, Json]]:
 
 
 def _plain(found: Sequence[Json]) -> str:
-    """Return the groups without redundancy in one sentence; '' without any."""
+    """Return the groups without redundancy in one sentence; '' if all groups have redundancy."""
     if not found:
         return ''
     names = [f'{group["name"]} ({", ".join(group["used_as"])})' if group['used_as'] else group['name']

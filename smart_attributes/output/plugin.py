@@ -50,7 +50,7 @@ class Whole(NamedTuple):
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()   # do not change the state, but an admin can act on them
     notes: Sequence[str] = ()     # do not change the state; shown with -v
-    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message if there are not any verdicts
+    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message for a run without verdicts
 
 
 NOTHING_MORE = Whole()
@@ -194,7 +194,7 @@ def clause(verdict: Verdict) -> str:
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return the action for an alerting drive, with the code; '' if it was not read, because the reason has it."""
+    """Return the action for an alerting drive, with the code; '' if it was not read, because the reason contains it."""
     if verdict.state is State.OK or verdict.problem:
         return ''
     from ..work.work_list import item  # a check without an alert does not need it

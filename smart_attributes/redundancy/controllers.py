@@ -37,7 +37,7 @@ _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_s
 
 
 class Volume(NamedTuple):
-    """A volume with its drives. In the fields of a drive, "is" is the state for Member, and "key" a unique name."""
+    """A volume with its drives. In the fields of a drive, "is" holds the state for Member, and "key" a unique name."""
     tool: Json
     program: str
     fields: Fields
@@ -107,7 +107,7 @@ def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Vol
 
 
 def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
-    """Return the drives that the rows describe, each once for every volume or array that has it."""
+    """Return the drives that the rows describe, each once for every volume or array that contains it."""
     known: dict[tuple[str, ...], Fields] = {}   # controller, key, value -> the fields of this drive in all rows
     parts: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
     for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):

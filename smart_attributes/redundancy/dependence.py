@@ -102,7 +102,7 @@ _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
             ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
             ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
             ('', 'dm', '', 'this version does not know its driver'))
-# Pattern of ID_FS_TYPE, found by udev on an unused device -> as in _DRIVERS. For ZFS, see _uses_of_disks.
+# Pattern of the ID_FS_TYPE that udev found on an unused device -> values as in _DRIVERS. For ZFS, see _uses_of_disks.
 _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
           *_DRIVERS[:2], ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))

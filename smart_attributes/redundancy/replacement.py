@@ -255,7 +255,7 @@ def depends(verdict: Verdict) -> list[Json]:
 # --- how close a group is to losing data ------------------------------------------------------------------
 
 class Risk(IntEnum):
-    """The state of a group, the most urgent first."""
+    """The risk levels of a group, the most urgent first."""
     BEYOND = 0     # it has lost, or is about to lose, more members than it tolerates
     LAST = 1       # it is redundant and tolerates no further loss
     UNSURE = 2     # a drive in it is failing, and its redundancy is unknown

@@ -71,7 +71,7 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
 
 
 def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
-    """Return the slots of a chunk's copies. size: slots of a set; the last set also has the remaining slots."""
+    """Return the slots of a chunk's copies. size: slots in a set; the last set also has the remaining slots."""
     last = (slots // size - 1) * size
     found = set()
     for place in range(first, first + near):
@@ -122,7 +122,7 @@ class Stack:
         return found
 
     def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
-        """Yield each group from these disks up to *group*, with the reasons why other members may lack their data."""
+        """Yield each group from these disks up to *group*, with the reasons why other members may lack data."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
             for member in self._left(each, disks):

@@ -229,7 +229,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
 
 
 def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
-    """If a resilver runs, return why it is unknown which devices are complete, or ''.
+    """Return why it is unknown which devices a running resilver has completed, or ''.
 
     In a dRAID, each device that receives part of the data is marked.
     """

@@ -224,7 +224,7 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
 
 
 def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
-    """Return the paths under *root* that the whole expression matches, without partitions, and notes.
+    """Return the paths under *root* that match the expression in full, except for partitions, and notes.
 
     Raises UsageError if the expression is invalid.
     """

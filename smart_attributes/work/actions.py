@@ -39,7 +39,7 @@ def action(code: str, kind: str = '') -> Action:
 
 
 def needs_spare(code: str, state: State) -> bool:
-    """Return whether a new drive is needed now; also if a drive of *state* CRITICAL must stay because of others."""
+    """Return whether a new drive is needed now; also for a CRITICAL drive that must stay because of others."""
     return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
 
 

@@ -189,7 +189,7 @@ class _Maker:
     # --- the parts of a task ------------------------------------------------------------------------------------
 
     def _prepare(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for a new disk with the partitions of the old disk or, if that is missing, another one."""
+        """Yield the steps for a new disk with the partitions of the old disk or, if it is missing, of another disk."""
         if about.places and not any(map(_needs_disk, about.places)):
             return
         around, disk = self._around, about.disk
