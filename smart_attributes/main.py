@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
 # Seconds for writing the history after the output. A busy disk needs a second to sync the history. A dying disk may
-# need minutes, but a daemon that waits until the plugin exits allows only one minute.
+# need minutes, but its output must not be late: some daemons wait until the plugin exits, for at most a minute.
 WRITING_TIME = 3.0
 # The keys of the JSON document of a command that fails.
 DRIVES: dict[str, object] = {'drives': []}

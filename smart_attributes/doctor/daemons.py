@@ -265,7 +265,7 @@ def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answe
                for each in calls]   # a program that starts this plugin, such as sudo, or this plugin
     lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
              for each, path in zip(calls, missing)]
-    runner = processes.Runner()  # a separate one: these calls name drives but must not lock them
+    runner = processes.Runner()  # a separate runner: these calls name drives but must not lock them
     try:
         answers = {answer.command: answer for answer in runner.run(filter(None, lines), how.jobs, _PATIENCE, deadline)}
     finally:

@@ -1,4 +1,4 @@
-"""Whether and how fast each address answers, and the configuration lines that check these drives. Pure."""
+"""Report whether and how fast each address answers, and write configuration lines to check these drives. Pure."""
 from __future__ import annotations
 
 import json
@@ -123,7 +123,7 @@ def _nobody(state: State, sentence: str) -> Finding:
 
 
 def to_watch(survey: Survey) -> list[Device]:
-    """Return the devices that a check of this machine should name: all except those that cannot hold a drive."""
+    """Return the devices that a check of this machine should name: all except devices that cannot hold a drive."""
     return [verdict.device for verdict, read in zip(survey.verdicts, survey.reads)
             if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]
 

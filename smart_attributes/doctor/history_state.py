@@ -38,7 +38,7 @@ class HistoryFiles(NamedTuple):
 
 
 def history(options: Options, user: str) -> Finding:
-    """Return the finding for history, opened as by a check: the file may be created, or set aside if damaged."""
+    """Return the finding for history, opened as a check opens it: the file may be created, or renamed if damaged."""
     place = options.state_dir or state_directory.PACKAGE  # not this user's home: other users look elsewhere
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)

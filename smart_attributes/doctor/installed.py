@@ -75,7 +75,7 @@ def _missing(disk: Disk) -> Iterator[Finding]:
 
 
 def _has_command(disk: Disk) -> bool:
-    """Return whether this host has our CheckCommand, or another one that the site wrote for the plugin."""
+    """Return whether this host has our CheckCommand, or a CheckCommand that the site wrote for it."""
     if any(os.path.lexists(disk.at(f'{folder}/{CHECK_COMMAND}')) for folder in ICINGA_FOLDERS):
         return True
     paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]
@@ -92,7 +92,7 @@ def site_files(options: Options) -> list[Finding]:
 
 
 def site_findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
-    """Return a single finding if all files are valid, else one for each mistake. config: configuration folder."""
+    """Return a single finding if all files are valid, else a finding for each mistake. config: configuration folder."""
     if not files and not mistakes:
         return [found('site-files-none', folder=config)]
     if not mistakes:

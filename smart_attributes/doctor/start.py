@@ -181,12 +181,12 @@ ROOT = '/'   # the folder to use as /
 
 
 class Installer(NamedTuple):
-    """The words before the names of packages."""
+    """The commands that install packages, without the names of the packages."""
     install: str
     reinstall: str
 
 
-# By a word of ID or ID_LIKE in os-release(5); the first match counts. Other systems get Debian's commands.
+# Word of ID or ID_LIKE in os-release(5) -> commands; the first match counts. Other systems get Debian's commands.
 INSTALLERS = {
     'debian': Installer('apt install', 'apt install --reinstall'),
     'suse': Installer('zypper install', 'zypper install --force'),
@@ -256,7 +256,7 @@ def smartctl_finding(path: str, version: tuple[int, ...] | None, fault: str) -> 
 
 
 def installer() -> Installer:
-    """Return the commands of this system."""
+    """Return the commands that install packages on this system."""
     release = files.text(f'{ROOT}/etc/os-release', LARGEST_FILE)
     words = ' '.join(re.findall(r'^ID(?:_LIKE)?=["\']?([a-z0-9._ -]*)', release, re.MULTILINE)).split()
     return next((each for name, each in INSTALLERS.items() if name in words), INSTALLERS['debian'])

@@ -23,7 +23,7 @@ Arguments = tuple[str, ...]
 
 
 class SudoAnswers(NamedTuple):
-    """The calls that sudo allows the monitoring user, and those that checks need."""
+    """The calls that sudo allows the monitoring user, and the calls that checks need."""
     user: str
     executable: str
     needed: Sequence[Arguments]         # calls of the checks of this machine

@@ -31,7 +31,7 @@ PORT = 5665
 PATIENCE = 60.0            # seconds without receiving data
 BATCH = 250                # services in one request
 CHUNK = 64 << 10           # bytes read at a time
-# Our CheckCommand, and the one in Icinga's template library, written for version 1.6, which also runs this version.
+# Our CheckCommand, and the CheckCommand of Icinga's library, which was written for 1.6 but also runs this version.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
 # NRPE and SSH have other CheckCommands, so the first word of the output identifies the plugin. If a daemon answers
 # instead, the command line and the locally chosen names identify the service.
@@ -86,7 +86,7 @@ class Icinga:
         return sorted(str(each.get('name', '')) for each in found)
 
     def hosts(self, condition: str) -> list[str]:
-        """Return the names of all hosts, or of those that match *condition*."""
+        """Return the names of all hosts, or of the hosts that match *condition*."""
         found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
             raise Unanswered(f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs the '

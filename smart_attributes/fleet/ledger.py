@@ -78,7 +78,7 @@ class Cell(NamedTuple):
 
 
 def identifies(serial: str) -> bool:
-    """Return whether a serial number can identify a drive: it is long enough and not one repeated character."""
+    """Return whether a serial number can identify a drive: it is long enough and not a single repeated character."""
     return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
 
 
@@ -220,7 +220,7 @@ def _gamma(shape: int, end: float) -> float:
 
 
 def rates(cells: Sequence[Cell], drives: Mapping[str, int], compared: Columns) -> list[Rate]:
-    """Return the rate of each model: first models that fail more often than others, then the rest; both by name.
+    """Return the rate of each model: first models that fail more often than others, then all others; both by name.
 
     drives: number of drives of each model.
     """

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SOURCE = 'perfdata'
 TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
-WEAR = 'endurance_'         # part of both wear metrics; these are read for every drive, even if it is not shown
+WEAR = 'endurance_'         # part of the names of both wear metrics, which are read for every drive, shown or not
 # Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
@@ -58,10 +58,10 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 class FleetDrive(NamedTuple):
     """A drive of a fleet: its facts, and its readings as pairs of a shape's number and a value."""
     facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
-    pairs: Callable[[], list[Any]]  # called only for drives that are shown: few of them
+    pairs: Callable[[], list[Any]]  # called only for the few drives that are shown
     used: float = 0              # endurance used in %, 0 if not reported
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
-    serials: tuple[str, ...] = ()  # of other drives that its messages mention
+    serials: tuple[str, ...] = ()  # serial numbers of other drives that its messages mention
     read: float = 0              # when its host read it, in seconds since 1970
     age: float | None = None  # power-on time in seconds; read from perfdata only if a ledger needs it
     more: Callable[[], Json] = dict  # further facts, created only when shown

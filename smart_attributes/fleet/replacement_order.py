@@ -106,7 +106,7 @@ def _member(given: Json) -> Json:
 class Waiting(NamedTuple):
     """A drive to replace and its sort key within the fleet."""
     key: tuple[object, ...]
-    facts: Json        # those of FACTS that are known
+    facts: Json        # the items of FACTS that are known
 
 
 class ReplacementOrder:

@@ -111,7 +111,7 @@ class Summary:
         return self._seen.get(key) == facts['host'] if key else None
 
     def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
-        """Return whether another host has reported a drive, and whether this host has; record reports of others."""
+        """Return whether another host, and whether this host has reported a drive; record reports of other hosts."""
         if not key:
             return False, False
         if host != self._host:  # the drives of a host follow each other

@@ -1,6 +1,6 @@
 """The text report on a fleet: counts, orders, known firmware defects, then the worst drives. Pure: prints nothing.
 
-The worst drives, as many as a page can list, are kept in little memory.
+As many of the worst drives as a page can list are kept in little memory.
 """
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> 
 
 
 def graphed(verdict: Verdict) -> Iterable[Judgement]:
-    """Return one graphed judgement for each metric: the worst, which is the first."""
+    """Return one graphed judgement for each metric: the first, which is the worst."""
     found: dict[str, Judgement] = {}
     for judgement in verdict.judgements:
         if is_graphed(judgement, False):

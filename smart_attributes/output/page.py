@@ -55,7 +55,7 @@ class Content(NamedTuple):
     """The content of a page; its strings are safe to display."""
     data: str                                    # packed document for page.js, as JSON
     counts: Mapping[str, int]                    # by state
-    drives: Sequence[Json] = ()                  # the first ones, for readers without script
+    drives: Sequence[Json] = ()                  # the first drives, for readers without script
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
@@ -81,7 +81,7 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in the order of the work list, then all others. Each knows its place and its task of the plan.
+    """Return the drives in the order of the work list, then all others. Each has its place, and its task of the plan.
 
     A drive that no check reads may be in the work list, too.
     """

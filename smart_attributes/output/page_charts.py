@@ -80,7 +80,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
 
 
 def _fellows(own: str, document: Json, came: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the arrays of a drive, each with a member that came later than the others."""
+    """Yield the arrays of a drive, each with a member that was added later than its other members."""
     for group in document.get('groups', ()) if came else ():
         names = {drive['name'] for member in group['members'] for drive in member['drives']}
         yield from ((group['name'], name) for name in (names - {own}).intersection(came) if own in names)

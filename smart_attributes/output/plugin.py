@@ -63,7 +63,7 @@ class Line(NamedTuple):
     model: str
     findings: str                # Coded if it is the reason why the drive was not read
     serial: str | None = ''   # None: hidden
-    firmware: str = ''           # also '' in lines of early builds of 2.0, which did not print it
+    firmware: str = ''           # also '' in lines of early builds of 2.0, which did not print the firmware
 
 
 class Outcome(NamedTuple):

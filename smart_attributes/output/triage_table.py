@@ -43,7 +43,7 @@ NARROWEST = 40        # columns; on a narrower terminal, states would be truncat
 WIDEST = 10_000       # columns that rich can fill in reasonable time
 _SIZE = 80, 24        # assumed if a terminal does not report its size
 BAR = 8                   # characters
-NAMED = 12                # most drives named in one row of the work list
+NAMED = 12                # maximum number of drives named in one row of the work list
 BEGUN = 16                # a finding is cut only if at least this many characters fit
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 

@@ -98,7 +98,7 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a member for each empty place. A faulty device without a place fills one of them."""
+    """Return a member for each empty place. A faulty device without a place fills an empty place."""
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]

@@ -183,7 +183,7 @@ def _is_inner(volume: Volume) -> bool:
 
 
 def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:
-    """Return the devices below, through any number of inner volumes; a volume below itself is followed only once."""
+    """Return the devices below *slaves*, through any number of inner volumes; a volume below itself counts once."""
     todo, seen, found = list(slaves), set(), []
     for name in todo:  # the loop adds to this list
         if name in seen:

@@ -189,7 +189,7 @@ def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str
 
 
 def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
-    """Yield the devices that no group uses; a disk with partitions only if it is mounted itself."""
+    """Yield the devices that no group uses; a disk with partitions is included only if it is mounted itself."""
     parted = set(devices.parts.values())
     for name in sorted({*devices.names, *devices.parts} - taken):
         disk = devices.parts.get(name, name)
@@ -247,7 +247,7 @@ def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
 
 
 def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
-    """Return the groups on these disks, directly or through others, and all groups below one of them."""
+    """Return the groups on these disks, directly or through others, and all groups below any of these groups."""
     if disks is None:
         return ordered
     reached, wanted = set(disks), set()

@@ -18,7 +18,7 @@ from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters
 LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)     # in the order to act on them
-STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # if groups differ, the first of these counts
+STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # if groups require different labels, the first of these counts
 # Activities during which the members of a group do not all hold their part of the data.
 BUSY = ('recover', 'resync', 'reshape', 'replace')
 IN_ORDER = ('in_sync', 'spare')        # states of healthy members

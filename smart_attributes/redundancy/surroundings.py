@@ -1,6 +1,6 @@
 """Read what the commands of a plan need to know about a machine: stable names, partitions, unused disks, how it boots.
 
-These facts are in /sys and the udev database, which every user may read; unreadable ones are left out.
+These facts are in /sys and the udev database, which every user may read; unreadable facts are left out.
 Sources: systemd, sd-device (/run/udev/data); UEFI 2.10, 5.3.3 (partition types); GNU GRUB manual, BIOS installation.
 """
 from __future__ import annotations

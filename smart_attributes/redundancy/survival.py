@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 IN_SYNC = 'in_sync'
 ALL_BUT_ONE = -1   # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on any two devices, so
-# it can lose only one.
+# btrfs can lose only one member.
 TOLERANCE: Mapping[str, int] = {
     'single': 0, 'linear': 0, 'raid0': 0, 'dup': 0,
     'raid1': ALL_BUT_ONE, 'mirror': ALL_BUT_ONE, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raid10-unknown-layout': 1,

@@ -62,7 +62,7 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, in which groups from zpool replace those of the same pools, and notes.
+    """Return the known groups, in which groups from zpool replace other groups of the same pools, and notes.
 
     ask: returns the output of zpool status, or the reason for its absence.
     """
@@ -267,7 +267,7 @@ def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
 
 
 def _nested(vdev: Vdev, place: int, parent: str) -> Member:
-    """Return a device and its replacements as one member, whose state is the best of theirs."""
+    """Return a device and its replacements as one member, whose state is the best state of these devices."""
     states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
     best = next((state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states), 'missing')
     return Member(_short(vdev), best, place, (_id(parent, vdev),))
