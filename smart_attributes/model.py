@@ -23,7 +23,7 @@ class State(IntEnum):
     @property
     def urgency(self) -> int:
         """Rank for "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
-        # A drive that cannot be read must not hide one that is dying. By exit code, UNKNOWN would come first.
+        # A drive that cannot be read must not hide a drive that is dying. By exit code, UNKNOWN would come first.
         return (0, 1, 3, 2)[self]
 
 
@@ -110,7 +110,7 @@ class Farm(NamedTuple):
     hours: int | None = None   # power-on time; None if not reported
     heads: tuple[Head, ...] = ()  # heads with a count above 0
     is_foreign: bool = False      # it contains another serial number than the drive reports
-    asked: int = 0                # when the log was read, seconds since 1970; 0: together with the report
+    asked: int = 0                # when the log was read, seconds since 1970; 0: it was read together with the report
     unread: str = ''              # why it could not be read, as a clause
 
 

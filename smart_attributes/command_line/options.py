@@ -128,14 +128,14 @@ class Command(NamedTuple):
     options: tuple[Option, ...]         # its own
     values: Any                         # class of the values that only this command has; None if it has none
     history: str                        # how it uses history: "writes", "reads", or ''
-    has_time_limit: bool                # if it reads drives; a person can end the other commands
+    has_time_limit: bool                # the command reads drives; a person can end other commands
     takes_old_options: bool             # it accepts the options of version 1.6
     run: str                            # module of commands/ and its function, which prints and returns the status
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
-    color: bool  # of Python 3.14
+    color: bool  # attribute of the parser in Python 3.14
     others: Callable[[], Sequence[Command]] | None = None  # returns further commands that the help lists
     rare: list[argparse.Action]     # the options that only --help-all shows
 

@@ -146,7 +146,7 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {'%': (2, 0), 'B': (0, 0.1), 's'
 # and 411 of 794 of Crucial's MX500 and similar drives. The remainder can confirm a unit of 1 GiB or less.
 WRAP = 2**32 * 512       # bytes
 COARSEST = 2**30         # bytes
-STATED_METRICS = ('power_on_time', 'temperature')  # and all percentages and amounts of data
+STATED_METRICS = ('power_on_time', 'temperature')  # besides these: all percentages and amounts of data
 ENDURANCE = 'endurance_used'
 ENDURANCE_STATISTIC = (7, 0x008)  # page and offset in the device statistics log; its value is in %
 WORN = range(1, 100)  # %: at 0 any formula fits, and at 100 a normalized value has stopped

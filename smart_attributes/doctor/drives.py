@@ -19,8 +19,8 @@ from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import controller, is_raid
 from ..words import clean
 
-SHOWN = 8          # up to this number of answering drives, each gets a line; more drives share one
-SHOWN_GONE = 3      # missing drives that get a line each; all others share one
+SHOWN = 8          # up to this many answering drives get a line each; more drives share a line
+SHOWN_GONE = 3      # missing drives that get a line each; all others share a line
 CHECK = 'drives'   # subject of findings about all drives together
 AT_LEAST = 3   # this many consecutive slots are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')

@@ -25,7 +25,7 @@ from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
 
-RECENT = 7 * DAY   # seconds; a drive in standby may not be read for days, although a check selects it
+RECENT = 7 * DAY   # seconds; a drive in standby can stay unread for days, although a check selects it
 Addresses = Callable[[survey.Survey], Sequence[str]]
 Printed = Callable[[survey.Survey], str]
 

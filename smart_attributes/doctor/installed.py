@@ -26,7 +26,7 @@ SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
 _PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RPM
-SHOWN = 3   # mistakes that get a finding each; all others share one
+SHOWN = 3   # mistakes that get a finding each; all others share a finding
 
 
 def examine(program: str) -> list[Finding]:
@@ -75,7 +75,7 @@ def _missing(disk: Disk) -> Iterator[Finding]:
 
 
 def _has_command(disk: Disk) -> bool:
-    """Return whether this host has our CheckCommand, or a CheckCommand that the site wrote for it."""
+    """Return whether this host has our CheckCommand, or the site's own CheckCommand for the plugin."""
     if any(os.path.lexists(disk.at(f'{folder}/{CHECK_COMMAND}')) for folder in ICINGA_FOLDERS):
         return True
     paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]

@@ -55,7 +55,7 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return the command, as written, of a program's last entry if this denies it or needs a password, else ''.
+    """Return the command of a program's last entry, as written, if the entry denies it or needs a password, else ''.
 
     If several entries match a call, sudo obeys the last entry. A denial of only some arguments does not count.
     """

@@ -62,7 +62,7 @@ class Sudo:
     def __init__(self, options: Options, runner: processes.Runner, deadline: float) -> None:
         self._how, self._runner, self._deadline = options.how_read, runner, deadline
         self.message = ''   # printed by sudo about the calls last tested
-        self.late = ''      # why it did not answer in time
+        self.late = ''      # why sudo did not answer in time
 
     def refuses(self, lines: Sequence[Arguments]) -> list[Arguments]:
         """Return the smartctl command lines that sudo would refuse; sets *late* if sudo did not answer."""

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-TIMES = (2, 3, 5, 10)      # assumed ratios to the failure rate of other models; the evidence is the mean over these
-LEAST = 40                 # evidence that is enough, for each compared group: half of an error budget of 5 %
+TIMES = (2, 3, 5, 10)      # assumed ratios to the failure rate of other models; evidence is the mean over these ratios
+LEAST = 40                 # sufficient evidence, per compared group; it uses half of an error budget of 5 %
 ENOUGH = 20                # minimum number of failures of a model whose firmware versions are compared
 Without = tuple[str, ...]  # models, or versions, that were left out of a comparison
 

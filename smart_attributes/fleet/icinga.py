@@ -182,7 +182,7 @@ class Icinga:
             raise self._unanswered(error) from None
         if answer.status == 404:
             return None
-        if answer.length:  # bytes missing from the announced length
+        if answer.length:  # some bytes of the announced length are missing
             raise Unanswered(f'{self.where}: the answer is incomplete; see the log of Icinga')
         return _objects(text)
 

@@ -156,7 +156,7 @@ class Reader:
     def alarms(self, line: Line) -> list[Alarm]:
         """Return the findings of a line, or an empty list if the drive could not be read.
 
-        The worst finding comes first, so a finding without a state is at least as severe as the next one that has a
+        The worst finding comes first, so a finding without a state is at least as severe as the next finding that has a
         state.
         """
         if line.state is State.OK:

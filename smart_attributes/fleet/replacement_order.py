@@ -72,7 +72,7 @@ def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json
 
 
 def first_step(facts: Json) -> str:
-    """Return the first step for a group at risk as text; '' if the text of the group contains it."""
+    """Return the first step for a group at risk as text; '' if the text of the group already contains the step."""
     step = facts['first']
     if not step or step['why'] == facts['text']:
         return ''

@@ -166,7 +166,7 @@ class Kept:
     def __init__(self, packer: Packer, most: int = MOST_ROWS) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
-        self._rows: list[WorstDrive] = []           # always sorted; for a drive that is not kept, only the key is made
+        self._rows: list[WorstDrive] = []           # always sorted; only the key is computed for other drives
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless enough kept drives are worse."""

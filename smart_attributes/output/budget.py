@@ -27,7 +27,7 @@ LAST = 1000            # position of metrics without a defined place; labels of 
 
 
 class OutputText(NamedTuple):
-    """The lines of text after the first one, most important first."""
+    """The lines of text after the first line, most important first."""
     checks: Sequence[str]    # about the check as a whole
     drives: Sequence[str]    # most severe drive first
     notes: Sequence[str]

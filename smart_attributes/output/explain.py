@@ -120,7 +120,7 @@ def details(verdict: Verdict, hide_serial: bool) -> list[str]:
 
 
 def _place(place: Place) -> Iterator[str]:
-    """Yield the bay and the locate LED of the drive; unknown ones are omitted."""
+    """Yield the bay and the locate LED of the drive; unknown items are omitted."""
     if place.bay:
         yield f'bay         {clean(place.bay)}'
     if place.light:

@@ -12,7 +12,7 @@ from ..history.series import PACES
 from ..typed import Json
 from ..work.dates import day
 
-POINTS, FEWEST, ENOUGH = 5000, 5, 60   # points: most in a chart; least and most in one line
+POINTS, FEWEST, ENOUGH = 5000, 5, 60   # numbers of points: maximum in a chart; minimum and maximum in a line
 LATER = 2 * DAY      # a drive whose first reading is this long after its machine's first reading replaced another drive
 ROWS, LISTED = 11, 200   # rows of a chart of ranges, and of its table
 WARMER = 4           # °C above the usual temperature that are reported
@@ -42,7 +42,7 @@ class Course(NamedTuple):
 
 
 def charts(document: Json, now: float) -> dict[str, Any]:
-    """Return the courses for each chart, and "came": the first readings of drives that came after the others.
+    """Return the courses for each chart, and "came": the first readings of drives that were added after the others.
 
     now: seconds since 1970. Points after *now*, from a clock that was set back, are omitted.
     """

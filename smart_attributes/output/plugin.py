@@ -134,7 +134,7 @@ def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, 
 
 
 def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:
-    """Return the lines after the first one. ordered: verdicts in order of severity."""
+    """Return all lines after the first line. ordered: verdicts in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
     return budget.OutputText(
         [check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],

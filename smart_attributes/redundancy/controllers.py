@@ -123,7 +123,7 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
 
 
 def _state(drive: Fields, tool: Json) -> str:
-    """Return the state of a drive: one for a member, or "unused"."""
+    """Return the state of a drive: a state for Member, or "unused"."""
     said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
     # An active spare holds the data of another drive, but the outputs describe that other drive differently.

@@ -101,7 +101,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     unknown = pool.unknown or _doubt(pool)
     others = (*pool.logs, *pool.cache)
     names = {vdev.name for vdev in (*pool.vdevs, *others)}
-    # A resilver of an unlisted virtual device may concern any of the listed ones.
+    # A resilver of an unlisted virtual device may concern any of the listed devices.
     resilvers = {scan.vdev if scan.vdev in names else '': scan for scan in pool.scans if scan.function == 'resilver'}
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))

@@ -65,7 +65,7 @@ class Pool(NamedTuple):
     name: str
     state: str = ''
     scans: tuple[Scan, ...] = ()
-    vdevs: tuple[Vdev, ...] = ()    # only those that hold data of the pool
+    vdevs: tuple[Vdev, ...] = ()    # only virtual devices that hold data of the pool
     logs: tuple[Vdev, ...] = ()
     cache: tuple[Vdev, ...] = ()
     spares: tuple[Vdev, ...] = ()

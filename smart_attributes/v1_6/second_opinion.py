@@ -204,7 +204,7 @@ def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
 
 
 def _judgement(opinion: Opinion, ours: Sequence[Judgement], metrics: Mapping[str, Metric]) -> Judgement:
-    """Return an opinion as a judgement, which is OK if one of our judgements on the same value is as severe."""
+    """Return an opinion as a judgement; it is OK if one of our judgements on the same value is as severe."""
     rule, number, state = opinion.rule, opinion.number, opinion.state
     our_state = worst(judgement.state for judgement in ours
                       if any(judgement.reading == own.reading for own in opinion.ours))
