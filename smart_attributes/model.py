@@ -43,7 +43,7 @@ class Answer(NamedTuple):
     signal: int | None = None  # the signal that ended it, if this program did not send one
     stdout: bytes = b''
     stderr: bytes = b''
-    seconds: float = 0.0          # from its start
+    seconds: float = 0.0          # running time
     waited: float = 0.0           # seconds until it started, because another check was reading the drive
 
 
@@ -134,7 +134,7 @@ class Report(NamedTuple):
     self_tests: tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> percentage that smartctl itself derives; since 7.5
     error_count: int | None = None     # entries ever made in the ATA error log; None if not read
-    errors: tuple[ErrorEntry, ...] = ()  # of the ATA error log, newest first: five, or more from the extended log
+    errors: tuple[ErrorEntry, ...] = ()  # entries of the ATA error log, newest first: five, or more in the extended log
     exit_status: int | None = None     # smartctl's exit status, eight bits
     messages: tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
     version: tuple[int, ...] = ()         # smartctl's version: (7, 3)
@@ -269,10 +269,10 @@ class Group(NamedTuple):
     kind: str
     level: str                    # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
     slots: int = 0                # number of places for members
-    layout: int = 0               # of md raid10, as in /sys/block/mdN/md/layout
+    layout: int = 0               # layout of md raid10, as in /sys/block/mdN/md/layout
     members: tuple[Member, ...] = ()
     activity: str = ''            # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
-    progress: float | None = None  # of the activity, %
+    progress: float | None = None  # progress of the activity, %
     used_as: tuple[str, ...] = ()  # mount points; "swap"
     missing: int = 0              # number of members that are gone or stale, if it is not known which ones
     unknown: str = ''             # why its redundancy is not known

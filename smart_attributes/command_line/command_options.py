@@ -33,7 +33,7 @@ class SudoersOptions(NamedTuple):
 
 class InstallOptions(NamedTuple):
     """The parts to install or remove, the users, and whether changes are made or only shown."""
-    packaged: bool                      # only the parts that depend on the host: a package has installed the others
+    packaged: bool                      # only the parts that depend on the host; a package has installed the others
     users: tuple[str, ...]              # monitoring users; empty: those of the usual users that exist
     yes: bool
     remove: bool
@@ -81,7 +81,7 @@ class MetricsOptions(NamedTuple):
 class DoctorOptions(NamedTuple):
     """Which user runs the checks, and how doctor prints."""
     user: str
-    raid: bool                          # also run the queries about members of redundant arrays that only root may run
+    raid: bool                          # also run queries about members of redundant arrays, which only root may run
     as_json: bool
 
 

@@ -25,7 +25,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
         try:
             with contextlib.redirect_stdout(spool):
                 code = work()
-            alarm.disarm()  # only printing is left
+            alarm.disarm()  # only printing is left to do
         except SystemExit as leaving:
             if leaving.code == 0:
                 _copy(spool)

@@ -141,7 +141,7 @@ class ProgressLine:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except OSError:  # the terminal is gone
+        except OSError:  # the terminal was closed
             self._is_watched = False
 
 

@@ -78,7 +78,7 @@ class Examiner:
                 self._take(step)
         except alarm.TimeIsOver as over:
             self._findings.append(found('examination-incomplete', reason=str(over)))
-        alarm.disarm()  # only the output remains
+        alarm.disarm()  # only the output is left to do
         return Examination(socket.gethostname(), self._user, self._findings, self._pastes)
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:

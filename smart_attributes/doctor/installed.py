@@ -25,7 +25,7 @@ ROOT = '/'   # the folder to use as /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
-_PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RPM
+_PACKAGE = 'monitoring-plugins-check-smart-attributes'   # name of the Debian package and of the RPM
 SHOWN = 3   # mistakes that get a finding each; all others share a finding
 
 

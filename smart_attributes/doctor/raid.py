@@ -29,7 +29,7 @@ ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 RETRY = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
 NAMED = 24     # disks named in a paragraph
 FEW_STEPS = 2    # steps below the maximum speed; 8 % of healthy disks run one step below the maximum
-_SHINGLED = '(SMR)'   # in the name of a family in smartctl's database
+_SHINGLED = '(SMR)'   # text in the name of a family in smartctl's database
 
 Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the values in its sentences
 

@@ -75,7 +75,7 @@ def become(user: str) -> None:
 class Barrier(NamedTuple):
     """A path that the program needs and for which this user lacks permission."""
     path: str
-    code: str            # of the finding
+    code: str            # code of the finding
     mode: int = 0        # permission bits
     owner: str = ''
     whom: str = 'o'      # the user's permission class, as chmod names it: u, g, o

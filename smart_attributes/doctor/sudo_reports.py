@@ -92,7 +92,7 @@ class SudoersFacts(NamedTuple):
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
-    entries: Sequence[SudoersEntry] = ()    # of this user, including entries that require a password
+    entries: Sequence[SudoersEntry] = ()    # entries of this user, including entries that require a password
     winner: Finding | None = None             # the line that denies smartctl after the rule allows it
     widest: tuple[str, int, str] = ('', 0, '')   # file, number and text of the line that allows all calls
     program: str = SMARTCTL

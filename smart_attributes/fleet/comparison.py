@@ -28,7 +28,7 @@ class Span(NamedTuple):
     firmware: str
     band: int
     begin: int
-    end: int           # the day after the last one
+    end: int           # the day after the last day
     drives: int
 
 
@@ -44,7 +44,7 @@ class Failure(NamedTuple):
 class Column(NamedTuple):
     """A model or a firmware in each stratum, in the order of time. A stratum is a day and an age band with failures."""
     at_risk: Sequence[int]         # drives
-    failed: Mapping[int, float]    # by stratum
+    failed: Mapping[int, float]    # failures by stratum
 
 
 Columns = Mapping[tuple[str, str], Column]

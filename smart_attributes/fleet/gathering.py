@@ -276,7 +276,7 @@ def _hidden(drive: FleetDrive) -> FleetDrive:
 def _unnamed(words: str, serials: Sequence[str]) -> str:
     """Return a message without serial numbers, and without a cut-off serial number at its end."""
     longest_first = sorted(serials, key=len, reverse=True)
-    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass: keep inserted text
+    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass, to keep inserted text
     whole = words.removesuffix('...')
     begun = max((length for serial in serials for length in range(LEAST + 1, len(serial))
                  if whole.endswith(serial[:length])), default=0)

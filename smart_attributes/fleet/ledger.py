@@ -72,7 +72,7 @@ class Cell(NamedTuple):
     firmware: str
     band: int          # a place in NAMES
     seconds: int       # drive-time
-    failures: int      # the drive was failing before it went, or a person recorded the failure
+    failures: int      # the drive was failing before it disappeared, or a person recorded the failure
     retired: int = 0
     vanished: int = 0  # gone for an unknown reason
 

@@ -249,7 +249,7 @@ class Bookkeeper:
     def __init__(self, path: str, now: float) -> None:
         """Open the ledger. path: '' for none."""
         self.notes: list[Coded] = []
-        self.rates: list[Rate] = []            # of all models
+        self.rates: list[Rate] = []            # rates of all models
         self._now, self._nameless = now, 0
         self._hosts: dict[str, bool] = {}      # host -> whether all its drives were read
         self._ledger: Ledger | None = None

@@ -56,9 +56,9 @@ class Item(NamedTuple):
     kind: str
     mode: int = 0o644            # permission bits; a link has none
     owner: str = ROOT
-    content: str = ''            # of a file; the target of a link
+    content: str = ''            # content of a file; the target of a link
     test: tuple[str, ...] = ()   # a command that must accept the new file or tree, given as its last argument
-    files: Mapping[str, bytes] = {}   # of a tree: content by path
+    files: Mapping[str, bytes] = {}   # files of a tree: content by path
 
 
 class Facts(NamedTuple):
@@ -150,7 +150,7 @@ class Found(NamedTuple):
     kind: str
     mode: int = 0
     owner: str = ROOT
-    digest: str = ''             # of a file or a link; '' if only root can read it
+    digest: str = ''             # digest of a file or a link; '' if only root can read it
     is_empty: bool = True        # of a directory
     time: float = 0.0            # last change of a tree, seconds since 1970
 

@@ -46,7 +46,7 @@ class Family(NamedTuple):
 class Run(NamedTuple):
     """The result of one run."""
     verdicts: Sequence[Verdict]
-    state: State              # of the run as a whole: missing drives, errors in the local configuration
+    state: State              # state of the run as a whole: missing drives, errors in the local configuration
     now: float                # seconds since 1970
     hide_serial: bool = False
     groups: Sequence[Membership] = ()

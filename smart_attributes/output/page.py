@@ -40,7 +40,7 @@ DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundanc
 # Class in the page's style, by which a risk is coloured.
 OF_RISK: Mapping[Risk, str] = {Risk.BEYOND: 'CRITICAL', Risk.LAST: 'WARNING', Risk.UNSURE: 'UNKNOWN',
                                Risk.DEGRADED: 'WARNING', Risk.UNKNOWN: 'UNKNOWN'}
-RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # of the drives of a member, the worst first
+RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # states of the drives of a member, the worst first
 
 
 class Groups(NamedTuple):

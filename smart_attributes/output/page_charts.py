@@ -16,7 +16,7 @@ POINTS, FEWEST, ENOUGH = 5000, 5, 60   # numbers of points: maximum in a chart; 
 LATER = 2 * DAY      # a drive whose first reading is this long after its machine's first reading replaced another drive
 ROWS, LISTED = 11, 200   # rows of a chart of ranges, and of its table
 WARMER = 4           # °C above the usual temperature that are reported
-COLOURS = 8          # of arrays on the map
+COLOURS = 8          # number of colours for arrays on the map
 OF_FLEET: Mapping[str, tuple[str, str, float]] = {   # metric -> title, unit, divisor of the numbers
     'endurance_used': ('Wear', '%', 1), 'power_on_time': ('Age', 'y', YEAR)}
 

@@ -64,7 +64,7 @@ class DriveRow(NamedTuple):
     age: str
     written: str
     what: tuple[str, ...]     # findings, worst first
-    host: str = ''            # of a fleet
+    host: str = ''            # host of a drive in a fleet
 
 
 def console(pipe_width: int) -> Console:
@@ -303,7 +303,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         place = f' ({clean(each.place.bay, limit=PLACE)})' if each.place.bay else ''
         place += f', {listed(others, NAMED)}' if others else ''
         more = each.step.why if each.step else each.unknown
-        reason = sentence(more, WHAT) if more == each.why else each.reason   # the groups are the only reason
+        reason = sentence(more, WHAT) if more == each.why else each.reason   # only the groups are the reason
         folded = _folded(f'{each.drive}{place}: {each.to_do}: {reason}', width, '  ')
         room = width - len(folded[-1]) - len('; ')
         folded[-1] += f'; {sentence(more, min(room, WHAT))}' if more and more != each.why and room >= BEGUN else ''

@@ -276,7 +276,7 @@ class Status(NamedTuple):
     level: str                      # '' if it is not known
     health: str = ''                # one character for each member, in order
     activity: str = ''              # as in Group
-    progress: float | None = None   # of the activity, %
+    progress: float | None = None   # progress of the activity, %
     unknown: str = ''               # why the level is not known
     text: str = ''                  # all fields, as reported
 

@@ -158,7 +158,7 @@ class Stack:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
-        if name in above:  # a loop, which no system builds
+        if name in above:  # a loop of groups, which no system builds
             return None
         members = self._members(group, lost, above | {name})
         found = stripes(group)

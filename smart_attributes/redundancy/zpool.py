@@ -45,7 +45,7 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool      # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
-    name: str            # of the pool, as a word of a command
+    name: str            # name of the pool, as a word of a command
     doubts: tuple[Coded, ...] = ()   # why all devices of the pool may lack data
 
 

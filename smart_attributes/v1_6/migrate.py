@@ -25,7 +25,7 @@ _NOT_KNOWN = ('{}: attributes.json does not describe the attributes of {}; their
               'before (a RAW_VALUE as one whole number); to create a better entry from the drive itself, run: '
               'check_smart_attributes draft')
 
-Meanings = Mapping[int, Sequence[Meaning]]   # by number; several meanings if our entries differ
+Meanings = Mapping[int, Sequence[Meaning]]   # meanings by number; several meanings if our entries differ
 
 
 class ReportedDrive(NamedTuple):

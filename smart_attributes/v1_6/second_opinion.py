@@ -26,7 +26,7 @@ _OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for 
 
 class OldFiles(NamedTuple):
     """The files of version 1.6 that a check was given."""
-    entries: tuple[site_file.SiteFile, ...] = ()  # if the file of -dbj has the format of attributes.json
+    entries: tuple[site_file.SiteFile, ...] = ()  # used if the file of -dbj has the format of attributes.json
     database: files.OldFile | None = None
     users: files.OldFile | None = None
     is_all_printed: bool = False

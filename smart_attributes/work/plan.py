@@ -48,7 +48,7 @@ class PlanStep(NamedTuple):
 
 class Task(NamedTuple):
     """The steps for one drive or one group. A later task is valid only if `triage --plan` still prints it."""
-    code: str               # of the reason: a key of PARTS
+    code: str               # code of the reason: a key of PARTS
     title: str
     drive: str              # its name in all outputs; '' for a group
     group: str              # id of the group that decides; '' if none does
