@@ -70,7 +70,7 @@ LONGEST_NUMBER = 40                      # number in a data file; 48 bits have 1
 LONGEST_FOREIGN_NUMBER = 30              # int() of a million digits takes half a minute before Python 3.11
 LONGEST_STORED_NUMBER = 18               # number in the list of FARM answers; it fits into 63 bits
 # MOST_, DEEPEST_: counts
-MOST_DRIVES = 1000                       # of a machine; a drive whose serial number always changes must not fill a disk
+MOST_DRIVES = 1000                       # drives of a machine; a changing serial number must not fill a disk
 MOST_DRIVES_OF_HOST = 2_000              # drives in a document of another host
 MOST_SLOTS = 256                         # slots of one address with a range
 MOST_ATTRIBUTES = 255                    # a drive has about thirty; the attribute ID has 8 bits
@@ -101,7 +101,7 @@ HIGHEST_COUNTER = 2 ** 128               # exclusive: range of the widest counte
 HIGHEST_IN_FARM = 2 ** 56                # exclusive: the eighth byte states whether the drive supports the number
 HIGHEST_STORED = 1e30                    # number in the history; sums of two larger numbers could be infinite
 HIGHEST_PERCENTAGE = 1000                # percentage in the history; capacitors may have more than 255 %
-HIGHEST_LEVEL = 200                      # level in the history; drives report less, so a higher level was tampered with
+HIGHEST_LEVEL = 200                      # level in the history; no drive reports more, so a higher one is forged
 HIGHEST_ENDURANCE = 255                  # %, in an entry; the largest value of the standards
 HIGHEST_BEYOND = 999                     # %, for drives that count beyond 255; 40,182 drives reported at most 470
 HIGHEST_DEFECT_HOUR = 131_072            # power-on time of fifteen years: no firmware defect takes effect later

@@ -37,7 +37,7 @@ def state(text: str) -> State:
 
 
 def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return the function for a number within limits. kind: int or float."""
+    """Return a function that reads a number within limits. kind: int or float."""
     def convert(text: str) -> Any:
         try:
             number = kind(text)

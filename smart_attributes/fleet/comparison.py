@@ -51,7 +51,7 @@ Columns = Mapping[tuple[str, str], Column]
 
 
 class Worse(NamedTuple):
-    """A model that fails more often than the others, or that has a firmware that does so."""
+    """A model that fails more often than the others, or that has a firmware version with this property."""
     without: Without | None = None     # None: the model does not fail more often
     firmware: Sequence[tuple[str, Without]] = ()
 

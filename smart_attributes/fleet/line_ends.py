@@ -36,7 +36,7 @@ class ToDo(NamedTuple):
 def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
     """Return three values: the line without its final clause and action, the clause, and the action.
 
-    If text of a drive or of a mount point imitates a clause, the strictest one counts.
+    If text of a drive or of a mount point imitates a clause, the strictest clause counts.
     """
     if line.state is State.OK:
         return line, None, None

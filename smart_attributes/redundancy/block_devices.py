@@ -1,8 +1,8 @@
 """Describe block devices and volumes, from /sys, /proc and `dmsetup`: what each is built on, and where it is mounted.
 
 Volumes of the device mapper are LVM, LUKS, multipath and others, in /sys/block/dm-N. LVM builds a volume from inner
-volumes (images of a mirror, data of a thin pool). These are left out: the members of a volume are the devices below
-them. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
+volumes (images of a mirror, data of a thin pool). Inner volumes are left out: a volume has the devices below
+them as members. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
 Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and filesystems/proc.rst (mountinfo); LVM2,
 lib/misc/lvm-string.c (names of inner volumes); Linux, Documentation/admin-guide/device-mapper/dm-raid.rst and
 drivers/md/dm-raid.c (raid_status).

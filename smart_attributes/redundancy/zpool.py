@@ -153,7 +153,7 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
     """Return a virtual device in which devices that replace others are marked as incomplete.
 
-    zpool marks a device only after something was written to it. A replacement ends when it is complete; a spare stays.
+    zpool marks a device only after something was written to it. A finished replacement is gone; a spare remains.
     """
     children = [_marked(child, is_resilver) for child in vdev.children]
     match = _NESTED.fullmatch(vdev.name)

@@ -265,7 +265,7 @@ class _Maker:
                     yield from self._operation('halves', group, self._place(group, member, frozenset()), about)
 
     def _boot(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps that make the machine boot from the new disk, if it boots from the old one.
+        """Yield the steps that make the machine boot from the new disk, if it boots from the old disk.
 
         If spares were used, the new disk becomes the next spare.
         """
