@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 OLD := .venv-debian12
 BUILD := .venv-build
+CI := .venv-ci
+ANSIBLE := .venv-ansible
 BIN := $(VENV)/bin
 # The directory for the wheel and the single-file program. Tests use their own.
 DIST := dist
@@ -170,7 +172,7 @@ test-deb: $(VENV)/.tools deb zipapp  ## install, upgrade, run and purge the pack
 .PHONY: test-ansible
 test-ansible: $(VENV)/.tools packages  ## run the Ansible role of contrib/ansible on fresh Debian 12 and 13
 	sh tools/install debootstrap openssh-client
-	[ -x .venv-ansible/bin/ansible-playbook ] || { $(PYTHON) -m venv .venv-ansible && .venv-ansible/bin/pip install --quiet 'ansible>=11'; }
+	[ -x $(ANSIBLE)/bin/ansible-playbook ] || { $(PYTHON) -m venv $(ANSIBLE) && $(ANSIBLE)/bin/pip install --quiet 'ansible>=11'; }
 	$(AS_ROOT) env TEST_ANSIBLE=1 $(BIN)/python -m pytest tests/test_ansible.py
 
 rpm: wheel       ## build dist/*.rpm for RHEL and SUSE, with all libraries inside
@@ -234,6 +236,14 @@ lint-packages:   ## let lintian and rpmlint look at the packages that were built
 	lintian --allow-root --fail-on error,warning $(LINTIAN) build/deb/*.changes
 	rpmlint --config rpm/rpmlint.toml dist/*.rpm
 
+.PHONY: lint-ci
+lint-ci:         ## check the CI files with actionlint (needs go 1.25) and with the schemas of GitHub and GitLab
+	[ -x $(CI)/bin/check-jsonschema ] || { $(PYTHON) -m venv $(CI) && $(CI)/bin/pip install --quiet --disable-pip-version-check check-jsonschema; }
+	$(CI)/bin/check-jsonschema --builtin-schema vendor.gitlab-ci .gitlab-ci.yml
+	$(CI)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	[ -x $(CI)/bin/actionlint ] || GOBIN=$(CURDIR)/$(CI)/bin go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	$(CI)/bin/actionlint
+
 reproducible: $(BUILD)/.ready  ## check that a second build of the last commit gives the same files, byte for byte
 	sh tools/install faketime
 	sh tools/reproducible $(BUILD)/bin/python
@@ -245,5 +255,5 @@ audit: $(VENV)/.pins  ## look for known vulnerabilities in the libraries of buil
 	sh tools/audit $(BIN)/pip-audit
 
 clean:           ## remove everything that the other targets make
-	rm -rf $(VENV) $(OLD) $(BUILD) dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLD) $(BUILD) $(CI) $(ANSIBLE) dist build .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

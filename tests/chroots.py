@@ -138,7 +138,6 @@ def kept(name: str, folder: Path, make: Callable[[], object]) -> Chroot:
     """Return a Debian in a folder, from an archive in CACHE. The first time, *make* fills the folder."""
     archive = CACHE / f'{name}.tar'
     folder.mkdir(exist_ok=True)
-    folder.chmod(0o755)  # nagios has to get in
     if not archive.exists():
         make()
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -146,6 +145,7 @@ def kept(name: str, folder: Path, make: Callable[[], object]) -> Chroot:
         os.rename(f'{archive}.new', archive)
     else:
         subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
+    folder.chmod(0o755)  # nagios has to get in, whatever the archive says
     return Chroot(folder)
 
 
@@ -165,12 +165,12 @@ def overlaid(below: Path, folder: Path) -> Iterator[Chroot]:
         removed(folder)
 
 
-def built(commit: str) -> Path:
+def built(commit: str, version: str = '') -> Path:
     """Return the package as an earlier commit builds it; it is built once and kept.
 
-    Raises LookupError where this clone does not have the commit.
+    version: of the package; that of the commit if empty. Raises LookupError where this clone does not have the commit.
     """
-    kept = CACHE / f'{commit}.deb'
+    kept = CACHE / f'{commit}{version}.deb'
     if kept.exists():
         return kept
     if subprocess.run(['git', 'cat-file', '-e', commit + '^{commit}'], cwd=ROOT, capture_output=True).returncode:
@@ -180,9 +180,11 @@ def built(commit: str) -> Path:
         pip.write_text(PIP % (BUILD / 'pysmart.tar.gz'))
         pip.chmod(0o755)
         for words in (['git', 'clone', '--quiet', '--shared', '--no-checkout', str(ROOT), str(clone)],
-                      ['git', '-C', str(clone), 'checkout', '--quiet', '--detach', commit],
-                      ['sh', str(clone / 'tools/deb'), str(pip)]):
+                      ['git', '-C', str(clone), 'checkout', '--quiet', '--detach', commit]):
             subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        if version:
+            (clone / 'tools/version').write_text(f'echo {version}\n')
+        subprocess.run(['sh', str(clone / 'tools/deb'), str(pip)], check=True, stdout=subprocess.DEVNULL)
         CACHE.mkdir(parents=True, exist_ok=True)
         shutil.copy(newest('*.deb', clone / 'dist'), kept)
     return kept

@@ -67,6 +67,37 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None
     return ','.join(sorted(map(str, val))) if isinstance(val, (set, frozenset)) else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption('--write-passed', metavar='FILE', type=Path, help='write the tests that pass to a file')
+    parser.addoption('--without', metavar='FILE', type=Path, help='leave out the tests in a file of --write-passed')
+
+
+class Passed:
+    """The tests that pass in a run, by their IDs."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == 'call' and report.passed:
+            self.ids.append(without_group(report.nodeid))
+
+
+def without_group(node: str) -> str:
+    """Return the ID of a test without the name of its group, which xdist adds."""
+    return re.sub(r'@[\w-]+$', '', node)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Passed(), 'passed')
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    file = session.config.getoption('write_passed')
+    if file and 'PYTEST_XDIST_WORKER' not in os.environ:
+        file.write_text('\n'.join(session.config.pluginmanager.get_plugin('passed').ids))
+
+
 @pytest.fixture(autouse=True)
 def listed_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail the line that makes a sentence or an error with a code that codes.json does not list."""
@@ -183,8 +214,12 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let tests that share a fixture of their module run on one worker of pytest-xdist, which sets it up once."""
+    if config.getoption('without'):
+        passed = set(config.getoption('without').read_text().splitlines())
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        items[:] = [item for item in items if item.nodeid not in passed]
     for item in items:
         fixtures = item._fixtureinfo.name2fixturedefs.values()
         if item.path.stem in SLOW or 'released' in item._fixtureinfo.name2fixturedefs:

@@ -390,7 +390,7 @@ def _told_of_fleet(drives: Callable[[FleetReader, Packer], Iterable[FleetDrive]]
         assert drive.facts['state'] in State.__members__
         if counted.add(drive):
             kept.add(drive)
-    table.rows(kept.drives(kept.rows()), START)
+    table.rows(kept.drives(kept.rows), START)
     list(table.heading(counted, summary.defects(counted, shipped().database)))
     json.loads(kept.taken(START))
 

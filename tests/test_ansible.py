@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import abilities
 import pytest
@@ -61,10 +62,11 @@ def host(managed, tmp_path) -> Iterator[Chroot]:
 
 def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
     """Run the playbook with these variables; return how many tasks changed something, how many failed, and all text."""
-    words = {'ansible_connection': 'community.general.chroot', 'ansible_python_interpreter': '/usr/bin/python3',
-             'ansible_host': str(host.root),
-             **{f'check_smart_attributes_{name}': value for name, value in variables.items()}}
-    playbook = [str(ANSIBLE / 'ansible-playbook'), '-i', 'managed,', '-e', json.dumps(words), 'playbook.yml']
+    inventory = Path(f'{host.root}.hosts')   # not -e, which would change the connection of the controller, too
+    inventory.write_text('managed ansible_connection=community.general.chroot '
+                         f'ansible_host={host.root} ansible_python_interpreter=/usr/bin/python3\n')
+    words = {f'check_smart_attributes_{name}': value for name, value in variables.items()}
+    playbook = [str(ANSIBLE / 'ansible-playbook'), '-i', str(inventory), '-e', json.dumps(words), 'playbook.yml']
     mounted = 'mount -t proc proc "$0/proc" && exec "$@"'
     done = subprocess.run(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounted, str(host.root),
                            *playbook],

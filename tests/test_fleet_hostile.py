@@ -320,9 +320,9 @@ def test_rows_are_kept_within_their_memory():
                  'model': 'X', 'bay': 'x' * 30_000, 'past': {'p': [[1, word] for word in words]} if not number else {}}
         kept.add(FleetDrive(facts, list))
 
-    assert sum(len(row.text) for row in kept.rows()) <= 64 << 20
-    assert len(kept.rows()) + kept.left_out == 4_000
-    [worst, *_] = kept.drives(kept.rows()[:1])
+    assert sum(len(row.text) for row in kept.rows) <= 64 << 20
+    assert len(kept.rows) + kept.left_out == 4_000
+    [worst, *_] = kept.drives(kept.rows[:1])
     assert (worst['state'], 'past' in worst, worst['notes']) == (
         'CRITICAL', False, [{'code': 'readings-left-out',
                              'text': 'its readings are omitted, because they are too large'}])

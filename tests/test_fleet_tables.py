@@ -327,14 +327,14 @@ def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left
     for each in reversed(drives) if is_turned else drives:
         found.add(each)
 
-    assert [each['name'] for each in found.drives(found.rows())] == names
+    assert [each['name'] for each in found.drives(found.rows)] == names
     assert found.left_out == left_out
 
 
 def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
     found = table.Kept(Packer())
     found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, depends=[{'text': 'md0'}]))
-    [only] = found.drives(found.rows())
+    [only] = found.drives(found.rows)
 
     assert only['notes'] == list(table.WITHOUT['notes']) and only['name'] == 'sda'
     assert 'past' not in only and not only['depends']
@@ -345,7 +345,7 @@ def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
     found = table.Kept(Packer())
     for name, state in zip('abcdef', STATES):
         found.add(drive(name, state))
-    names = [each['name'] for each in found.drives(found.rows())]
+    names = [each['name'] for each in found.drives(found.rows)]
 
     assert names == ['b', 'f', 'e', 'c', 'a', 'd'][:len(names)] and 0 < len(names) < 6
     assert found.left_out == 6 - len(names)
@@ -358,7 +358,7 @@ def test_what_is_kept_is_taken_as_one_document(count):
         found.add(drive(f'sd{number}'))
     data = json.loads(found.taken(NOW + 0.6))
 
-    assert (len(data['drives']), data['made'], found.rows()) == (count, NOW + 1, [])
+    assert (len(data['drives']), data['made'], found.rows) == (count, NOW + 1, [])
     assert {'strings', 'shapes', 'names'} <= set(data)
 
 

@@ -394,6 +394,16 @@ def test_nothing_is_moved_off_a_dead_disk(machine, state, expected):
     assert [code for code in codes(task) if code.startswith('lvm-')] == expected
 
 
+@pytest.mark.parametrize('state, source', [('running', 'sda'), ('offline', 'sdb')])
+def test_the_partitions_of_a_dead_disk_are_those_of_its_partner(machine, state, source):
+    mirror(machine)
+    machine.files(machine.folder('sda'), {'device/state': state})
+    found = tasks(machine, ['sda'], ['sdb'])
+
+    assert [step.what for task in found for step in task.steps if step.code == 'partitions'] == [
+        f'Give the new disk the partitions of {source}']
+
+
 def test_a_spare_that_lacks_data_is_not_used(machine):
     """By its fields, not by its words: a flag that says no more than "spare" changes nothing."""
     raid5_with_a_spare(machine)

@@ -51,14 +51,14 @@ def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
 
 
 def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past | None = None) -> list[Coded]:
-    """Return the notes on a drive that -v prints; they do not change its state."""
+    """Return the notes on a drive that -v prints; they do not change the drive's state."""
     sentences = (
         ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
                                      for row in report.attributes if row.when_failed == 'past']),
         ('health-status-explained', [reading.verdict for reading in found
                                      if reading.metric == HEALTH and not reading.judged and reading.verdict]),
         ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
-                           if reading.number is None and reading.metric != HEALTH]),  # report.gaps already has this
+                           if reading.number is None and reading.metric != HEALTH]),  # report.gaps already lists these
         ('sources-differ', _differences(found)), ('smartctl-differs', _derived(found, drive_logs.SMARTCTL, APART)),
         ('warranty-differs', _derived(found, drive_logs.RATED, drive_logs.FAR)),
         ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
@@ -120,7 +120,7 @@ def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
 
 
 def _warranty(found: Sequence[Reading]) -> list[str]:
-    """Return a note if more was written than the warranty covers, which does not affect the drive's health; else []."""
+    """Return a note if more was written than the warranty covers; else []. This does not affect the drive's health."""
     known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
         return []
@@ -129,7 +129,7 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    """Return a note for each untrusted device statistic; if it is above 0, the note adds what this predicts."""
+    """Return a note for each untrusted device statistic, with what the statistic predicts if it is above 0."""
     return [f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is not judged, because '
             'they are known to be wrong for this family' +
             (f'; {spec.untrusted_statistics[reading.metric]}' if reading.number and spec.untrusted_statistics[

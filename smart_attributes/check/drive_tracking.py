@@ -25,7 +25,7 @@ class Whereabouts(NamedTuple):
 
 def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Mapping[str, str],
           scope: Scope, now: int) -> Whereabouts:
-    """Return where drives are now.
+    """Return the address at which each drive is now.
 
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
@@ -76,7 +76,7 @@ def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity,
     """Return a message for each known drive that is missing at all addresses, no matter for how long, unless accepted.
 
     Drives at places where drives are often removed are left out. is_accepted(identity, first): whether root has
-    acknowledged that the drive is gone; *first* is the time since which it was at the address where it is missing.
+    acknowledged that the drive is gone; *first* is the time when the drive came to this address.
     """
     left = drive_records.missing(known.places, known.records, known.scope, known.now)
     return [_sentence(known, change, hide_serial) for change in left if not change.is_removable

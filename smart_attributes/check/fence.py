@@ -1,6 +1,6 @@
-"""Isolate each drive: an exception in the code for one drive makes it UNKNOWN; all others are reported as usual.
+"""Isolate each drive: an exception in the code for one drive makes it UNKNOWN; other drives are reported as usual.
 
-Exceptions in reading and judging one drive are handled in reading/machine and in verdicts. Errors about the whole run,
+Exceptions while one drive is read or judged are handled in reading/machine and in verdicts. Errors about the whole run,
 such as a missing Python package, are left to `main`.
 """
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..typed import TYPE_CHECKING, Any, T
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Found = TypeVar('Found', bound=Any)   # has verdicts, and reads in the same order
+    Found = TypeVar('Found', bound=Any)   # has the fields verdicts and reads, in the same order
 
 UNCOMPARED = 'cannot be compared with its history'
 UNDECIDED = 'has no recommended action'
@@ -56,8 +56,8 @@ def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
 def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
     """Return the result of *show* for the drives of a run, and the drives as shown.
 
-    If *show* fails, each drive is shown alone to find the drives that cannot be shown. The error is raised again if no
-    single drive causes it.
+    If *show* fails, each drive is shown separately, to find the drives that cannot be shown. The error is raised again
+    if no single drive causes it.
     """
     def alone(verdict: Verdict) -> Verdict:
         show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))

@@ -1,10 +1,10 @@
 """Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure.
 
 From the speed of wear so far, a forecast calculates when the endurance is used up, with an early and a late date.
-A forecast is made only if the data support it: not below 2 % used or 90 days of age, and not for a drive that was
-written to before and is idle now. The range matters most: to order drives in time, you need its early end. The factors
-are tuned on simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true
-date is within the range in more than nine of ten cases. The factors of the estimate come from real drives.
+No forecast is made below 2 % used, before 90 days of age, or for a drive that was written to before and is idle now.
+The early end of the range matters most, because it shows when to order drives. The factors are tuned on simulated years
+(steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within the range in
+more than nine of ten cases. The factors of the estimate come from real drives.
 """
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SPARE, AGE = 'spare_available', 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
 YOUNGEST = 90 * DAY         # power-on time; before that, most data was written during the installation
-SHORTEST = 60 * DAY         # length of the history
-LEAST_GROWN = 3             # percentage points within the history
+SHORTEST = 60 * DAY         # minimum length of the history
+LEAST_GROWN = 3             # minimum growth within the history, in percentage points
 SAMPLES = 16                # number of samples taken from the history at equal intervals
-RECENT = (2, 6, SAMPLES - 1)  # numbers of the last samples that describe the present
+RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples each recent period has
 # A recent period without growth sets the slow end of the range only if it is at least a month long.
 TAIL = 0.1                  # share of the slopes between samples that is ignored at each end
 SLOWEST = 6                 # factor: at most this much slower than usual, because an idle drive will not stay idle
@@ -40,7 +40,7 @@ WIDER = 1.2                 # factor that widens the range, for changes that hav
 # as fast as before. One of the 70 wore out before the range; with a factor of 4.2 instead of 12, three did.
 SLOWER, FASTER = 6, 12
 FURTHEST = 50 * YEAR         # a later date is not useful
-IDLE = 3                    # a drive is idle if, at its lifetime rate, it would have used this many times as much
+IDLE = 3                    # a drive is idle if its lifetime rate would have worn it this many times as much
 
 
 def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
@@ -59,7 +59,7 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
 
 
 def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading with less time left. If only one has a number, return that; if neither has, *one*."""
+    """Return the reading with less time left, the only reading with a number, or *one* if neither has a number."""
     known = [reading for reading in (one, other) if reading.number is not None]
     return min(known, key=lambda reading: reading.number or 0) if known else one
 
@@ -81,7 +81,7 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
 
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
-    """Return the forecast for a reading, or the reason why it is missing. age: power-on time in seconds."""
+    """Return the forecast for a reading, or the reason why a forecast is missing. age: power-on time in seconds."""
     number = reading.number or 0
     falls, now = reading.metric == SPARE, 0
     points: Sequence[StoredPoint] = ()
@@ -94,7 +94,7 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
 
 
 def forecast(points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100) -> Forecast | str:
-    """Return the forecast of when *used* reaches *end*, or the reason why the data are insufficient.
+    """Return a forecast of the time at which *used* reaches *end*, or the reason why the data are insufficient.
 
     points: the percentages in the history, oldest first; each percentage applies until the next point.
     used: the current percentage, which grows. age: power-on time in seconds; None if unknown.

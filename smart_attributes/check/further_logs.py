@@ -1,7 +1,7 @@
 """The second pass of reading: logs of some drives that the first call does not read.
 
 They are pages of vendor-specific NVMe logs and, only for commands that a person runs, Seagate's FARM log. A drive is
-asked as soon as it has answered the first call, while others are still being read. A missing log changes no state.
+asked for them once it has answered the first call, while others are still being read. A missing log changes no state.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FurtherLogs:
         self._answers: dict[Command, Answer] = {}
 
     def ask(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Let the runner read the logs of a drive that are due; return whether a log is read or already known.
+        """Let the runner read those logs of a drive that are due; return whether a log is read or already known.
 
         past: the earlier readings of the drive. is_stored: this run stores when the logs were read.
         """
@@ -65,7 +65,7 @@ class FurtherLogs:
             self._answers[answer.command] = answer
 
     def wait(self, jobs: int, deadline: float) -> None:
-        """Wait for drives that were asked after all others had answered. deadline: value of time.monotonic()."""
+        """Wait for drives that were asked only after all others had answered. deadline: value of time.monotonic()."""
         if time.monotonic() < deadline:
             for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
                 self.take(answer)
@@ -140,7 +140,7 @@ class FarmLogs:
     """The FARM logs of Seagate disks: each disk is asked once a week, and never by a check.
 
     smartctl 7.4 aborts on some disks when it prints this log as JSON, and the sudoers rule does not allow the call, so
-    only root, or a user who may run smartctl directly, can ask. All users see the latest answer.
+    only root, or a user who may run smartctl directly, can request the log. All users see the latest answer.
     """
 
     def __init__(self, judge: Judge, options: Options) -> None:
@@ -209,7 +209,7 @@ class FarmLogs:
 
 
 def _farm(answer: Answer) -> Farm:
-    """Return the log in a disk's answer; an empty log if the disk keeps none; or a log with the reason in *unread*."""
+    """Return the log in a disk's answer, an empty log if the disk keeps none, or a log with an error in *unread*."""
     if answer.outcome != 'done':
         return Farm(unread=answer.reason)
     if answer.signal is not None:

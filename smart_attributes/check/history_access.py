@@ -1,6 +1,6 @@
 """Access of one run to the history: opened while drives answer, read before judging, written after the output.
 
-The history can add alerts or reduce them by age. If the history cannot be used, the run continues and reports this.
+The history can add alerts, or reduce alerts on old events. If it cannot be used, the run continues and reports this.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Remembered:
                  longest_asleep: int = 0) -> None:
         """Create the access object of a run.
 
-        trouble: a message why the history cannot be used although it is enabled; else ''.
+        trouble: a message why an enabled history cannot be used; else ''.
         is_whole: read the complete history, for interactive commands.
         longest_asleep: seconds that a drive in standby may go without being read.
         """
@@ -94,7 +94,7 @@ class Remembered:
         met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
         here = {(place.address, place.drive) for place in self.store.places if not place.gone}
         has_moved = any(not match.record or (address, match.record.number) not in here for address, _, match in met)
-        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else they are known
+        there = self._slots() if has_moved else {device.address: '' for device in self._there}  # else slots are known
         return drive_tracking.found(self.store.places, self.store.records, met, there, Scope(*self._scope),
                                     self.store.now)
 
@@ -157,7 +157,7 @@ class Remembered:
         return known.identity if known else None
 
     def others(self) -> list[tuple[str, State]]:
-        """Return the address and the last state of each drive that this run did not cover, if read within a day.
+        """Return the address and last state of each drive that was read within a day but is not covered by this run.
 
         From a history that another user can write, only return drives that are not OK.
         """
@@ -184,7 +184,7 @@ class Remembered:
                                      self._longest_asleep)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
-        """Return a note if the history cannot store a drive, or if its dates are not trusted; else nothing."""
+        """Return a note if the history cannot store a drive, or if the history has untrusted dates; else nothing."""
         recalled = self.recalled(verdict.device)
         if recalled is None or self.store is None:
             return ()
@@ -203,7 +203,7 @@ class Remembered:
         from ..history.store import Sighting
         read = {}
         for verdict in (each for each in verdicts if not each.problem):
-            with suppress(Exception):  # an error with one drive must not prevent storing the others
+            with suppress(Exception):  # an error with one drive must not prevent storing other drives
                 address = verdict.device.address
                 read[address] = Sighting(address, verdict.identity, self._observed(verdict))
         everything = [(read.get(address) or Sighting(address))._replace(slot=slot)

@@ -79,9 +79,9 @@ def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, His
 
 
 def since(history: Remembered, device: Device) -> int:
-    """Return since when the history has readings of a drive, in seconds since 1970.
+    """Return the time since which the history has readings of a drive, in seconds since 1970.
 
-    0: its smartd log was imported or cannot be imported. The current time: the history has no readings of the drive.
+    0: its smartd log was imported or cannot be imported. The current time: the history has no readings of it.
     """
     recalled = history.recalled(device)
     if history.store is None or recalled is None or not (recalled.match.record or recalled.match.note):

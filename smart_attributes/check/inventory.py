@@ -21,17 +21,17 @@ _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; sim
 
 
 class Inventory(NamedTuple):
-    """The result of the second stage: the reads that count, and messages about all others."""
+    """The result of the second stage: the reads that count, and messages about all other reads."""
     reads: tuple[Read, ...]       # one per drive, under its final name
-    candidates: tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
+    candidates: tuple[Read, ...]  # these, plus the reads of duplicates and empty slots, which do not count
     is_bare: bool                 # every address was read, and no drive was found
-    notes: tuple[Coded, ...] = ()   # duplicates, empty slots, drives that answer as another type
-    faults: tuple[Coded, ...] = ()  # slots that were not read in time, patterns that were not evaluated
+    notes: tuple[Coded, ...] = ()   # duplicates, empty slots, and drives that answer as another type
+    faults: tuple[Coded, ...] = ()  # slots that were not read in time, and patterns that were not evaluated
     whereabouts: Whereabouts | None = None   # new, moved and missing drives; None without a history
 
 
 def inventory(stage: Reads, options: Options, history: Remembered) -> Inventory:
-    """Return the drives of a run, looked up in the history. After the time limit, patterns are no longer evaluated."""
+    """Return the drives of a run, with their history. After the time limit, patterns are no longer evaluated."""
     decided: dict[Device, bool] = {}
     try:
         return _inventory(stage, options, history, decided)
@@ -56,7 +56,7 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
 
 def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
            late: str = '') -> tuple[list[Read], list[Coded]]:
-    """Return the drives that --match, --ignore and --ssdonly select, plus undecided drives with a fault for each.
+    """Return the drives that --match, --ignore and --ssdonly select, plus the undecided drives, with a fault for each.
 
     decided: each decision is added here. late: why patterns are no longer evaluated.
     """
@@ -135,7 +135,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
-    """Return the reads without the slots of a range that were not read in time, and a fault with their number.
+    """Return the reads without the slots of a range that were not read in time, and a fault that counts these slots.
 
     It is unknown whether these slots have drives.
     """
@@ -148,8 +148,8 @@ def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple
 def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     """Return a message if there are fewer drives than expected; else nothing.
 
-    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. If a controller was
-    addressed in the wrong place, nothing is returned, because the number of drives is unknown.
+    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. If a controller is
+    not at the given address, nothing is returned, because the number of drives is unknown.
     """
     there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
     if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
@@ -161,8 +161,8 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
 def nobody(stage: Reads, drives: Inventory, options: Options) -> tuple[State, str]:
     """Return the state and the message of a run that found no drive.
 
-    The state given by --no-drives applies only if a complete scan found no device that is a drive, so a mistyped
-    pattern or a range of empty slots stays UNKNOWN.
+    The state given by --no-drives applies only if a complete scan found no drive, so a mistyped pattern or a range of
+    empty slots stays UNKNOWN.
     """
     wish, expected = options.which.no_drives, options.which.expect
     if stage.found.is_scan and stage.found.is_whole and drives.is_bare and wish is not None:
@@ -202,7 +202,7 @@ def described(verdict: Verdict, read: Read, drives: Inventory, history: Remember
     """Return a verdict with additions from the history.
 
     If a drive no longer answers, the verdict names the drive last seen there, because nothing else shows which drive
-    to pull. This applies only to plain DriveErrors: absent drives, other devices and addresses not read have their own
+    to pull. This applies only to plain DriveErrors: absent drives, other devices and unread addresses have their own
     classes.
     """
     if read.waited:

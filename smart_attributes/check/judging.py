@@ -31,7 +31,7 @@ class Rules(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     now: float = 0             # seconds since 1970, for dates in the future
-    self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests need not be fresh
+    self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests can be of any age
     uses_vendor_logs: bool = True
     risk: RiskOf | None = None   # see knowledge.risks; None: verdicts do not state how many such drives failed
 
@@ -71,7 +71,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
             past: Past | None) -> tuple[DriveSpec, Sequence[Reading]]:
-    """Return an entry with notes on the vendor's log that it names, and the readings of this log."""
+    """Return two values: an entry with notes on the vendor's log that the entry names, and the readings of this log."""
     if not spec.log or not is_used:
         return spec, ()
     from . import vendor_readings
@@ -80,7 +80,7 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
 
 
 def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return a verdict; if it alerts, add how many drives with such findings failed, if that is known."""
+    """Return a verdict; if it alerts, it also states how many drives with such findings failed (unless unknown)."""
     risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
             if rules.risk and verdict.state is not State.OK else None)
     return verdict._replace(risk=risk)
@@ -148,7 +148,7 @@ def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Rea
 
 def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
           past: Past | None) -> Judgement:
-    """Return a judgement, with its earlier, worse state while hysteresis applies. See history.series."""
+    """Return a judgement; while hysteresis applies, it has its earlier, worse state. See history.series."""
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
@@ -213,7 +213,7 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
 def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | None,
                by_metric: Mapping[str, Reading],
                metrics: Mapping[str, Metric]) -> list[Coded]:
-    """Return notes on why a reading does not alert: it was acknowledged, or its last event is old."""
+    """Return notes on why a reading does not alert: it was acknowledged, or the last event is old."""
     if accepted is None and not limit.aged:
         return []
     reading, told = judgement.reading, []
@@ -260,7 +260,7 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
 
 
 def is_own(limit: Limit) -> bool:
-    """Return whether a limit is set for only this drive, and only for its levels, not for growth."""
+    """Return whether the levels of a limit, but not its growth rules, are set for only this drive."""
     return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
 
 
@@ -277,7 +277,7 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], m
     """Return a limit as a range; '' if it never alerts.
 
     A limit derived from the drive's own limit never excludes the best possible number of the metric, because every
-    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, which cannot exceed 100 %.
+    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, and no drive can exceed 100 %.
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''

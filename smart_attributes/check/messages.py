@@ -72,7 +72,7 @@ def gone(run: Run) -> Iterable[Demand]:
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.options.history.history_required
-    has_own_state = history.trouble and required is not None   # an option sets the state if it cannot be used
+    has_own_state = history.trouble and required is not None   # an option sets the state for an unusable history
     others = history.recurring_loss if not has_own_state else history.remarks
     return {'failures': inventory.missing(run.drives.reads, run.options.which.expect),
             'faults': (*run.read.faults, *run.drives.faults, *run.judge.mistakes, *contradictions(run)),

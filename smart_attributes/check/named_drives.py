@@ -1,4 +1,4 @@
-"""Drives that the command line selects by a name; if the names identify the drives, only these drives are read."""
+"""Drives that the command line selects by name; if these names are known before reading, only these drives are read."""
 from __future__ import annotations
 
 import os
@@ -62,7 +62,7 @@ def _read_as(word: str, known: Sequence[Device]) -> list[str]:
 
 
 def links() -> dict[str, list[str]]:
-    """Return device path -> all its names in /dev/disk/by-id."""
+    """Return the names in /dev/disk/by-id of each device path."""
     found: dict[str, list[str]] = {}
     for name in system.names_in(addresses.FOLDER):
         found.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(name)

@@ -15,7 +15,7 @@ from ..reading.processes import Runner
 from ..typed import NamedTuple
 from .rulebook import Site, site_of, today
 
-Watch = Callable[[int, Sequence[str]], object]   # number of drives that have answered, names of the others
+Watch = Callable[[int, Sequence[str]], object]   # number of drives that have answered, and the names of the others
 
 
 class Listener:
@@ -52,7 +52,7 @@ class Started(NamedTuple):
 
 
 def deadline(options: Options) -> float:
-    """Return until when a run may read drives, as a value of time.monotonic()."""
+    """Return the time until which a run may read drives, as a value of time.monotonic()."""
     return time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
 
 
@@ -85,7 +85,7 @@ def find(options: Options, runner: Runner, end: float) -> DeviceList:
 
 
 def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
-    """Return how to read each device, without devices that options or local files exclude.
+    """Return how to read each device, except devices that options or local files exclude.
 
     site: the local files, if already loaded.
     """

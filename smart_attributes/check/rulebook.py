@@ -37,7 +37,7 @@ class Site(NamedTuple):
     """The parts of the local data files that match their schema."""
     attributes: tuple[SiteFile, ...] = ()
     thresholds: tuple[SiteFile, ...] = ()
-    mistakes: tuple[str, ...] = ()    # mistakes elsewhere: in a folder, in a file of version 1.6
+    mistakes: tuple[str, ...] = ()    # mistakes in other places: a folder, a file of version 1.6
 
     @property
     def limits(self) -> list[tuple[str, Json]]:
@@ -82,7 +82,7 @@ def site_of(data: DataFiles, before: Before | None) -> Site:
 
 
 def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the files with entries and the files with limits, each as its path and its name in messages.
+    """Return the files with entries and the files with limits, each with its path and its name in messages.
 
     Mistakes are added to *mistakes*. See _folder().
     """
@@ -139,7 +139,7 @@ def judge_of(options: Options, site: Site) -> Judge:
 
 
 def risk_of(judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
-    """Return how many drives with such findings failed; None if this is unknown or the data cannot be read."""
+    """Return how many drives with such findings failed; None if the number is unknown or the data cannot be read."""
     from ..knowledge import risks
     with suppress(Exception):   # a damaged file does not affect the verdict; `doctor` reports it
         return risks.shipped().of(judgements, state, kind, groups)
@@ -195,7 +195,7 @@ def shipped_database(config: str) -> Json:
 def _database(config: str) -> tuple[Json, list[str]]:
     """Return the content of attributes.json, as shipped_database() does.
 
-    The second value lists the mistakes because of which a local file is not used.
+    The second value lists the mistakes that prevent a local file from being used.
     """
     from ..knowledge import shipped_data
     data: Json = shipped_data.load(shipped_data.path(DATABASE))

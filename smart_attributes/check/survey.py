@@ -28,14 +28,14 @@ class Survey(NamedTuple):
     """All verdicts of one run, and the messages about the run as a whole."""
     verdicts: tuple[Verdict, ...]
     reads: tuple[Read, ...]          # in the order of the verdicts
-    failures: tuple[Coded, ...]      # make the run CRITICAL: drives missing
+    failures: tuple[Coded, ...]      # missing drives, which make the run CRITICAL
     notes: tuple[Coded, ...]
     judge: Judge
     nobody: tuple[State, str]        # state and message if no drive was found
-    # make the run at least UNKNOWN: slots that were not read, mistakes in local files
+    # slots that were not read, and mistakes in local files, which make the run at least UNKNOWN
     faults: tuple[Coded, ...] = ()
-    remarks: tuple[Coded, ...] = ()  # shown even without -v, but do not change the state: an outdated sudoers rule
-    demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run that have their own state
+    remarks: tuple[Coded, ...] = ()  # messages that need no -v and change no state: an outdated sudoers rule
+    demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
     lately: Lately | None = None  # increases, and drives added and removed in a period, if requested

@@ -1,7 +1,7 @@
 """The third stage of a run: each drive is judged once, as soon as it has answered, while others are still being read.
 
 The history of a drive is certain only after all drives have answered: two addresses may turn out to be one drive, or
-two drives may be indistinguishable. In these cases, a verdict is formed again.
+two drives may be indistinguishable. In both cases, a verdict is formed again.
 """
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Verdicts(Listener):
     def hear(self, read: Read) -> None:
         """Judge a drive that has answered, unless its verdict can depend on other drives or on a further log.
 
-        It can depend on other drives if names other than device names or files of version 1.6 are used, or if the drive
-        is at a new address. Exceptions are ignored here, because of() judges the drive again.
+        It can depend on other drives in three cases: the drive is at a new address, files of version 1.6 are used, or
+        names other than device names are used. Exceptions are ignored here, because of() judges the drive again.
         """
         with suppress(Exception):
             if not isinstance(read.outcome, Report) or not self.history.is_expected(read.outcome.identity):

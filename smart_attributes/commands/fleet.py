@@ -179,10 +179,10 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     kept = _keep(fleet, _readable(fleet, drives))
     told = fleet.counted()
     told.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))   # the list has the rest
-    left = [f'the table lists the {len(kept.rows())} worst drives; the counts above include {kept.left_out} more'
+    left = [f'the table lists the {len(kept.rows)} worst drives; the counts above include {kept.left_out} more'
             ] if kept.left_out else []
-    first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(kept.rows()[:page.READ]))]
-    charts = page_charts.of_fleet(kept.drives(kept.rows()), told['rates'])
+    first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(kept.rows[:page.READ]))]
+    charts = page_charts.of_fleet(kept.drives(kept.rows), told['rates'])
     counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
     content = page.Content(kept.taken(fleet.now), counts, first, fleet.faults,
                            [*left, *fleet.said()[len(fleet.faults):]], charts=charts, fleet=told,
@@ -202,7 +202,7 @@ def _whose(wanted: FleetOptions) -> str:
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import triage_table
     kept = _keep(fleet, drives, own.limit or MOST_ROWS)
-    rows = kept.rows()
+    rows = kept.rows
     for line in table.heading(fleet.summary, fleet.defects(), fleet.books.rates):
         print(line)
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),

@@ -166,27 +166,23 @@ class Kept:
     def __init__(self, packer: Packer, most: int = MOST_ROWS) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
-        self._rows: list[WorstDrive] = []           # always sorted; only the key is computed for other drives
+        self.rows: list[WorstDrive] = []           # worst first; only the key is computed for other drives
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless enough kept drives are worse."""
         facts = drive.facts
         key = drive.rank
-        if len(self._rows) == self._most and key > self._rows[-1].key:
+        if len(self.rows) == self._most and key > self.rows[-1].key:
             self.left_out += 1
             return
         text = _text(self._packer.drive({**facts, **drive.more()}, drive.pairs()))
         if len(text) > LARGEST_ROW:
             text = _text(self._packer.drive({**facts, **WITHOUT}, []))
-        insort(self._rows, WorstDrive(key, text))
+        insort(self.rows, WorstDrive(key, text))
         self._size += len(text)
-        while len(self._rows) > self._most or self._size > LARGEST_TABLE:
-            self._size -= len(self._rows.pop().text)
+        while len(self.rows) > self._most or self._size > LARGEST_TABLE:
+            self._size -= len(self.rows.pop().text)
             self.left_out += 1
-
-    def rows(self) -> list[WorstDrive]:
-        """Return the kept drives, worst first."""
-        return self._rows
 
     def drives(self, rows: list[WorstDrive]) -> Iterator[dict[str, Any]]:
         """Yield drives in the format of the document."""
@@ -199,8 +195,8 @@ class Kept:
         now: seconds since 1970.
         """
         tables = json.dumps({**self._packer.tables(), 'made': round(now)}, separators=(',', ':'))
-        texts = [row.text for row in self.rows()]
-        self._rows = []
+        texts = [row.text for row in self.rows]
+        self.rows = []
         head, tail = '{"drives":[', f'],{tables[1:]}'
         if not texts:
             return head + tail

@@ -1,9 +1,9 @@
-"""The database of a history: a SQLite file that never delays a check for long, and whose lost commits are detected.
+"""The database of a history: a SQLite file that never delays a check for long. Lost commits are detected.
 
 A check waits for the file no longer than PATIENCE and BUDGET allow. It never closes the file, because the last process
-to do so waits for the disk: 121 ms, compared with 0.2 ms for a commit with synchronous NORMAL. Since the file is never
-closed, SQLite never restarts its log; shorten_log() does that once the log is long. A damaged file is set aside, and
-the readable part of its content is copied (see losses).
+to close it waits 121 ms for the disk; a commit with synchronous NORMAL takes 0.2 ms. Since the file is never closed,
+SQLite never restarts its log; shorten_log() does so once the log is long. A damaged file is set aside, and the readable
+part of its content is copied (see losses).
 """
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from . import directory, drive_records, rows
 from .directory import Commits, HistoryFolder
 
 BUDGET = 0.5            # seconds of CPU time for one read or write; protects against a file inflated on purpose
-# When the log (-wal) exceeds this size in bytes, it is copied into the file and truncated, which waits for the disk for
-# 33 ms or more. It then has the checks of an hour or more: 24 drives with changing values write 33 to 84 kB per check.
+# When the log (-wal) exceeds this size in bytes, it is copied into the file and truncated. This takes 33 ms or more.
+# The log then has the checks of an hour or more: 24 drives with changing values write 33 to 84 kB per check.
 LOG_SIZE = 2 ** 18
 SYNC_EVERY = DAY        # interval at which commits without growth are synced
 _REASONS = {
@@ -40,7 +40,7 @@ class Database(SqliteFile):
     def __init__(self, place: HistoryFolder, writes: bool, fill: Callable[[str], None]) -> None:
         """Create the object without opening the file.
 
-        fill: called inside the transaction that creates the tables, with why the file is new ('' for the first one).
+        fill: called in the transaction that creates the tables, with the reason for the new file, or '' for the first.
         """
         self.folder, self._writes, self._fill = place, writes, fill
         self.commits: Commits | None = None   # the commit record before the file was opened
@@ -57,7 +57,7 @@ class Database(SqliteFile):
             version = self._opened()
             if version == directory.VERSION and self._writes and os.path.lexists(self.folder.damaged):
                 from . import losses
-                losses.put_aside(self.folder)   # left by a check that was killed after it had copied everything
+                losses.put_aside(self.folder)   # a damaged file, from a check that was killed after copying it
         if not version:
             self._create()
         elif version > directory.VERSION and not (self.commits and self.commits.version <= directory.VERSION):
@@ -93,7 +93,7 @@ class Database(SqliteFile):
         self.open()
 
     def shorten_log(self) -> None:
-        """Copy a long log into the file and truncate it. If another check is reading, the next check does this."""
+        """Copy a long log into the file and truncate the log. If another check is reading, the next check does this."""
         with suppress(OSError):
             if os.path.getsize(f'{self.folder.file}-wal') > LOG_SIZE:
                 self.allow(directory.SALVAGE)
@@ -101,7 +101,7 @@ class Database(SqliteFile):
 
     def generation(self) -> tuple[int, int]:
         """Return a pair of numbers that changes if another process has written or a new file was opened."""
-        # SQLite's number applies to one connection, and is the same again for a new file.
+        # SQLite's number applies only to one connection, and a new file can have the same number again.
         return self._connections, self.value('PRAGMA data_version')
 
     def commit(self, now: int, work: Callable[[], T]) -> T:
@@ -130,7 +130,7 @@ class Database(SqliteFile):
             self.commits, self.is_urgent = directory.read_commits(self.folder), False
 
     def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
-        """Return facts about missing commits; none if every counted commit is present.
+        """Return facts about missing commits, or no facts if every counted commit is present.
 
         facts: read after this database was opened. Raises LookupError or ValueError for a damaged fact.
         """
@@ -140,9 +140,9 @@ class Database(SqliteFile):
                 'missing_until': self.commits.time if self.commits else now, 'uncounted': int(self.commits is None)}
 
     def unsynced_since(self) -> int | None:
-        """Return the time since which commits may have been lost in a power cut that also lost their count.
+        """Return the time since which a power cut may have lost commits together with their count.
 
-        Seconds since 1970; 0: since the beginning. None if the system has not restarted with unsynced commits.
+        Seconds since 1970, or 0 for the beginning. None if the system has not restarted with unsynced commits.
         """
         record = self.commits
         return record.synced_at if record and record.is_open and record.boot != directory.boot_id() else None
@@ -163,14 +163,14 @@ class Database(SqliteFile):
 
     def _opened(self) -> int:
         """Let SQLite open the file; return the version of the tables."""
-        # If the log is missing, a reader without write permission cannot create its index. "immutable" needs no index,
-        # and is safe because no process is writing.
+        # If the log is missing, a reader without write permission cannot create the log's index. "immutable" needs no
+        # index, and is safe because no process is writing.
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connections += 1
         self.allow(BUDGET)
         self.connect(self.folder.file, mode, directory.PATIENCE, directory.SETTINGS)
         version = self.version   # SQLite opens log and index only now
-        self.allow(BUDGET)   # a killed process may have left a log of gigabytes, and reading it takes longer
+        self.allow(BUDGET)   # stops reading a log of gigabytes, which a killed process may have left
         return version
 
     def _create(self) -> None:
@@ -178,7 +178,7 @@ class Database(SqliteFile):
             raise HistoryUnusable(f'{self.folder.file} is empty; the next check starts the history')
         from . import losses
         before = self.commits
-        # A log that has no record would look like a log whose record was lost.
+        # A log without a commit record would look like a log whose commit record was lost.
         self.commits = directory.change_commits(self.folder, lambda record: record)
         losses.create(self, self.folder, before, self._why, self._fill)
 

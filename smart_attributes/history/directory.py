@@ -1,4 +1,4 @@
-"""The files of a history in addition to the database: lock, commit record, list of known drives, mark of a failure.
+"""The files of a history other than the database: lock, commit record, list of known drives, and failure mark.
 
 They are in the state directory. Links and files of another user are refused. Callers must act as the owner of the
 state directory, unless a docstring states otherwise.
@@ -9,12 +9,12 @@ log looks like a slightly older history. The record is written after each commit
 database is behind the record, the commits in between are lost.
 
 After a power cut, everything that was not synced may be missing, including the newest record. The record therefore also
-has the time since which commits may not be on the disk, and the boot ID of the system that wrote it. The "open" mark is
-synced before the first unsynced commit. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5),
-boot_id.
+states since when commits may be missing from the disk, and the boot ID of the system that wrote the record. The "open"
+mark is synced before the first unsynced commit. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format";
+proc(5), boot_id.
 
 The list of known drives is kept outside the database, so that a check still notices that a drive is gone if the
-database is lost. The file is replaced only when the list changes. A damaged list is ignored: the database has it, too.
+database is lost. The file is replaced only when the list changes. A damaged list is ignored; the database has a copy.
 """
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _REFUSALS = {
     errno.ENOENT: ' does not exist; create it, owned by the monitoring user, or use another directory with --state-dir'}
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 OPENING_TIME = 0.5   # seconds to wait until the "open" mark is on the disk
-SYNC_TIME = 2.0      # seconds to wait until the commits are; the child process then continues alone
+SYNC_TIME = 2.0      # seconds to wait until the commits are on the disk; after that, the child process continues alone
 _SIZE = 160          # bytes, less than a sector: after a power cut, either the old or the new record is complete
 _TRIES, _PAUSE = 3, 0.002
 _NO_BOOT_ID = '-'
@@ -76,7 +76,7 @@ def _path(place: HistoryFolder, name: str) -> str:
 
 
 def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
-    """Return the history folder; if it is missing and *is_made*, create it. The caller need not act as its owner.
+    """Return the history folder; if it is missing and *is_made*, create it. The caller need not act as the owner.
 
     Raises HistoryUnusable if it is missing or if others can write to it.
     """
@@ -92,7 +92,7 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
 
 @contextmanager
 def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
-    """Hold the lock for opening the database or setting it aside.
+    """Hold the lock that is needed to open the database or to set it aside.
 
     alone: lock exclusively, to create the file or set it aside; else share the lock with processes that open the file.
     Only the owner can open the lock file, so no other user can lock it. Raises HistoryUnusable after PATIENCE.
@@ -121,7 +121,7 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
         try:
             status = os.fstat(descriptor)
             if is_made and status.st_size == 0 and status.st_uid == os.geteuid():
-                os.fchmod(descriptor, _MODE)  # whatever umask root had
+                os.fchmod(descriptor, _MODE)  # regardless of the umask of root
             is_ours = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == folder.state.user
         finally:
             os.close(descriptor)
@@ -138,9 +138,9 @@ def is_writable(folder: HistoryFolder) -> bool:
 
 
 def leave_mark(folder: HistoryFolder, reason: str) -> None:
-    """Leave a mark that shows the next check that this check, after printing its output, could not write.
+    """Leave a mark for the next check: after printing its output, this check could not write.
 
-    On a full disk, the file stays empty, but its time still shows since when.
+    On a full disk, the mark stays empty, but the time of the file still shows when the failure began.
     """
     # Errors are ignored: either the first failure left the mark, or the next check finds the file system read-only.
     with suppress(OSError), open(os.open(_path(folder, NOT_WRITTEN), _WRITING | os.O_EXCL, _MODE), 'wb', 0) as file:
@@ -148,7 +148,7 @@ def leave_mark(folder: HistoryFolder, reason: str) -> None:
 
 
 def mark(folder: HistoryFolder) -> tuple[int, str]:
-    """Return since when nothing could be written (seconds since 1970; 0: writing has not failed), and why."""
+    """Return the time since which nothing could be written (seconds since 1970; 0: no failure), and the reason."""
     try:
         with open(os.open(_path(folder, NOT_WRITTEN), _READING), 'rb', 0) as file:
             return max(int(os.fstat(file.fileno()).st_mtime), 1), file.read(300).decode(errors='replace')
@@ -180,7 +180,7 @@ class Commits(NamedTuple):
     time: int = 0         # time of the check that made the newest commit
     synced: int = 0       # number of the newest commit that is certainly on the disk
     synced_at: int = 0
-    is_open: int = 0      # 1: later commits may not be on the disk
+    is_open: int = 0      # 1: later commits may be missing from the disk
     version: int = 0      # version of the tables
     boot: str = _NO_BOOT_ID  # boot ID of the system when the record was written
 
@@ -213,13 +213,13 @@ def read_commits(place: HistoryFolder) -> Commits | None:
 def change_commits(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
     """Replace the record by the result of *changed* under a lock, and return the new record.
 
-    is_synced: wait until the record is on the disk. Raises HistoryUnusable if it cannot be locked or written.
+    is_synced: wait until the record is on the disk. Raises HistoryUnusable if the record cannot be locked or written.
     """
     with refusals(_path(place, COMMITS)), locked(place, alone=True):
         after = changed(_parsed(_text(place)) or Commits())
         file = os.open(_path(place, COMMITS), _WRITING, _MODE)
         try:
-            os.fchmod(file, _MODE)  # whatever umask root had
+            os.fchmod(file, _MODE)  # regardless of the umask of root
             os.pwrite(file, _content(after), 0)
             if os.fstat(file).st_size > _SIZE:
                 os.ftruncate(file, _SIZE)
@@ -252,7 +252,7 @@ def sync_commits(place: HistoryFolder, sequence: int, now: int) -> None:
     It is harmless if the child process outlives the check.
     """
     def work() -> None:
-        # SQLite's locks belong to the parent process, so closing files here does not release them.
+        # SQLite's locks belong to the parent process, so closing files here does not release the locks.
         for path in (place.file + '-wal', place.file, place.path, place.state.path):
             files.flush(path)
         change_commits(place, lambda record: record._replace(synced=max(sequence, record.synced), synced_at=now,

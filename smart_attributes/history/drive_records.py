@@ -2,8 +2,8 @@
 
 Drives are matched with records by the rules that also detect duplicates, and not only by WWN. A place is an address
 with the drive that was found there. A run ends only places within its scope, so two services that check a drive at
-different addresses do not move it back and forth. No decision is stored: a change is reported for a day, by the time
-when a place began or was first found without its drive; a missing drive is reported until it is back.
+different addresses do not move it back and forth. No decision is stored. A change is reported for a day after a place
+began, or after it was first found without its drive. A missing drive is reported until it is back.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Record(NamedTuple):
 class Match(NamedTuple):
     """The record of a drive."""
     record: Record | None = None      # None: the drive is new to the history, or cannot be stored
-    note: str = ''                    # why it cannot be stored
+    note: str = ''                    # why the drive cannot be stored
 
 
 class DrivePlace(NamedTuple):
@@ -44,12 +44,12 @@ class DrivePlace(NamedTuple):
     drive: int                # number of the drive's record
     first: int                # seconds since 1970: when the drive was first found here
     gone: int = 0             # when a check first found the drive gone; 0: it is still here
-    is_scanned: bool = False  # a scan has found it here
-    slot: str = ''            # name below /dev/disk/by-path, which depends only on the socket; '' if unknown
+    is_scanned: bool = False  # a scan has found the drive here
+    slot: str = ''            # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
 
     @property
     def is_removable(self) -> bool:
-        """Return whether drives are often removed here, as at USB."""
+        """Return whether drives are often removed here, as from USB ports."""
         return '-usb-' in self.slot
 
 
@@ -66,7 +66,7 @@ class Scope(NamedTuple):
 class Change(NamedTuple):
     """A drive that left an address; the change is reported for a day."""
     kind: str                    # "replaced", "moved", "missing"
-    address: str                 # where it was
+    address: str                 # where the drive was
     drive: int
     since: int                   # seconds since 1970: when a check noticed the change
     now_at: str = ''             # "moved": its new address
@@ -80,7 +80,7 @@ def matches(identities: Sequence[Identity], records: Sequence[Record], is_same: 
 
     A match has no record if several records fit the drive, or several drives fit the record.
     """
-    # Nearly always, each drive has an identical record. Comparing all pairs would take longer than all other work.
+    # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more time than the rest.
     exact = {name(record.identity): [record] for record in records}
     fits = [exact.get(name(identity)) or [record for record in records if is_same(identity, record.identity)]
             for identity in identities]
@@ -140,7 +140,7 @@ def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: 
 
 
 def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
-    """Return a change for each drive that has left a place that this run covers, oldest first.
+    """Return a change for each drive that has left a place covered by this run, oldest first.
 
     places: the result of updated().
     """
@@ -154,7 +154,7 @@ def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: 
 def arrived(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int) -> list[DrivePlace]:
     """Return the places of new drives within the scope of this run, oldest first.
 
-    New drives are those first read after *since*, in seconds since 1970.
+    Drives that were first read after *since* (in seconds since 1970) are new.
     """
     new = [place for place in _present(places).values()
            if scope.covers(place) and records[place.drive].first_read > since]
@@ -172,7 +172,7 @@ def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[
     now_at = here.get(place.drive)
     if now_at and now_at.first >= place.gone:
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)
-    # Another service checks the drive at its other place, unless it has not been read there for a day.
+    # If the drive was read within the last day, another service checks it at its other place.
     if now_at and now - records[place.drive].last_read < DAY:
         return None
     successor = next((other.drive for other in here.values() if _replaces(other, place, records)), None)
@@ -183,7 +183,7 @@ def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[
 def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
     """Return whether another drive is in the slot or at the address that a drive has left.
 
-    At the address, only a drive that is new to the history counts: names can shift, and move a known drive there.
+    At the address, only a drive that is new to the history counts, because device names of known drives can change.
     """
     return (place.slot != '' and other.slot == place.slot) or (
         other.address == place.address and records[other.drive].first_read >= place.gone)

@@ -1,4 +1,4 @@
-"""Store when each disk was asked for its FARM log, and its answer, in a small file in the state directory.
+"""Store in a small file in the state directory when each disk was asked for its FARM log, and what it answered.
 
 Checks write the database but never read FARM logs, so the answers have their own file.
 """
@@ -17,7 +17,7 @@ from ..typed import Any, Json
 
 FILE = 'farm.json'
 _LATEST = 10 ** 10     # seconds since 1970
-UNREAD = 'smartctl printed none'   # the reason is not stored: text that others could write is never quoted
+UNREAD = 'smartctl printed none'   # the reason is not stored, because it could be text that others wrote
 
 
 def load(state: StateDirectory) -> dict[str, Farm]:
@@ -43,13 +43,10 @@ def _farm(value: Json) -> Farm | None:
     values: list[Any] = list(map(value.get, ('asked', 'serial', 'hours', 'heads', 'unread')))
     asked, serial, hours, heads, unread = values
     if not (_is_count(asked) and asked < _LATEST and isinstance(serial, str) and _is_count(hours)
-            and isinstance(unread, bool) and isinstance(heads, list) and all(map(_is_head, heads))):
+            and isinstance(unread, bool) and isinstance(heads, list) and all(isinstance(each, list) and len(
+                each) == len(Head._fields) and all(map(_is_count, each)) for each in heads)):
         return None
     return Farm(serial, hours or None, tuple(Head(*head) for head in heads), asked=asked, unread=UNREAD * unread)
-
-
-def _is_head(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == len(Head._fields) and all(map(_is_count, value))
 
 
 def _is_count(value: Any) -> bool:

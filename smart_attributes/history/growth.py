@@ -1,11 +1,11 @@
 """Calculate by how much a number has grown, over what time, and whether this growth is still an alert. Pure.
 
-No alert is stored. A rise is reported for a week, by its point, which states when the new number was first seen and how
-long before that the old number was last seen. So neither a later check nor a manual run ends an alert. The alert period
-of a rise between two checks starts when the rise is detected. A number that falls (a counter that wraps or is reset)
-has not grown. A level goes up and down, so its changes are not added up like those of a counter. Instead, the two ends
-of a period are compared. Each end is the median of three readings, so that a single wrong reading has no effect. If the
-level has also changed by as much in the good direction, it only fluctuates.
+No alert is stored. A rise is stored as a point: when the new number was first seen, and how long before that the old
+number was last seen. The rise is reported for a week after it was first seen. So neither a later check nor a manual run
+ends an alert. The alert period of a rise between two checks starts when the rise is detected. A number that falls (a
+counter that wraps or is reset) has not grown. A level goes up and down, so its changes are not added up as they are for
+a counter. Instead, the two ends of a period are compared. Each end is the median of three readings, so that a single
+wrong reading has no effect. If the level has also changed by as much in the good direction, it only fluctuates.
 """
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class GrowthRule(NamedTuple):
 class Rise(NamedTuple):
     """A number that was higher than before."""
     noticed: int       # seconds since 1970
-    since: int         # when the number before it was last seen
+    since: int         # when the previous number was last seen
     before: float
     after: float
 
     @property
     def size(self) -> float:
-        """The difference."""
+        """The difference between the two numbers."""
         return self.after - self.before
 
 
@@ -134,7 +134,7 @@ def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
 
 
 def _is_level(reading: Reading, falls: bool) -> bool:
-    """Return whether a number goes up and down: temperatures, and numbers that must not fall."""
+    """Return whether a number is a level, which goes up and down: a temperature, or a number that must not fall."""
     return falls or reading.unit == 'C'
 
 
@@ -178,7 +178,7 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
 def quiet(history: History, now: int) -> tuple[int, bool]:
     """Return for how many seconds a series has not grown, and whether the history includes its last growth.
 
-    If not, the last growth was before the history began, so the actual time is longer.
+    If the history does not include it, the last growth was before the history began, so the actual time is longer.
     """
     all_rises = rises(history)
     if all_rises:
@@ -187,7 +187,7 @@ def quiet(history: History, now: int) -> tuple[int, bool]:
 
 
 def _recent(history: History, rule: GrowthRule, now: int) -> History:
-    """Return the part of a history that a rule can still report; a counter that changes often has 1,000 points."""
+    """Return the part of a history that a rule can still report, because a series can have 1,000 points."""
     start = now - rule.held - rule.within - rule.stands
     older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start),
                  len(history.points))
@@ -204,9 +204,9 @@ def _lasted(history: History, place: int) -> int:
 
 
 def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
-    """Return the newest growth that is an alert now, CRITICAL growth if there is any; None without an alert.
+    """Return the newest growth that is an alert now, preferably CRITICAL growth; None if nothing is an alert.
 
-    Growth is the sum of all rises within the rule's period before a rise. A counter that often changes has 1,000 rises.
+    Growth is the sum of all rises within the rule's period before a rise. A counter can have 1,000 rises.
     """
     totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
     found, first = None, len(all_rises)
@@ -241,7 +241,7 @@ def level_growth(history: History, rules: Sequence[GrowthRule], now: int, falls:
 
 
 def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> Growth | None:
-    """Return the largest change within a rule's period that is at most rule.held seconds old and still lasts."""
+    """Return the largest change in a rule's period, if it still lasts and is at most rule.held seconds old."""
     sign = -1 if falls else 1
     read = list(_readings(history))
     steady = [(time, sorted(numbers)[len(numbers) // 2]) for time, numbers in _medians(read)]
@@ -264,7 +264,7 @@ def _readings(history: History) -> Iterator[tuple[int, float, bool]]:
 
 
 def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Sequence[float]]]:
-    """Yield, for each change from the third reading on, its time and the newest three numbers."""
+    """Yield the time of each change from the third reading on, and the newest three numbers at that time."""
     numbers: list[float] = []
     for time, number, is_again in read:
         numbers = [*numbers, *[number] * (1 + is_again)][-_OF:]
@@ -284,7 +284,7 @@ def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
 
 def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
              now: int) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """Yield both ends of each period that ends at a change at most rule.held ago, and of the period that ends now."""
+    """Yield both ends of the period before each change in the last rule.held seconds, and of the period until now."""
     first = 0
     for end, number in [*((time, number) for time, number in steady if time > now - rule.held), (now, steady[-1][1])]:
         while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:
@@ -295,8 +295,8 @@ def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
 def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
     """Return whether a drive wears more than *times* as fast as in its life so far and wears out within *gone* seconds.
 
-    history: of endurance_used. age: power-on time in seconds. The speed is that of the last *within* seconds, measured
-    from step to step, because the exact wear between two steps of the counter is unknown. False if the history is too
+    history: of endurance_used. age: power-on time in seconds. The speed in the last *within* seconds is measured from
+    one step of the counter to another, because the exact wear between two steps is unknown. False if the history is too
     short or the counter has not risen.
     """
     steps = [point.number for point in history.points if point.time > now - within]

@@ -23,7 +23,7 @@ from .drive_records import DrivePlace, Record
 from .rows import Head
 
 SHOWN = 7 * DAY
-# Why the old file is not used any more. SQLite's own messages are not used because they would quote its content.
+# Reasons why the old file is not used any more. SQLite's own messages would quote the content of the file.
 DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
 CLONED = 'the old one is from another machine, for example because a disk was cloned (machine-id)'
@@ -54,7 +54,7 @@ def _restart(head: Head, folder: HistoryFolder, now: int) -> str:
 
 
 def _recurring(head: Head, folder: HistoryFolder, now: int) -> str:
-    """Return a message if the file could not be used twice within a day, the last time within the last day."""
+    """Return a message if the file could not be used twice within a day, most recently within the last day."""
     lost, before = _moment(head, 'lost'), _moment(head, 'lost_before')
     if not before or lost - before > DAY or now - lost > DAY:
         return ''
@@ -63,7 +63,7 @@ def _recurring(head: Head, folder: HistoryFolder, now: int) -> str:
 
 
 def _missing(head: Head, now: int) -> str:
-    """Return a message if a loss of single commits was detected within the last seven days."""
+    """Return a message if a loss of individual commits was detected within the last seven days."""
     noticed, since, until = (_moment(head, name) for name in ('missing', 'missing_since', 'missing_until'))
     if not noticed or now - noticed > SHOWN:
         return ''
@@ -84,7 +84,7 @@ def _moment(head: Head, name: str) -> int:
 
 
 def _named(numbers: Collection[str], head: Head) -> str:
-    """Return the addresses of drives as a phrase; for drives without an address, the model."""
+    """Return the addresses of drives as a phrase, or the models of drives without an address."""
     at = {place.drive: place.address for place in head.places if not place.gone}
     names = [at.get(record.number) or record.identity.model for record in head.records
              if str(record.number) in numbers]
@@ -104,7 +104,7 @@ def create(database: SqliteFile, folder: HistoryFolder, before: Commits | None, 
                                   f'with --state-dir')
         if database.transaction(lambda: _has_made_tables(database, folder, before, why, fill)):
             # Tables that exist only in the log would disappear if the log were damaged. They are synced here only if
-            # readings were copied; otherwise, the first check syncs after its output is printed.
+            # readings were copied; otherwise, the first check syncs them after its output is printed.
             is_copied = os.path.lexists(folder.damaged)
             database.run(f'PRAGMA synchronous = {"NORMAL" if is_copied else "OFF"}')
             database.run('PRAGMA wal_checkpoint(TRUNCATE)')

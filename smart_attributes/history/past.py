@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from .growth import GrowthAlert
 
 _RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
-# Falls up to these amounts are ignored: base units, and share of the number. 1 % of endurance_used may be rounding.
+# Falls up to these amounts are ignored: in base units, or as a share of the number. 1 % of wear may be rounding.
 LEAST: Mapping[str, tuple[float, float]] = {
     'power_on_time': (DAY, 0.02), 'power_cycles': (1, 0.02), 'host_written': (0, 0.02), 'nand_written': (0, 0.02),
     'endurance_used': (1, 0)}
-RUNS_OVER = 65000 * HOUR   # 16-bit counters wrap around after 65,536 h, those of old Seagate disks after 78,187 h
+RUNS_OVER = 65000 * HOUR   # 16-bit counters wrap around after 65,536 h, and on old Seagate disks after 78,187 h
 REPORTED = MONTH
 _BESIDE = ', set back'
 
@@ -71,7 +71,7 @@ def _beside(reading: Reading, name: str) -> Key:
 
 
 def held(past: Past, reading: Reading) -> float:
-    """Return the number to compare with limits: the reading's, or a higher number while hysteresis applies."""
+    """Return the number to compare with limits: the reading's number, or a higher number while hysteresis applies."""
     number = reading.number or 0
     if reading.metric not in series.MARGINS:
         return number
@@ -97,7 +97,7 @@ def quieted(past: Past, reading: Reading) -> Reading:
     """Return a reading with the time since its number last grew, in seconds.
 
     The time from the drive's log is kept unless the history shows more recent growth. A number of zero has no age, so
-    the reading is not changed.
+    its reading is not changed.
     """
     known = history(past, reading) if reading.number and reading.state is None else None
     if known is None:
@@ -105,7 +105,7 @@ def quieted(past: Past, reading: Reading) -> Reading:
     from . import growth
     seconds, is_seen = growth.quiet(known, past.now)
     if not is_seen and seconds < DAY:
-        return reading  # a history younger than a day cannot date anything
+        return reading  # a history of less than a day does not show when the number last grew
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
     if is_seen and seconds < reading.quiet:
@@ -127,7 +127,7 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
 # The check that notices a fall stores the former number in a separate series, from which later checks report it.
 
 def falls(past: Past, readings: Iterable[Reading], firmware: str, within: int = REPORTED) -> list[Fall]:
-    """Return the falls of the last *within* seconds, stored or new, of the counters that a drive reports.
+    """Return the falls, stored or new, of a drive's counters in the last *within* seconds.
 
     firmware: the drive's current firmware.
     """
@@ -153,7 +153,7 @@ def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
 
 
 def former_numbers(past: Past, readings: Sequence[Reading], firmware: str) -> tuple[Observation, ...]:
-    """Return the former numbers of the counters that this check found lower, to be stored."""
+    """Return the former numbers, to be stored, of the counters that this check found lower than before."""
     return tuple(Observation(Key(fall.reading.metric + _BESIDE, fall.firmware), fall.before, series.CHANGE,
                              past.now - fall.since)
                  for fall in falls(past, readings, firmware) if fall.noticed == past.now)

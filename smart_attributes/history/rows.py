@@ -1,10 +1,10 @@
 """Read and write drives, places, series and points as rows of the database, inside a transaction.
 
 Their checksums form a tree: each series has a checksum of its points, and each drive has a checksum of its series. Each
-drive also has a seal, the checksum of its row (with the checksum of its series) and its places, which shows whether
-this drive is intact. A checksum of all facts and seals shows whether a drive is missing. So changed numbers and missing
-rows are detected. CRC-32 detects only accidental damage. It does not detect changes by the owner of the file, but
-checks of other users do not trust this owner's history (see store).
+drive also has a seal: a checksum of its places and its row (which includes the checksum of its series). The seal shows
+whether the stored data of the drive is intact. A checksum of all facts and seals shows whether a drive is missing. So
+changed numbers and missing rows are detected. CRC-32 detects only accidental damage. It does not detect changes by the
+owner of the file, but checks of other users do not trust this owner's history (see store).
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AllStored = Mapping[Key, 'Stored']
 
 NO_SERIES = checksum([])   # checksum of a drive that has no number to store
 _FEW = 8
-# Conditions for points: all points of judged series, the newest of others. A single condition would scan all others.
+# Conditions for points: all of judged series, only the newest of others. A single condition would scan all points.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
 _WHOLE = (series.CHANGE, series.LATELY)
 RECENT = (f's.pace IN {_WHOLE}', f's.pace NOT IN {_WHOLE} AND {_NEWEST}')
@@ -44,7 +44,7 @@ class Stored(NamedTuple):
     """A series in the database."""
     number: int
     pace: int
-    absent: int          # when it was last read, if later checks had no number for it; 0: when its drive was
+    absent: int          # when it was last read, if later checks had no value; 0: when its drive was last read
     history: History
     settled: int = 0     # checksum of all points except the newest
     sum: int = 0         # checksum of all points
@@ -148,11 +148,11 @@ def points_of(database: SqliteFile, drives: Collection[int], conditions: Sequenc
 
 
 def _check(row: Stored, most: float, is_whole: bool) -> None:
-    """Raise ValueError if a check cannot have written this series. is_whole: it has all of its points."""
+    """Raise ValueError if a check cannot have written this series. is_whole: the series has all of its points."""
     points = row.history.points
     if series.checksum(points, 0 if is_whole else row.settled) != row.sum:
         raise ValueError('a wrong checksum')
-    # If there are many points, only the extremes are checked: if these are plausible, all points are.
+    # If there are many points, only the extremes are checked, because all points are plausible if the extremes are.
     for time, number, _ in points if len(points) < _FEW else (map(min, zip(*points)), map(max, zip(*points))):
         if not (0 <= number <= most and 0 <= time <= LATEST):
             raise ValueError('a number or a time that cannot be')
@@ -183,7 +183,7 @@ def new_drive(database: SqliteFile, identity: Identity, now: int) -> Record:
 
 
 def write_drive(database: SqliteFile, record: Record) -> Record:
-    """Write the record of a drive without series; return it with its number, which is new if the number given is 0."""
+    """Write the record of a drive without series; return the record, with a new number if the number given is 0."""
     who = record.identity
     database.run('INSERT INTO drive (number, protocol, model, firmware, serial, wwn, first_read, last_read, sum) '
                  'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', record.number or None, who.protocol, who.model, who.firmware,
@@ -201,7 +201,7 @@ def write_stored(database: SqliteFile, drive: int, known: AllStored) -> None:
 
 
 def read_again(database: SqliteFile, read: Sequence[tuple[Record, Identity]], now: int) -> None:
-    """Update the drives' times of reading, firmware, and missing parts of identities: cut models, hidden WWNs."""
+    """Update when the drives were last read, their firmware, and incomplete identities (cut models, hidden WWNs)."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
          record.identity.serial or identity.serial, record.identity.wwn or identity.wwn, record.number)

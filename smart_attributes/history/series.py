@@ -1,4 +1,4 @@
-"""Series: the points that are stored for one number of one drive, and how often. Pure.
+"""Series: the points that are stored for one number of one drive, and how often a point is stored. Pure.
 
 A series is identified by a drive, a metric and the reading's definition (attribute, formula, unit, log). If a database
 entry or a unit changes, a new series begins, without any growth. The history stores readings, not decisions: each point
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from struct import Struct, error, pack
 else:
-    # the C module that struct is based on; it is imported faster
+    # the C module behind struct, which is imported faster
     from _struct import Struct, error, pack
 
-KEPT_DAILY = 400 * DAY   # older points are reduced to one per month
+KEPT_DAILY = 400 * DAY   # points older than this are reduced to one per month
 _ONE = Struct('<3d').pack
 MANY = 320               # a series with more points is treated as changing at every check
 
@@ -38,9 +38,9 @@ PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'over_temperature_time', 'temperature_max', 'error_log_count', 'hidden_power_on_time'), DAILY)}
 
 
-# --- hysteresis: a number beyond a limit keeps counting until it has stayed a margin below it for a day -----------
-# The day is needed because drives are warmer at a certain time of each day: with an hour, a drive near its limit would
-# change state twice a day. Only the level that keeps limits exceeded, and the peaks of a day, are stored.
+# --- hysteresis: a limit stays exceeded until the number has been a margin below it for a day -----------------------
+# A whole day is needed because drives are warmer at a certain time of each day. With an hour, a drive near its limit
+# would change state twice a day. Only the peaks of a day, and the level that keeps limits exceeded, are stored.
 
 SPAN = DAY
 # Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.
@@ -70,7 +70,7 @@ STATE = Key('state', '')   # state in the drive's last verdict, for checks of ot
 
 
 class Observation(NamedTuple):
-    """A number of this check, to store in the history."""
+    """A number that this check has read, to store in the history."""
     key: Key
     number: float
     pace: int
@@ -124,7 +124,7 @@ def latest(history: History, now: int, span: int) -> list[Point]:
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
-    """Return the points without those that a later point equals or exceeds; the later point gets their beginning.
+    """Return the points, but drop each point that a later point equals or exceeds; the later point takes over its time.
 
     For any span that ends now, the highest number stays the same, but may begin a little earlier.
     """
@@ -138,10 +138,10 @@ def peaks(points: Sequence[Point]) -> list[Point]:
 
 
 def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
-    """Return the number to compare with limits: that of this check, or a higher number from earlier checks.
+    """Return the number to compare with limits: the number of this check, or a higher number from earlier checks.
 
-    margin: how far below a limit the number must be, in its unit. before: the result of this function at the previous
-    check. recent: the readings, including that of this check.
+    margin: how far below a limit the number must be, in the metric's unit. before: the result of this function at the
+    previous check. recent: the readings, including this check's.
     """
     day = latest(recent, now, SPAN)
     released = max(point.number for point in day) + margin if day else before

@@ -5,7 +5,7 @@ logrotate renames and compresses the logs, so all files of a drive are read. Eac
 Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): one line for each time that smartd reads a drive,
 "2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" for ATA drives (number, value, raw) and
 "2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. The time is local, although the
-man page says otherwise, so one hour in autumn occurs twice; the drive's power-on hours show which line came first.
+man page says otherwise, so one hour in autumn occurs twice. The drive's power-on hours show which line came first.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOURS = '9'                # the attribute that orders the lines
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
                   'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
 _SLACK = 2 * HOUR         # in autumn, two hours have the same local time, and a drive counts only whole hours
-# logrotate appends a number or a date, and the ending of the compressor; with "extension", it puts both before ".csv".
+# logrotate appends a number or a date, and the compressor's suffix. With "extension", it puts both before ".csv".
 _NAME = re.compile(r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?')
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
 _ATA = re.compile(r'(\d{1,3});(\d{1,3});(\d{1,20})')
@@ -42,7 +42,7 @@ _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
 class LogRow(NamedTuple):
     """The readings that smartd logged at one time."""
     time: int                               # seconds since 1970
-    ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw as in JSON's raw.value
+    ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw number (raw.value in JSON)
     scsi: Mapping[str, float]               # counter -> number
     before: int = 0                         # time of the previous line; 0: this is the first line
 
@@ -58,7 +58,7 @@ class Log(NamedTuple):
     rows: tuple[LogRow, ...]   # oldest first: rows with a change, and one row of each day
     read: int               # number of lines read
     damaged: int            # number of lines skipped
-    left_out: int = 0       # bytes that were not read, older than the others
+    left_out: int = 0       # number of bytes not read, all older than the rest
     faults: tuple[LogFault, ...] = ()
 
 
@@ -73,7 +73,7 @@ class _Part(NamedTuple):
     damaged: int = 0
     size: int = 0          # bytes that were read
     unpacked: int = 0      # bytes after unpacking, or bytes read to unpack the file
-    left_out: int = 0      # bytes that were not read, older than the others
+    left_out: int = 0      # number of bytes not read, all older than the rest
     fault: str = ''
 
 
@@ -187,7 +187,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _start(file: BinaryIO, size: int, stamp: str) -> int:
-    """Return the position of the first line from *stamp* on, or one slightly before it, found by bisection."""
+    """Find by bisection the position of the first line from *stamp* on, or of a line slightly before it."""
     low, high = 0, size
     while high - low > 4096:
         middle = (low + high) // 2
@@ -251,9 +251,9 @@ def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
 def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
     """Yield the lines in order of the drive's power-on hours, with times corrected for a wrong clock.
 
-    Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours if its own
-    time is too late for the hours between it and the newest line, or not later than the time of the previous line. If
-    the log has no hours, lines in the future are left out, because it is unknown when they were written.
+    Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours in two cases:
+    its own time is too late for the hours between it and the newest line, or not later than the time of the previous
+    line. If the log has no hours, lines in the future are left out, because it is unknown when they were written.
     """
     hours = _hours(lines)
     if not any(hours):
@@ -276,7 +276,7 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
 def _hours(lines: Sequence[_Line]) -> list[int]:
     """Return the power-on hours of each line: the low 32 bits of attribute 9.
 
-    All are 0 if any line lacks this attribute, as with SCSI drives.
+    All hours are 0 if any line lacks this attribute, as with SCSI drives.
     """
     raws = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
             for line in lines]
@@ -307,7 +307,7 @@ def _row(line: _Line, before: int) -> LogRow:
 
 
 def points(rows: Iterable[tuple[LogRow, Iterable[Observation]]]) -> dict[tuple[Key, int], list[Point]]:
-    """Return the points of each series and pace, for HistoryStore.keep_past().
+    """Return the points of each series and storage interval, for HistoryStore.keep_past().
 
     rows: log rows with the observations that the drive's database entry gives for them.
     """

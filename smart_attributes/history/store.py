@@ -23,8 +23,8 @@ Histories = Mapping[Key, History]
 
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # with a drive's number: when a log of another program about this drive was imported
-# Numeric facts about the history, nearly all of them times. lost, lost_before: the last restart and the one before.
-# missing: when missing readings were detected. uncounted: 1 if their number is unknown.
+# Numeric facts about the history, nearly all of them times. lost, lost_before: the last restart and the restart before
+# it. missing: when missing readings were detected. uncounted: 1 if their number is unknown.
 MOMENTS = ('begun', 'lost', 'lost_before', 'behind', 'thinned', 'thinned_until', 'written', 'missing', 'missing_since',
            'missing_until', 'uncounted')
 EXAMINED = 20.0        # seconds of CPU time for examine()
@@ -53,8 +53,8 @@ class DriveHistory(NamedTuple):
 class Losses(NamedTuple):
     """Messages about lost readings; '' if nothing was lost in that way."""
     restart: str = ''     # the file could not be used
-    recurring: str = ''   # this happened twice within a day, the last time within the last day
-    missing: str = ''     # single commits were missing
+    recurring: str = ''   # this happened twice within a day, most recently within the last day
+    missing: str = ''     # individual commits were missing
 
 
 class HistoryStore:
@@ -64,8 +64,8 @@ class HistoryStore:
     def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
                  writes: bool = True) -> None:
         """Open the history. now: the time of this check, seconds since 1970. machine: the ID of this machine, or '';
-        it detects a disk that was cloned from another disk.
-        writes: False to only read; then nothing is created or changed, and users other than the owner are allowed.
+        the ID shows whether the disk was cloned from another disk.
+        writes: if False, nothing is created or changed, and users other than the owner are allowed.
         """
         self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
         self.folder = directory.below(state, is_made=writes)
@@ -75,7 +75,7 @@ class HistoryStore:
         self.doubt = ''         # a message about a clock that is behind the history
         self._head = rows.Head()
         self._moments: Mapping[str, int] = {}   # the facts in MOMENTS, as numbers
-        self._version = _NOT_READ               # changes when another process has written
+        self._version = _NOT_READ               # changes after another process has written
         self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
         self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_records.name()
         if not files.is_there(self.folder.file):
@@ -94,7 +94,7 @@ class HistoryStore:
 
     @property
     def places(self) -> tuple[DrivePlace, ...]:
-        """Their current and former places; see drive_records."""
+        """The current and former places of all drives; see drive_records."""
         return self._head.places
 
     @property
@@ -111,7 +111,7 @@ class HistoryStore:
         return Losses(*losses.messages(self._head, self.folder, self.now))
 
     def knows_since(self, record: Record) -> int:
-        """Return since when a drive is in the history, in seconds since 1970; 0: a log about the drive was imported."""
+        """Return when the history of a drive began, in seconds since 1970; 0: a log about the drive was imported."""
         return 0 if f'{TAKEN}{record.number}' in self._head.facts else record.first_read
 
     @property
@@ -134,7 +134,7 @@ class HistoryStore:
     def expected(self, identity: Identity) -> DriveHistory | None:
         """Return the expected result of recall() for a drive that is still at its address; None for any other drive.
 
-        recall() can differ if another drive of this run looks the same, or if another process writes in between.
+        The actual result can differ if another drive of this run looks the same, or another process writes in between.
         """
         return self._expected.get(drive_records.name(identity))
 
@@ -144,7 +144,7 @@ class HistoryStore:
         return next((record for record in self.records if [record.number] == there), None)
 
     def newest(self, key: Key, of: Sequence[Record]) -> dict[int, float]:
-        """Return the newest number of a series, by drive number, for each drive that has this series."""
+        """Return the newest value of a series for each drive that has this series, by the drive's number."""
         found = self._reading(lambda: rows.stored(self._database, of, rows.RECENT))
         return {number: stored[key].history.points[-1].number for number, stored in found.items() if key in stored}
 
@@ -153,7 +153,7 @@ class HistoryStore:
         return self._reading(lambda: self._all_of(record.number))
 
     def examine(self) -> None:
-        """Read and verify the entire history, unlike a check. Damage is handled as in a check; `losses` reports it."""
+        """Read and verify the whole history, as no check does. Damage is handled as in a check; `losses` reports it."""
         self._reading(self._examine, EXAMINED)
         self._database.guarded(self._database.shorten_log)
 
@@ -176,8 +176,8 @@ class HistoryStore:
     def keep_past(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int = 0) -> int:
         """Write readings of another program from the time before the history; return how many points were written.
 
-        past: points by series and pace, oldest first. Points from the time that the history covers are not changed.
-        until: when the other program last read the drive, seconds since 1970; 0: at the newest point.
+        past: points by series and storage interval, oldest first. Points from the time that the history covers are not
+        changed. until: when the other program last read the drive, seconds since 1970; 0: at the newest point.
         """
         from . import upkeep  # import this first, because the folder's owner may be unable to read this program
 
@@ -196,7 +196,7 @@ class HistoryStore:
         return self._writing(work)
 
     def forget(self, serial: str) -> int:
-        """Remove the drives with a serial number and their history; return the number of drives removed."""
+        """Remove all drives with this serial number, and their history; return the number of drives removed."""
         from . import upkeep  # first, as in keep_past()
 
         def work() -> int:
@@ -214,7 +214,7 @@ class HistoryStore:
     def _writing(self, work: Callable[[], T]) -> T:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
         self._version = _NOT_READ   # data_version does not show this process's own writes
-        with self.folder.state, suppress(HistoryUnusable):   # on failure, the next check writes it
+        with self.folder.state, suppress(HistoryUnusable):   # after a failure, the next check writes it
             directory.write_known(self.folder, directory.known_of(self._database.head))
         return result
 
@@ -233,7 +233,7 @@ class HistoryStore:
             self._try_to_write()
 
     def _fill(self, why: str) -> None:
-        """Write the facts of new tables, and the rest of the old tables. why: the reason; '' for the first tables."""
+        """Write the facts of new tables, and what is left of old tables. why: the reason; '' for the first tables."""
         self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
         from . import losses
         if why in (losses.DAMAGED, losses.GONE):
@@ -291,7 +291,7 @@ class HistoryStore:
         self._version, self._last, self._expected = self._database.generation(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
-        """Return the histories of drives. Read them again only for other drives or after another check has written."""
+        """Return the histories of drives. Read again only for other drives or after another check has written."""
         if self._version != self._database.generation():
             self._all()
         if self._last is None or self._last[0] != identities:
@@ -302,7 +302,7 @@ class HistoryStore:
         return self._last[1]
 
     def _stored(self, records: Sequence[Record]) -> dict[int, Mapping[Key, rows.Stored]]:
-        """Return the series of drives, by drive number, read in advance or from the database."""
+        """Return the series of drives, by drive number; they are read in advance or from the database."""
         ahead = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
         lacking = [record for record in records if record.number not in ahead]
         return {**ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
@@ -335,7 +335,7 @@ class HistoryStore:
                 notes.append(f'{address} {note}')
                 continue
             drive_at[address] = record.number
-            if record.last_read < self.now or not history.match.record:  # else a later check has already read the drive
+            if record.last_read < self.now or not history.match.record:  # otherwise, a later check has read it
                 is_changed, is_urgent = rows.write_readings(self._database, record, observations, history.stored,
                                                             self.now)
                 changed += [record.number] if is_changed else []
@@ -353,7 +353,7 @@ class HistoryStore:
         self._database.is_urgent |= bool(moved)
 
     def _record(self, identity: Identity, history: DriveHistory) -> tuple[Record | None, str]:
-        """Return the record of a drive, which is created for a new drive, and ''; or None and the reason."""
+        """Return the record of a drive (created for a new drive) and ''; or None and why it cannot be stored."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = (f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use '
@@ -366,7 +366,7 @@ class HistoryStore:
         return 0 <= self.now - self._moments.get('thinned', self.begun) < DAY
 
     def _thin(self) -> None:
-        """Thin old points once a day, but only those of one month at a time, because the clock can be wrong."""
+        """Thin old points once a day, but only the points of one month at a time, because the clock can be wrong."""
         if self._is_thinned:
             return
         from . import upkeep

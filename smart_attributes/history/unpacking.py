@@ -18,7 +18,7 @@ class UnpackedTooLarge(Exception):
 def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
     """Return the unpacked content of a compressed file, and an error message or ''.
 
-    For a damaged file, return the content before the damage. name: the result of kind(). size: the file's, in bytes.
+    For a damaged file, return the content before the damage. name: the result of kind(). size: of the file, in bytes.
     most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name not in _OPENING:

@@ -1,4 +1,4 @@
-"""Changes of stored readings that few checks make: thin or redate them, import smartd's logs, remove drives.
+"""Changes to the history that few checks make: thin or redate readings, import smartd's logs, remove drives.
 
 A check that only adds its readings does not load this module.
 If the clock is slightly behind (set back by a minute or an hour), nothing is written until it has caught up. If it is
@@ -18,7 +18,7 @@ from .rows import AllStored
 from .series import CHANGE, HIGHEST, MANY, Key, Point
 
 SLACK = DAY
-EARLIEST = 1_767_225_600  # 1 January 2026: this program did not exist before
+EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did not exist
 KEPT_WHOLE = 25 * HOUR    # older points of a series that changes at every check are reduced to one per day
 
 
@@ -54,7 +54,7 @@ def remove(database: SqliteFile, drive: int) -> None:
 
 
 def thin(database: SqliteFile, until: int, now: int) -> None:
-    """Thin points before *until* to one per month; of constantly changing series, thin later points to one per day."""
+    """Thin points before *until* to one per month; in constantly changing series, thin later points to one per day."""
     counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')
     touched: set[int] = set()
@@ -75,7 +75,7 @@ def thin(database: SqliteFile, until: int, now: int) -> None:
 def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point]:
     """Return the points to keep: one of each month before *old*, and one of each day after it.
 
-    The last point of each month or day is kept, because its number still applies afterwards; for HIGHEST, the highest.
+    For HIGHEST, the highest point is kept; else the last point, because its number still applies afterwards.
     """
     newest: dict[tuple[int, int], Point] = {}
     for point in points:

@@ -71,7 +71,7 @@ def given_by(accepted: Acknowledgement, separator: str) -> str:
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
     data: Json                                          # all data, valid or not
-    acknowledgements: tuple[Acknowledgement, ...] = ()  # valid ones, in the order of the file
+    acknowledgements: tuple[Acknowledgement, ...] = ()  # the valid ones, in the order of the file
     mistakes: tuple[str, ...] = ()                      # messages, as checks report them
 
 

@@ -19,7 +19,7 @@ from .thresholds import LEVELS, rank, several
 Path = tuple[Any, ...]   # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-_DRIVES_OWN = 'threshold'  # a limit may refer to this or to a metric
+_DRIVES_OWN = 'threshold'  # a limit may refer to the drive's own threshold or to a metric
 
 
 class Mistake(NamedTuple):
@@ -108,8 +108,8 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
               families: Collection[str] | None = None, worse: Mapping[str, str] = {}) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.
 
-    units: the base unit of each known metric. groups: the groups in the shipped limits. families: those of all entries;
-    None: do not check family names. worse: metric -> which of its numbers are worse: "high", "low" or "none".
+    units: the base unit of each known metric. groups: the groups in the shipped limits. families: the families of all
+    entries; None: do not check family names. worse: metric -> which of its numbers are worse: "high", "low" or "none".
     """
     groups = {*groups, *data.get('groups', ())}
     yield from _of_families(data, families)
@@ -158,8 +158,8 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
 
 def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping[str, str],
                worse: str) -> Iterator[Mistake]:
-    """Yield a mistake for each limit of a metric that is not a Nagios range, refers to an unknown metric, contradicts
-    the other limit (warning or critical), or alerts on good values.
+    """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an unknown metric,
+    contradicts the other limit (warning or critical), or alerts on good values.
     """
     parts: list[tuple[tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind])
                                                                  for kind in KINDS if kind in fields)]
@@ -203,7 +203,7 @@ SHORTEST = 3     # minimum length of a part of a name, such as "wear" or "hot"
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
     """Return a hint such as "did you mean temperature?", or where to find the list of all metrics.
 
-    metrics: the known metrics; if empty, those of the shipped database.
+    metrics: the known metrics; if empty, the metrics of the shipped database.
     """
     closest = _closest(_plain(word), metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics'])
     return f'did you mean {closest}?' if closest else KNOWN
@@ -235,7 +235,7 @@ def _having(word: str, names: Collection[str]) -> Sequence[str]:
 
 
 def _names() -> Mapping[str, str]:
-    """Return the metric for each name in smartctl and the database; if a name has several, the most frequent one."""
+    """Return the metric for each name in smartctl and the database; if there are several, the most frequent metric."""
     counts: dict[str, Counter[str]] = {}
     data = shipped_data.load(shipped_data.path('attributes.json'))
     for owner in (*data['sets'].values(), *data['entries']):

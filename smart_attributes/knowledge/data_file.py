@@ -69,7 +69,7 @@ def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
 
     within: the key that messages use to name the data; '' for a whole file. Raises DataError if the text is not JSON.
     """
-    # By id. The objects are kept because Python would reuse the id of a deleted object.
+    # Keyed by id. The objects are kept because Python would reuse the id of a deleted object.
     doubled: dict[int, tuple[MutableJson, list[str]]] = {}
 
     def of_pairs(pairs: Pairs) -> MutableJson:

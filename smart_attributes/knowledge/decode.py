@@ -1,6 +1,6 @@
 """Parse the formula in a database entry's `from`, evaluate it for an attribute row, and convert its unit.
 
-The grammar is small and readable, and is never executed as code:
+The grammar is small and readable. A formula is never executed as code:
 
     [100 - | 200 -] operand [/ N]
     100 * operand / operand
@@ -9,8 +9,8 @@ The grammar is small and readable, and is never executed as code:
     operand:  value | worst | raw | raw byte N | raw bytes A-B | bits of raw,
               each optionally followed by: of ID
 
-`raw` is the low 48 bits. Byte 0 is the lowest. `raw bytes 5-4` reads the same bytes as `raw bytes 4-5`, but in reverse
-order (big-endian). `bits of raw` counts the set bits.
+`raw` is the low 48 bits of the raw value. Byte 0 is the lowest. `raw bytes 5-4` reads the same bytes as `raw bytes
+4-5`, but in reverse order (big-endian). `bits of raw` counts the set bits.
 """
 from __future__ import annotations
 
@@ -148,8 +148,8 @@ def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow
 def raw_bytes(row: AttributeRow) -> Bytes:
     """Return raw bytes 0 to 5, low byte first; None for each byte that the report lacks.
 
-    smartctl's JSON contains the number. Its text, and reports without this number, contain one of the formats of
-    ata_format_attr_raw_value(). Source: smartmontools, atacmds.cpp.
+    smartctl's JSON contains them as a number. smartctl's text, and reports without the number, contain one of the
+    formats of ata_format_attr_raw_value(). Source: smartmontools, atacmds.cpp.
     """
     # A time is always printed in hours, but the number is still in the drive's own unit.
     if row.raw_number is not None and row.raw_number >= 0 and 'h+' not in row.raw:
@@ -212,7 +212,7 @@ def _little(number: int, count: int) -> tuple[int, ...]:
 
 # --- the units in which drives count ------------------------------------------------
 
-# Disks with sectors of 4 KiB usually present each as eight sectors of 512 B, and some count errors in these.
+# Disks with 4 KiB sectors usually present each sector as eight of 512 B, and some count errors in these small sectors.
 LOGICAL_SECTORS = 'logical sectors'
 COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
 

@@ -42,7 +42,7 @@ class Metric(NamedTuple):
     concern: str = ''        # kind of finding, for its severity: a name in severity.ORDER
     order: int = 0           # priority in perfdata if space is short, 1 first; 0: last, by concern
     remedy: str = ''         # code of the action for an alert whose cause is not the drive
-    beside: str = ''         # another metric; drives that report it may later report this one
+    beside: str = ''         # another metric; drives that report the other may later report this one, too
 
 
 class ReadingSpec(NamedTuple):
@@ -52,8 +52,8 @@ class ReadingSpec(NamedTuple):
     formula: decode.Formula
     valid: Interval
     sentinels: tuple[float, ...]   # results that mean "no value"
-    unit: str                       # unit of the source; '' is the metric's own
-    ceiling: int | None             # the counter stops here
+    unit: str                       # unit of the source; '': the metric's own unit
+    ceiling: int | None             # the counter stops at this number
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
     definition: str                 # as written in the entry: "raw bytes 2-3 min"
@@ -66,7 +66,7 @@ class DriveSpec(NamedTuple):
     readings: tuple[ReadingSpec, ...]  # of each metric, the first valid reading counts
     ignored_thresholds: frozenset[int]
     untrusted_statistics: Mapping[str, str]  # metrics whose device statistic is not judged -> what it predicts, or ''
-    statistic_units: Mapping[str, str]    # units of device statistics, by metric, if not the base unit
+    statistic_units: Mapping[str, str]    # units of device statistics, by metric, if other than the base unit
     is_generic: bool
     is_clock_trusted: bool = True   # the hours in the logs follow the power-on time
     keeps_farm: bool = False        # smartctl can read the drive's FARM log (Seagate)
@@ -95,7 +95,7 @@ class Candidate(NamedTuple):
 
 
 METRICS_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # metrics that no data file defines
-COMMON = 'ata-common'  # the set that every entry uses last, unless the entry has "uses_common": false
+COMMON = 'ata-common'  # the set that every entry uses after its other sets, unless "uses_common" is false
 SHIPPED = 'attributes.json'
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), {}, {}, False)
 
@@ -224,7 +224,7 @@ class SpecDatabase:
                     None)
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
-        """Return the entry's attributes by ID: its own have priority, then those of its sets, then the common set.
+        """Return the entry's attributes by ID: its own attributes have priority, then its sets, then the common set.
 
         Raises DataError for a set that no file defines.
         """
@@ -266,19 +266,19 @@ def names_model(entry: Json, model: str) -> bool:
 
 
 def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
-    """Return whether the drive meets all conditions of *entry* other than the model."""
+    """Return whether the drive meets all conditions of *entry* except the model."""
     if 'kind' in entry and entry['kind'] != identity.kind:
         return False
     if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
         return False
-    # A condition is a list of attribute IDs, or a list of several such lists, one of which must fit.
+    # A condition is a list of attribute IDs, or a list of several such lists. One of these must fit.
     return all(any(holds(attributes, numbers) for numbers in (
         entry[guard] if isinstance(entry[guard][0], (list, tuple)) else [entry[guard]]))
         for guard, holds in GUARDS.items() if guard in entry)
 
 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
-    """Return the rank of an entry among those that match a drive; the entry with the largest rank is selected."""
+    """Return the rank of an entry among all entries that match a drive; the entry with the largest rank is selected."""
     rank = 0 if entry.get('fallback') else 1 if entry.get('generic') else 2
     # A family entry outranks a generic entry, no matter how many conditions the generic entry has. A local
     # fallback outranks only the shipped fallback.

@@ -2,7 +2,7 @@
 
 Sources: ACS-4 sections 9.5 (device statistics log) and 7.42 (SMART EXECUTE OFF-LINE IMMEDIATE), NVM Express base
 specification (SMART / Health Information log, device self-test log), SBC-4 and SPC-5 (log pages, self-test code); the
-terms are smartctl's.
+terms are from smartctl.
 """
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NVME: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['nvme'
 SCSI: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['scsi'].items()}   # keys of Report.scsi
 SCSI_PAGES = 'read', 'write', 'verify'
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
-SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # counters of errors that take time
+SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'  # errors whose correction takes time
 _ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))  # statuses of a background scan; all others are in scsi_codes.json
 
 # A drive without a SMART health status is judged by these values; a temperature or an age alone is not enough.
@@ -98,7 +98,7 @@ NVME_WARNINGS: Sequence[WarningBit] = [
 WHOLE, SELECTIVE = 'whole', 'selective'
 COVERAGE: Mapping[str, str] = _DATA['self_tests']   # coverage of each kind of test, by smartctl's name
 ERASED_HOUR = 0xff00   # from here on: content of a log that was never written
-LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
+LAST_SCSI_HOUR = 0xffff  # SPC-5: means this hour or any later hour
 
 
 class SelfTestResult(NamedTuple):
@@ -149,7 +149,7 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is
 
 # --- logs that are ahead of the power-on time ------------------------------------------
 
-# They are ahead if the power-on counter was reset. In 22,039 of 22,176 dated reports of linuxhw/EnterpriseDrive, no log
+# Logs are ahead if the power-on counter was reset. In 22,039 of 22,176 dated reports of linuxhw/EnterpriseDrive, no log
 # entry is more than 2 hours ahead. The FARM log of Seagate disks has its own counter, which differs by a few hours.
 # Recertification resets both counters, so a log that agrees, or is missing, does not show that a disk is new.
 AGE, HIDDEN = 'power_on_time', 'hidden_power_on_time'
@@ -183,7 +183,7 @@ def _farm_hours(report: Report, valid: Interval) -> int:
 
 def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
     """Yield the hours in the logs, each with the name of its log, without impossible hours."""
-    # Hours have 64 bits on NVMe drives, and 16 bits on others, where the largest numbers mean "erased" or "or later".
+    # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this hour or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
     logs = ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors))
     yield from ((entry.hours, log) for log, entries in logs for entry in entries

@@ -1,9 +1,9 @@
-"""Read data from a drive's logs that few drives or options need: the age of errors and self-tests, and notes. Pure.
+"""Read log data that only few drives or options need: the age of errors and self-tests, and notes. Pure.
 
 The ATA error log counts every failed command, including commands that the drive does not support (ABRT). Data errors
 are errors of the medium: UNC (uncorrectable), IDNF (sector not found), and WP, which is smartctl's name for the bit of
 UNC if the command was a write. ICRC is an error of the interface (ACS-4, 6.3). Of the disks of linuxhw/EnterpriseDrive,
-22 of 31 with WP but neither UNC nor IDNF in their log have lost sectors, and 28 of 349 with only ICRC.
+22 of 31 with WP but neither UNC nor IDNF in their log have lost sectors, but only 28 of 349 with only ICRC.
 """
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
 
 
 def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, age: float | None) -> Iterable[Reading]:
-    """Yield the number of logged errors of some kinds, with the age of the newest; nothing if the log has none."""
+    """Yield the number of logged errors of some kinds, with the age of the newest. Yield nothing without errors."""
     agos = [drive_logs.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
     if agos:

@@ -112,7 +112,7 @@ def is_violated(text: str, number: float, unit: str = '') -> bool:
 def excess(text: str, number: float, unit: str = '') -> float:
     """Return how far *number* is beyond the range *text*, as a multiple of the end that it exceeds; 0 if inside.
 
-    An end between -1 and 1 counts as 1. For a range that alerts inside, return 0. Raises UsageError like parse().
+    An end between -1 and 1 counts as 1. Return 0 for a range that alerts inside. Raises UsageError like parse().
     """
     if not is_violated(text, number, unit) or parse(text, unit).invert:
         return 0.0

@@ -17,7 +17,7 @@ _WEAR = 'endurance_used'
 
 def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
              more: Iterable[Reading] = ()) -> tuple[Reading, ...]:
-    """Return all readings of the report, those of the drive's own assessment first.
+    """Return all readings of the report, beginning with the drive's own assessment.
 
     more: readings from a vendor's log.
 
@@ -36,7 +36,7 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
     age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
     hidden = drive_logs.hidden(report, chosen, metrics) if spec.is_clock_trusted else []
     if report.errors:
-        from . import log_ages  # most drives have none
+        from . import log_ages  # most drives have no errors
         chosen = log_ages.with_history(chosen, report, metrics, age)
     found = (*_own_verdicts(report, spec, age, bool(hidden)), *chosen)
     # If the counter was reset, an event in the log may be older than the counter shows.
@@ -83,7 +83,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
 
 
 def _unreported(report: Report) -> Reading:
-    """Return the SMART health status if the report has none: unknown, or state UNKNOWN without usable counters."""
+    """Return a health status for a report that has none: unknown, or state UNKNOWN if it has no usable counters."""
     source = Source(drive_logs.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
@@ -227,7 +227,7 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     """Return the readings of one metric; all except the decisive reading are marked as not judged."""
     usable = [reading for reading in same if reading.number is not None and reading.judged
               and not (reading.source.log == drive_logs.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
-    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a better one.
+    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a better number.
     rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
     own = [reading for reading in usable if reading.source.log not in drive_logs.DERIVED]
     candidates = own or rated or ([] if spec.family else usable)
@@ -254,10 +254,10 @@ def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
 
 # --- wear that age and written bytes contradict --------------------------------------
 
-# A value is implausible only beyond both limits, which are far outside all measured values, because a worn drive must
-# not lose its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least
-# 4.5 hours per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per 100 % (at least 2.3,
-# after 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
+# A value is implausible only if it is beyond both limits. These are far from all measured values: no worn drive loses
+# its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least 4.5 hours
+# per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per 100 % (at least 2.3, after
+# 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
 HOURS_A_PERCENT = 1    # 100 hours from 0 % to 100 %
 FULL_WRITES = 1        # writes of the full capacity for 100 %
 
@@ -280,7 +280,7 @@ def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | N
 
 
 def _near(same: Sequence[Reading]) -> list[Reading]:
-    """Return the readings of endurance_used; a vendor log's becomes unknown if the NVMe health log differs too much."""
+    """Return the readings of endurance_used; a vendor log's reading is made unknown if the NVMe log differs a lot."""
     own = next((each.number for each in same if each.source.log == drive_logs.NVME_LOG), None)
     return [each if own is None or each.number is None or not each.source.definition
             or abs(each.number - own) <= drive_logs.FAR else
@@ -290,6 +290,6 @@ def _near(same: Sequence[Reading]) -> list[Reading]:
 
 
 def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
-    """Return the largest number of some metrics, because it is most compatible with the wear; None if missing."""
+    """Return the largest number of some metrics, because it fits the wear best; None if all are missing."""
     return max((reading.number for metric in metrics for reading in by_metric.get(metric, ())
                 if reading.number is not None), default=None)

@@ -1,4 +1,4 @@
-"""Check that a regular expression that a person wrote compiles, and that matching always ends in reasonable time.
+"""Check that a person's regular expression compiles, and that matching always ends in reasonable time.
 
 Python's engine cannot be interrupted, so an expression that could run forever on an unusual name is rejected.
 """
@@ -11,7 +11,7 @@ from ..constants import MOST_CHOICES, MOST_PARTS, MOST_UNLIMITED
 from ..typed import NamedTuple
 
 # All limits apply to the expanded pattern: the content of (...){3} counts three times.
-LONG = 8          # a repetition counts as unlimited if its maximum exceeds its minimum by this
+LONG = 8          # a repetition counts as unlimited if its maximum exceeds its minimum by this many
 QUOTED = 60       # maximum number of characters of a pattern quoted in a message
 
 
@@ -38,10 +38,10 @@ def quoted(pattern: str) -> str:
 
 
 class Shape(NamedTuple):
-    """The numbers of parts of a regular expression after its repetitions are expanded."""
+    """Counts of the parts of a regular expression after its repetitions are expanded."""
     literals: int = 0        # literal characters in every matching text
     unlimited: int = 0       # unlimited repetitions
-    is_nested: bool = False  # it repeats a part of variable length without limit
+    is_nested: bool = False  # the expression repeats a part of variable length without limit
     choices: int = 0         # binary logarithm of the number of ways in which it can match
     size: int = 1            # parts
 

@@ -1,8 +1,8 @@
-"""Find in thresholds/risk.json how many drives failed after a finding. It is loaded only for drives that alert.
+"""Find in thresholds/risk.json how many drives failed after a finding. Only drives that alert load this module.
 
-A *stratum* is a metric with a band of its number and of the time since it last rose ("level"), or with a band of its
-increase within a week and of the time since then ("rise"). If a drive is in several strata, the first in the file is
-used. tools/measure/risk.py counts the drives in each stratum.
+A *stratum* is a metric with two bands: of its number and of the time since it last rose ("level"), or of its increase
+within a week and of the time since then ("rise"). If a drive is in several strata, the first one in the file is used.
+tools/measure/risk.py counts the drives in each stratum.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = tuple[str, str, float, int]   # metric, form, lower end of the band, upper
 FILE = 'thresholds/risk.json'
 LEVEL, RISE = 'level', 'rise'
 POOL = 'all vendors'
-UNKNOWN = 0     # as days: it is not known when the number last rose
+UNKNOWN = 0     # instead of a number of days: it is not known when the value last rose
 ALL, NONE = 'nearly all', 'almost none'
 NOUNS: Mapping[str, str] = {'hdd': 'disks', 'ssd': 'SSDs'}
 
@@ -32,7 +32,7 @@ class Strata(NamedTuple):
     def key(self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False) -> Key | None:
         """Return the key of the stratum of a number or an increase.
 
-        seconds: since the last rise; None: not known. is_least: the last rise may be longer ago.
+        seconds: since the last rise; None: not known. is_least: the last rise may have happened earlier.
         """
         levels, days = self.bands.get((metric, form), ((), ()))
         if is_least and seconds is not None and days and seconds < days[0] * DAY:
@@ -52,7 +52,7 @@ class Risks:
     def of(self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
         """Return the risk of a drive with these findings; None if no finding that decides its state is in the file.
 
-        groups: those of its family, as in thresholds/default.json.
+        groups: the groups of its family, as in thresholds/default.json.
         """
         if kind not in NOUNS:
             return None

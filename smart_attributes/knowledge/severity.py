@@ -1,7 +1,7 @@
 """Order drives and their findings by severity, in the same way in every output. Pure.
 
-The state comes first, then the kind of finding (ORDER), then its extent: for lost data the count, else how far the
-number is beyond its limit. Metric.concern, from attributes.json, names the kind; a metric without one comes last.
+The state comes first, then the kind of finding (ORDER), then its extent: the count for lost data, else how far the
+number is beyond its limit. Metric.concern, from attributes.json, names the kind; a metric without a concern comes last.
 """
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..errors import UsageError
 from ..model import Judgement, State, Verdict
 from . import ranges
 
-Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe one
-Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe one
+Weight = tuple[int, int, float]          # of a finding; the smallest weight is the most severe
+Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest rank is the most severe
 
 DATA, ERRORS, GROWING, WEAR = 'data', 'errors', 'growing', 'wear'
-# The drive reports a failure; data was lost; it is read-only or lost its power-loss protection; errors increase;
+# The drive reports a failure; data was lost; the drive is read-only or lost its power-loss protection; errors increase;
 # errors; wear; all others.
 ORDER = ('health', DATA, 'protection', GROWING, ERRORS, WEAR, '')
 BY_WORDS = 1.0               # a finding without a number weighs as much as a number at twice its limit

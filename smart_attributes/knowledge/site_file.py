@@ -15,7 +15,7 @@ from .data_file import definition, is_fitting, schema
 if TYPE_CHECKING:
     from .data_errors import Mistake
 
-SHOWN = 10  # mistakes of one file that are reported; validate reports all
+SHOWN = 10  # maximum number of mistakes reported for one file; validate reports all
 # Definitions in which each key can be used alone; in all others, a mistake makes the whole object unusable.
 OPEN = ('#/definitions/metric', '#/definitions/limits')
 OVERRIDE = '#/definitions/override'
@@ -66,7 +66,7 @@ def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile]:
-    """Return the files with entries without the parts that would break a check. shipped: attributes.json."""
+    """Return the files with entries, but without the parts that would break a check. shipped: attributes.json."""
     from .data_errors import of_entries
     everything = [shipped, *(file.data for file in files)]
     names = [{name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets', 'layouts')]
@@ -75,7 +75,7 @@ def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile
 
 def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups: Collection[str],
                      worse: Mapping[str, str]) -> list[SiteFile]:
-    """Return the files with limits without the parts that would break a check. groups: the vendor groups.
+    """Return the files with limits, but without the parts that would break a check. groups: the vendor groups.
 
     worse: metric -> which of its numbers are worse.
     """

@@ -24,13 +24,13 @@ ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 FILE = 'acknowledged.json'
-GONE = 'gone'     # used instead of a metric: the drive may be missing
+GONE = 'gone'     # used instead of a metric: the drive is allowed to be missing
 NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
 
 
 class DriveLimit(NamedTuple):
     """A limit that the drive itself reports."""
-    reading: str              # "threshold": that of the reading itself; else a metric
+    reading: str              # "threshold": the threshold of the reading itself; else a metric
     offset: float             # added to the limit
     otherwise: str | None     # the range if the drive does not report the limit
     at_least: float = -math.inf  # lowest result after adding the offset, unless the drive's own limit is lower
@@ -49,7 +49,7 @@ class Aged(NamedTuple):
     after: int                # seconds
     before: float             # seconds; only for an event that is known to be younger
     is_for_tested: bool       # only for drives that have since passed an extended self-test and have no pending sectors
-    levels: Mapping[str, Bound]  # by field, without those set by a layer of higher precedence
+    levels: Mapping[str, Bound]  # by field, without levels set by a layer of higher precedence
     origin: str
     why: str
 
@@ -162,7 +162,7 @@ class Thresholds:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
         layers: list[Layer] = [[('command line', {**levels, 'why': 'set on the command line'})] if levels else []]
-        # The reason of a limit is that of its override; it is not the reason of an acknowledgement.
+        # The reason of a limit comes from its override, and not from an acknowledgement.
         layers += [[(f'{name}: {_whose(override)}', fields and {'why': override['why'], **fields})
                     for name, override in overrides
                     if rank(override) == selector and metric in override.get('metrics', ())

@@ -36,7 +36,7 @@ class Decoded(NamedTuple):
 
 
 class VendorLog(NamedTuple):
-    """The vendor log of one drive: its readings, of this check or from the history, and notes."""
+    """The vendor log of one drive: its readings, from this check or from the history, and notes on it."""
     readings: tuple[Reading, ...] = ()
     notes: tuple[Coded, ...] = ()
 
@@ -74,7 +74,7 @@ def _number(field: Json, part: bytes) -> float | None:
 
 
 def _is_empty(layout: Json, page: bytes) -> bool:
-    """Return whether only fields are set that even emulated drives set, such as version and GUID."""
+    """Return whether the only fields set are those that even emulated drives set, such as version and GUID."""
     rest = bytearray(page)
     for offset, length in layout.get('always_set', ()):
         rest[offset:offset + length] = bytes(length)
@@ -82,7 +82,7 @@ def _is_empty(layout: Json, page: bytes) -> bool:
 
 
 def _has_layout(layout: Json, page: bytes) -> bool:
-    """Return whether the GUID and the version of a page are those of the layout, if the layout has them."""
+    """Return whether a page has the GUID and the version of the layout, as far as the layout has them."""
     guid, version = layout.get('guid'), layout.get('version')
     if guid and page[guid['offset']:guid['offset'] + PAGE // 32] != bytes.fromhex(guid['bytes']):
         return False

@@ -1,6 +1,6 @@
-"""Convert the addresses that an admin writes into Devices, name these Devices, and apply --match and --ignore.
+"""Convert an admin's addresses into Devices, name these Devices, and apply --match and --ignore.
 
-Names are short, in [a-z0-9_], and each is unique among the drives of one run. Names in /dev/disk are from udev: by-id
+Names are short, in [a-z0-9_], and each is unique among the drives of one run. udev makes the names in /dev/disk: by-id
 from the identity of a drive, by-path from its socket.
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES, DeviceT
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
-# The characters of a path: those of udev's names under /dev/disk; on macOS, those of the registry path in scans.
+# The characters of a path: all characters of udev's names under /dev/disk, and of the registry path in macOS scans.
 _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
@@ -46,7 +46,7 @@ def parse(text: str) -> list[Device]:
 
 
 def at(path: str, device_type: str, text: str) -> list[Device]:
-    """Return the devices of a type (or of a range of them) at a path, under their short names.
+    """Return the devices of a type (or of a range of types) at a path, under their short names.
 
     text: the address as written, for the error message. Raises UsageError.
     """
@@ -204,7 +204,7 @@ def named(devices: Iterable[Device]) -> list[Device]:
 
 
 def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
-    """Return the devices, named by their labels; equal labels are made longer, and '' keeps the device's name."""
+    """Return the devices, named by their labels. Equal labels are lengthened; with the label '', the name stays."""
     return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
 
 
@@ -235,7 +235,7 @@ def short_name(device: Device) -> str:
 
 
 def of_short_name(name: str) -> str:
-    """Return the address of a drive behind a controller, from its short name; '' if it has another form.
+    """Return the address of a drive behind a controller, from its short name; '' if the name has another form.
 
     bus_0_megaraid_6 means megaraid,6@/dev/bus/0.
     """
@@ -266,7 +266,7 @@ _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
-    """Return device path -> its name in the folder, preferring names with the model; empty if the folder is missing."""
+    """Return a name in the folder for each device path, preferably with the model; nothing if the folder is missing."""
     try:
         names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
     except OSError:
@@ -275,18 +275,18 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
 
 
 def name_of(device: Device, names: Mapping[str, str]) -> str:
-    """Return the name of a drive in *names*, which links() returned, or '' if it has none.
+    """Return the name of a drive in *names* (the result of links()), or '' if the drive has none.
 
     An NVMe drive gets the name of its first namespace, because udev does not name controllers.
     """
     if is_raid(device):
-        return ''  # the path is the controller's, and so is its link
+        return ''  # the path and its link belong to the controller
     path = os.path.realpath(device.path)
     return names.get(path) or (names.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else '')
 
 
 def stable(device: Device, names: Mapping[str, str]) -> Device:
-    """Return the device under its name in *names*, which links() returned, or unchanged if it has none."""
+    """Return the device under its name in *names* (the result of links()), or unchanged if it has none."""
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device
 
@@ -308,8 +308,8 @@ def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern
     """Return whether to check a drive, or None if this depends on a model or serial number not yet read.
 
     Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
-    it is known. is_final: the identity will not become more complete. If it may, return None for a drive without a
-    model or serial number that the patterns may need, so that the drive stays in the check.
+    it is known. is_final: the identity will not become more complete. Otherwise, a drive without a model or serial
+    number that the patterns may need stays in the check (None).
     """
     texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):

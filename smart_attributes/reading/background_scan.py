@@ -1,4 +1,4 @@
-"""Count the results of a SCSI disk's background scan; only disks with results load this. Pure. Source: SBC-4, 6.4.2."""
+"""Count the results of a SCSI disk's background scan; only disks with results load it. Pure. Source: SBC-4, 6.4.2."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _DONE = frozenset((2, 5, 6, 7))     # reassigned or rewritten
 class Result(NamedTuple):
     """One block that the disk could not read at the first attempt."""
     block: int | str    # its address, or the name of the result if it has no address
-    minutes: int        # power-on time when it was found
+    minutes: int        # power-on time when the block was found
     status: int | None  # reassign status; None: not printed
 
 

@@ -53,8 +53,8 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 class Part(NamedTuple):
     """A part that a report must have."""
     name: str                          # as shown in the note
-    arguments: frozenset[str]          # each of these arguments requests it; empty: always printed
-    holds: Callable[[Report], object]  # whether a report has it
+    arguments: frozenset[str]          # each of these arguments requests the part; empty: always printed
+    holds: Callable[[Report], object]  # whether a report has the part
     places: frozenset[str] = _ALWAYS   # each of these keys or lines of a report is sufficient, too
 
 
@@ -119,9 +119,9 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of the parts missing in a report, worst first, then of the rows missing in the attribute table.
+    """Return the names of a report's missing parts, worst first, and then of the attribute table's missing rows.
 
-    arguments: smartctl's, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
+    arguments: of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
     """
     parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
              and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
@@ -154,8 +154,8 @@ _STATISTICS_PAGES = range(1, 8)  # a vendor page may be empty. Source: ACS-4, 9.
 _STATISTICS_LOG = 4       # its address in the log directory. Source: ACS-4, table A.2
 
 
-# In a shape, a key has the type of its value, a function that returns None for an invalid value, the shape of an
-# object, or a list of one shape for a list of such objects. Keys in _NEEDED are required; other keys may be absent.
+# In a shape, each key has one of these: a type; a function that returns None for an invalid value; the shape of an
+# object; a list with one shape, for a list of objects. Keys in _NEEDED are required; other keys may be absent.
 _NEEDED = '!'
 
 
@@ -201,7 +201,7 @@ _SHAPE: Json = {
     'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},
     **{f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING) for number in range(20)},
     'endurance_used': {'current_percent': integer_of}, 'spare_available': {'current_percent': integer_of}}
-# Integers that are certainly valid, so that the function need not be called.
+# Integers that are certainly valid; the function need not be called for them.
 _PLAIN: Mapping[object, range] = {integer_of: SAFE, word_of: range(2 ** 53), byte_of: BYTES}
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
@@ -264,7 +264,7 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
 
 
 def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -> None:
-    """Add the places in a table. If one attribute row has a column, it counts as missing in rows that lack it."""
+    """Add the places in a table. If one attribute row has a column, the column counts as missing in rows without it."""
     columns = _COLUMNS.intersection(key for item in items if shape is _ROW and isinstance(item, dict) for key in item)
     for number, item in enumerate(items):
         if isinstance(item, dict):
@@ -275,7 +275,7 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
 
 
 def _places(data: Json) -> set[str]:
-    """Return the keys of a report, and a mark for each log that the drive does not keep according to the report."""
+    """Return the keys of a report, and a mark for each log that, according to the report, the drive does not keep."""
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
     marks = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
@@ -287,7 +287,7 @@ def _places(data: Json) -> set[str]:
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield text for self-tests that are counted but not listed, and for empty statistics pages that must have data."""
+    """Yield text on self-tests that are counted but not listed, and on empty statistics pages that must have data."""
     for name in ('extended', 'standard'):
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):

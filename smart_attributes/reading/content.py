@@ -1,6 +1,6 @@
 """Decode smartctl's output, read single values of its JSON, and decide whether a report is enough to judge a drive.
 
-A value counts as absent if its type is not the one that smartctl documents, because a report may come from a ticket,
+A value counts as absent if it does not have the type that smartctl documents, because a report may come from a ticket,
 an anonymiser or a program that imitates smartctl.
 """
 from __future__ import annotations
@@ -30,8 +30,8 @@ _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1
 def as_text(data: bytes) -> str:
     """Return the text of a recorded file in any common encoding.
 
-    PowerShell redirects as UTF-16. A thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
-    Raises DriveError for a file that is too large to be a report.
+    PowerShell redirects output as UTF-16. A thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe
+    (92). Raises DriveError for a file that is too large to be a report.
     """
     if len(data) > LARGEST_FILE:
         raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
@@ -71,7 +71,7 @@ def json_start(text: str) -> int:
 
 
 def loaded(text: str, start: int) -> Any:
-    """Return the JSON document that starts at *start*. Raises DriveError if it is damaged or another one follows."""
+    """Return the JSON document that starts at *start*. Raises DriveError if it is damaged or if another follows."""
     try:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -86,7 +86,7 @@ def loaded(text: str, start: int) -> Any:
 # --- values of JSON ----------------------------------------------------------------------------------------
 
 def object_of(data: Json, *path: str) -> Json:
-    """Return the object at a path of keys, or an empty one if absent."""
+    """Return the object at a path of keys, or an empty object if absent."""
     for key in path:
         value = data.get(key)
         data = value if isinstance(value, dict) else {}
@@ -94,7 +94,7 @@ def object_of(data: Json, *path: str) -> Json:
 
 
 def list_of(data: Json, key: str) -> list[Any]:
-    """Return the list, or an empty one if absent."""
+    """Return the list, or an empty list if absent."""
     value = data.get(key)
     return value if isinstance(value, list) else []
 
@@ -222,7 +222,7 @@ _HEXADECIMAL = frozenset('0123456789abcdef')
 
 
 def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, is_asked: bool) -> DriveError | None:
-    """Return why a drive cannot be judged; None if it can, or if only smartctl's messages can give the reason.
+    """Return why a drive cannot be judged; None if it can be judged, or if only smartctl's messages give the reason.
 
     kind, transport: of a SCSI device, as smartctl names them. is_disabled: whether SMART is disabled.
     is_asked: whether smartctl was asked for attributes.
@@ -241,7 +241,7 @@ def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, 
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
-    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be a drive.
+    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be one.
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
@@ -275,7 +275,7 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
 
 
 def has_smart_data(report: Report) -> bool:
-    """Return whether a report holds anything about the health of the drive.
+    """Return whether a report contains anything about the health of the drive.
 
     A temperature alone is not enough: RAID volumes and optical drives report 0 degrees.
     """
@@ -324,7 +324,7 @@ def error_entry(number: int, hours: int, words: str, register: int | None) -> Er
     """Return an entry of the ATA error log.
 
     words: "Error: UNC 8 sectors at LBA = 0x0071bde0", or '' if smartctl does not know the failed command.
-    register: the error register, used if words is empty.
+    register: the error register, which is used if *words* is empty.
     """
     names = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
     if names:
@@ -350,10 +350,10 @@ def self_test_passed(status: str) -> bool | None:
 
 
 def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
-    """Return an entry for the last self-test if it failed, for drives whose self-test log was not read or is empty.
+    """Return an entry for a failed last self-test, for drives whose self-test log was not read or is empty.
 
     status: the byte "Self-test execution status" of the SMART data. 0 means that the last test passed or that no test
-    was run, so it gives no entry.
+    was run, so no entry is returned.
     """
     words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
     return (SelfTest('Last self-test', words, False, None),) if words else ()

@@ -1,4 +1,4 @@
-"""The types of smartctl's -d option and the controllers that they are for, in one table.
+"""The types of smartctl's -d option, and their controllers, in one table.
 
 It is imported before the first process is started, so it must be cheap: plain classes, and no re.
 """
@@ -23,11 +23,11 @@ class Controller:
         self.example = example            # an address: "megaraid,6@/dev/bus/0"
         self.paths = paths                # for doc/how-to/raid.md: which paths lead to the controller
         self.products = products or name  # for doc/how-to/raid.md: brands, models and drivers
-        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): no search after a move
+        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): not searched for after a move
         self.bay = bay                    # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
         self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
         self.has_bus = has_bus            # can also be addressed by its SCSI host: /dev/bus/H
-        self.own_nodes = own_nodes        # regular expressions of paths below /dev that only its driver creates
+        self.own_nodes = own_nodes        # regular expressions of paths below /dev that only this driver creates
         self.since = since                # "7.5": a version of smartctl that supports the type, if 7.3 does not
 
 
@@ -123,7 +123,7 @@ REFUSED = {
     'jmb39x-q': _TUNNEL,
     'jmb39x-q2': _TUNNEL,
     'jms56x': _TUNNEL,
-    # Two simultaneous checks would read one drive under the name of the other.
+    # Two simultaneous checks would read one drive under the name of the other drive.
     'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check must not write',
     'test': 'only shows how smartctl would open the drive',
 }

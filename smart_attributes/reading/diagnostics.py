@@ -43,12 +43,12 @@ def _is_there(path: str) -> bool:
     try:
         os.stat(os.path.join(system.ROOT, path.lstrip('/')))
     except OSError as error:
-        return not isinstance(error, (FileNotFoundError, NotADirectoryError))  # other errors: it may exist
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))  # after other errors, the path may exist
     return True
 
 
 def _refused(device: Device, error: DriveError) -> DriveError:
-    """Return the error for a refused call; a specific one if the rule that we print would not allow it, either."""
+    """Return the error for a refused call: a specific error if the rule that we print would not allow it, either."""
     from . import sudoers
     arguments = smartctl_calls.read_arguments(device.path, device.type)
     if sudoers.admits(sudoers.all_expressions(), arguments):

@@ -5,8 +5,8 @@ open, so it lasts until smartctl and the sudo that runs it have ended, even if t
 need not be searched, and nothing must be cleaned up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
-this user. Other users see root's locks; root ignores theirs. This module is imported before the first process starts,
-so it must be cheap.
+this user. Other users see root's locks; root ignores the locks of others. This module is imported before the first
+process starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Earlier:
 
     @property
     def since(self) -> str:
-        """The start time of the process, with the date if it is older than half a day, and the process ID."""
+        """The start time of the process, with the date if this time is older than half a day, and the process ID."""
         process = f' (process {self.pid})' if self.pid else ''
         age = _now() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
@@ -82,7 +82,7 @@ class Waiting:
             self.why_not = str(error)
 
     def begin(self, command: Command) -> int | Earlier:
-        """Return a locked file for reading a drive, or the process that is still reading it; -1 if locking fails.
+        """Return a locked file for reading a drive, or the process still reading the drive; -1 if locking fails.
 
         Raises OSError if this process has no file descriptors left.
         """
@@ -103,7 +103,7 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """Return the process of root that is using a drive, for another user; None if root is not using it.
+        """Return root's process that is using a drive, for any other user; None if root is not using the drive.
 
         Only root may open root's files, because whoever opens a file can lock it. The kernel lists the locked files.
         Source: Linux, fs/locks.c, locks_show().
@@ -165,7 +165,7 @@ def sign(descriptor: int, pid: int) -> None:
 
 
 def earlier_in(descriptor: int) -> Earlier:
-    """Return the process recorded in a file. If it still runs, its start time is the kernel's, else that in the file.
+    """Return the process recorded in a file. Its start time comes from the kernel if it still runs, else from the file.
 
     A record that is damaged or dated in the future counts as absent.
     """
@@ -191,7 +191,7 @@ def drive_name(command: Command) -> str:
     """Return the file name for the drive that a command reads, or "scan".
 
     It is the drive's name in sysfs ("0:0:0:0", "nvme0"); behind a controller, the type and the drive's number with the
-    controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, it is the path.
+    controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, the path is the name.
     """
     kind, path = type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):

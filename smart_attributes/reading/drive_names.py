@@ -1,4 +1,4 @@
-"""The names of a drive: any identifier that an output prints can be used to select it in the next command. Pure."""
+"""The names of a drive: any identifier that an output prints selects the drive in the next command. Pure."""
 from __future__ import annotations
 
 import re
@@ -11,7 +11,7 @@ from ..wording import listed
 from ..words import clean
 from .addresses import FOLDER, quoted, slug
 
-_WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # how outputs, udev, controllers and other tools begin it
+_WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')   # prefixes in outputs, udev, controllers and other tools
 _SHOWN = 10       # maximum number of names in a message
 _COMPARED = 2000  # names that a mistyped name is compared with
 
@@ -81,7 +81,7 @@ class Wanted:
 
 
 def _rank(word: str, drive: Named) -> int | None:
-    """Return 0 if a word is a name of a drive, 1 if it differs from one only in case or punctuation, otherwise None."""
+    """Return 0 if a word is a name of a drive, 1 if it differs from a name only in case or punctuation, else None."""
     names = drive.address, drive.name, *drive.others
     if word in names:
         return 0

@@ -99,7 +99,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return the error; if it recommends a type although a type was given, it now recommends another type."""
+    """Return the error; if it recommends a type although one was given, it now recommends a different type."""
     if device_type and error.around_type:
         error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
     return error
@@ -108,7 +108,7 @@ def as_asked(error: DriveError, device_type: str) -> DriveError:
 class Remains(NamedTuple):
     """The content of a report without SMART data. JSON lacks the messages that smartctl prints only as text."""
     exit_status: int = 0
-    is_identified: bool = False         # it names a model
+    is_identified: bool = False         # the report names a model
     device_type: str = ''               # smartctl's -d argument; '' if the report has no device
     is_asked: bool = True               # whether SMART data was requested, if the command line is known
     complaint: str = ''                 # a message of smartctl whose cause is unknown
@@ -116,7 +116,7 @@ class Remains(NamedTuple):
 
 
 def without_data(remains: Remains) -> DriveError:
-    """Return the error for a report that has neither SMART data nor a known reason for that."""
+    """Return the error for a report without SMART data and without a known reason for the lack."""
     if remains.is_unsupported:
         return _error('smart-unsupported', _WORDS['unsupported'])
     if not remains.is_asked:

@@ -40,7 +40,7 @@ def of_json(data: Json) -> Farm | None:
 
 
 def cut(text: str) -> tuple[str, Farm | None]:
-    """Return smartctl's text without the FARM log, whose labels also occur in other logs, and the FARM log."""
+    """Return two texts: smartctl's text without the FARM log, and this log. Its labels also occur in other logs."""
     section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
     return (text[:section.start()] + text[section.end():], _of_text(section[0])) if section else (text, None)
 
@@ -59,7 +59,7 @@ def _of_text(section: str) -> Farm | None:
 
 
 def answered(stdout: bytes) -> Farm:
-    """Return the log that smartctl printed; an empty log if the disk keeps none; or a log with the reason in *unread*.
+    """Return the log that smartctl printed, an empty log if the disk keeps none, or a log with an error in *unread*.
 
     Raises DriveError if smartctl printed no JSON.
     """
@@ -72,7 +72,7 @@ def answered(stdout: bytes) -> Farm:
 
 
 def _complaint(smartctl: Json) -> str:
-    """Return why smartctl could not read the log; '' if the disk keeps no such log, which exit status 0 shows."""
+    """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps no such log."""
     errors = [text_of(each, 'string') for each in objects_of(smartctl, 'messages')
               if text_of(each, 'severity') == 'error']
     if errors:
@@ -95,7 +95,7 @@ def _count_at(log: Json, path: str) -> int:
 def beside(farm: Farm | None, serial: str) -> Farm | None:
     """Return the log; if its serial number contradicts *serial*, mark it as the log of another drive.
 
-    A SAS drive reports its serial number followed by that of its board. A masked serial number contradicts nothing.
+    A SAS drive reports its serial number and then its board's serial number. A masked number contradicts nothing.
     """
     if farm is None:
         return None

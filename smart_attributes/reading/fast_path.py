@@ -3,7 +3,7 @@
 Python needs 30 ms to import the parser of the command line. For common command lines, the drives can prepare their
 answers during that time. A wrong guess is harmless: a result is used only if the parser arrives at the same command,
 and a drive is not read if options or the local configuration could forbid it. A drive that is wrongly considered
-protected is only read 30 ms later. This module must not import anything slow; see `processes`.
+protected is merely read 30 ms later. This module must not import anything slow; see `processes`.
 """
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or the commands for at most --jobs drives that the local configuration certainly allows to read.
+    """Return the scan, or the commands for at most --jobs drives that the local configuration certainly allows.
 
     Return [] if in doubt. Any exception counts as doubt, too.
     """
@@ -84,7 +84,7 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
     prefix = smartctl_calls.prefix(executable, nosudo)
     if SCAN in options or not devices:
-        return [(*prefix, *smartctl_calls.SCAN)]  # the drives follow later
+        return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
     files_with_limits = [*_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]), *options.get(LIMITS, ())]
     protected = [device for path in files_with_limits for device in _protected(path)]
     most = jobs[-1] if jobs else constants.PARALLEL
@@ -99,7 +99,7 @@ def _is_plain_path(path: str) -> bool:
 
 
 def _is_plain_type(device_type: str) -> bool:
-    """Return whether this is a common type, or a type for one drive behind a controller without vendor commands."""
+    """Return whether this is a common type, or a type without vendor commands for a drive behind a controller."""
     if device_type in ('', 'sat', 'scsi', 'nvme'):
         return True
     from .device_types import BY_NAME  # most checks need no type

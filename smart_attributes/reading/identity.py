@@ -36,7 +36,7 @@ def distinct(reads: Sequence[Read]) -> list[Distinct]:
                 bearers.setdefault(name, []).append(len(groups))
             groups.append(same)
         same.append(read)
-    best = [min(group, key=lambda read: (  # the first of equals
+    best = [min(group, key=lambda read: (  # the first of equally good addresses
         not isinstance(read.outcome, Report), not is_raid(read.device), read.device.optional)) for group in groups]
     return [Distinct(read, tuple(other for other in group if other is not read)) for read, group in zip(best, groups)]
 
@@ -88,7 +88,7 @@ def _wwn(identity: Identity) -> str:
     return '' if len(set(wwn[1:])) < 2 or re.match(_NO_WWN, wwn) else wwn
 
 
-# Empty, only one repeated character, masked by people or by RAID volumes, or a word instead of a number.
+# Not serial numbers: empty, one repeated character, masked by people or RAID volumes, or a word.
 _PLACEHOLDER = (r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
                 r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
 # Default serial numbers of cheap bridges: consecutive digits or letters.

@@ -22,7 +22,7 @@ _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs contain the n
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: of the process, if known; used if the report has none. error_text: the standard error, including
+    exit_status: of the process, if known; used if the report lacks it. error_text: the standard error, including
     messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
@@ -66,7 +66,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     identity = _identity(data)
     farm = None
     if content.FARM_LOG in data:
-        from . import farm as farm_log  # no check asks for this log together with the others
+        from . import farm as farm_log  # no check requests this log together with the others
         farm = farm_log.beside(farm_log.of_json(data), identity.serial)
     identity = identity._replace(spins=farm is not None or content.has_spindle(attributes))
     return Report(
@@ -111,7 +111,7 @@ def _identity(data: Json) -> Identity:
 
 
 def _protocol(data: Json) -> str:
-    """Return the protocol of the drive. If "device" contradicts all logs in the document, return that of the logs."""
+    """Return the protocol of the drive. If "device" contradicts all logs in the document, the logs decide."""
     named = text_of(object_of(data, 'device'), 'protocol')
     found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
     return named if named in found or not found else found[0]

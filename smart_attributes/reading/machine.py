@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     """The command that reads a device."""
     device: Device
     command: Command
-    former: Sequence[Command] | None = None  # other commands that sudo may allow; None: sudo has refused none yet
+    former: Sequence[Command] | None = None  # other commands that sudo may allow; None: sudo has not refused any yet
 
 
 def named(texts: Sequence[str]) -> DeviceList:
@@ -159,7 +159,7 @@ def _outcome(answer: Answer) -> Outcome:
 
 
 def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:
-    """Return the report that *parse* returns for its arguments, or why it failed, which affects only this drive.
+    """Return the report that *parse* returns for its arguments, or why *parse* failed; only this drive is affected.
 
     look: the next step if parsing takes too long.
     """

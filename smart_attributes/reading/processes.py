@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 _CHUNK = 1 << 16         # bytes that a pipe of Linux can hold
-GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and again before giving up
+GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
 SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all processes
 POLLED = 0.001           # seconds; the shortest timeout of poll()
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
@@ -51,7 +51,7 @@ class _Process:
         self.sizes = [0, 0]
         self.status: int | None = None          # exit status, or the negative signal number
         self.waited = 0.0                       # seconds spent waiting for another check of the drive
-        self.since = self.started               # when it began to end: last pipe closed, SIGTERM sent, or exited
+        self.since = self.started               # when it began to end: it closed its last pipe, got SIGTERM, or exited
 
     def reap(self) -> bool:
         """Collect the exit status if the process has ended; return whether it has."""
@@ -107,7 +107,7 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     own process group, because include/spawn.h lacks POSIX_SPAWN_SETSID.
     """
     def start(**apart: Any) -> int:
-        # Children would inherit that Python ignores SIGPIPE, but an abandoned smartctl must end when its pipe closes.
+        # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when its pipe closes.
         return os.posix_spawn(command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart)
     try:
         return start(setsid=True)
@@ -125,7 +125,7 @@ class Runner:
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
         self.later: list[Callable[[], object]] = []  # work to do after the output
-        # The last process of another check that used the drive, and when the first one was noticed.
+        # The last process of another check that used the drive, and when the first such process was noticed.
         self._met: dict[Command, tuple[Earlier, float]] = {}
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
@@ -140,7 +140,7 @@ class Runner:
         self._patience[command] = patience
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* others are running. The next run() uses it, or ends it if not requested."""
+        """Start *command* unless *jobs* others are running. If the next run() does not need it, run() ends it."""
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
@@ -170,7 +170,7 @@ class Runner:
             yield from answers
 
     def close(self) -> None:
-        """End the running processes within 2 * GRACE seconds; leave those that cannot be killed to the kernel."""
+        """End the running processes within 2 * GRACE seconds; leave processes that cannot be killed to the kernel."""
         for process in list(self._active):
             self._end(process)
         while self._dying:
@@ -261,7 +261,7 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Read the available output and discard all beyond LARGEST_FILE; endless output must not block the check."""
+        """Read the available output, but discard all beyond LARGEST_FILE: endless output must not block the check."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST_FILE // _CHUNK):
@@ -314,10 +314,10 @@ class Runner:
         if not process.reap() and process.signal(SIGTERM):
             process.since = time.monotonic()
             self._dying.append(process)
-        self._active.remove(process)  # last: after an alarm between two lines, close() still finds it here
+        self._active.remove(process)  # last, so that after an alarm between two lines, close() still finds it
 
     def _escalate(self) -> None:
-        """Kill processes that ignored SIGTERM; abandon those that survive SIGKILL, because the kernel blocks them.
+        """Kill processes that ignored SIGTERM; abandon processes that survive SIGKILL, because the kernel blocks them.
 
         sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end only sudo, so the
         TIMEOUT of its rule would no longer end a smartctl that ignores signals.

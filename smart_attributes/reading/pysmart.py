@@ -1,4 +1,4 @@
-"""Sort the lines of smartctl's text, and use pySMART for the attribute table, the NVMe health log and SCSI counters.
+"""Group the lines of smartctl's text by type; use pySMART for the attribute table, NVMe health log and SCSI counters.
 
 pySMART supports only the layout of `-A` in English. Lines in another layout (brief, hexadecimal, names with blanks,
 other groups of digits) are first converted to this layout. pySMART's Device class is not used, because it takes 2.6 ms
@@ -56,7 +56,7 @@ _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_
 def _interface() -> Any:
     """Import pySMART, which takes 80 ms, and return the module with the classes that read lines.
 
-    Raises DriveError if it, or a package that it needs (chardet, humanfriendly), is not installed.
+    Raises DriveError if pySMART, or a package that it needs (chardet, humanfriendly), is not installed.
     """
     language = os.environ.get('LANG')
     try:
@@ -98,8 +98,8 @@ def _decimal(printed: str) -> int:
 
 def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
     """Return the attribute table from classic rows, in the order printed. Raises DriveError if pySMART is missing."""
-    # Each row is passed to pySMART alone: it would keep only one row per ID, although broken firmware lists an ID
-    # twice, and would lose the order, by which a database entry may recognise a controller.
+    # Each row is passed to pySMART separately: otherwise, pySMART would keep only one row per ID, although broken
+    # firmware lists an ID twice. It would also lose the order, by which a database entry may recognise a controller.
     numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ATTRIBUTES]]
     return tuple(_attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
                  for row, number in zip(rows, numbers) if 0 < number < 256)

@@ -22,7 +22,7 @@ class Scan(NamedTuple):
 def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
     """Return the drives in the JSON of smartctl --scan or --scan-open.
 
-    names: files in /dev. Drives above nvme99 are added, because smartctl does not scan for them (7.3, os_linux.cpp).
+    names: files in /dev. Drives above nvme99 are added, because smartctl does not scan for them (os_linux.cpp of 7.3).
     Raises SmartError if the text is not the output of a scan.
     """
     devices: list[Device] = []

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin' + ':/usr/local/bin' * IS_FREEBSD}
 
 # The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on the order.
-# Only SCSI disks have the page "background", which is in the JSON since 7.3. "-l defects" is not needed: "-l error"
+# Only SCSI disks have the page "background", which the JSON contains since 7.3. "-l defects" is not needed: "-l error"
 # prints the SCSI page, and the device statistics contain the ATA count.
 LOGS = ('error', 'selftest', 'devstat', 'ssd', 'background')
 JSON = ('--json=c',)
 # Earlier values of (JSON, LOGS), newest first: each change of JSON or LOGS adds a pair. Admins keep our sudoers rule
-# in literal forms and in configuration management. If that rule refuses the current arguments, these are tried.
+# in literal forms and in configuration management. If that rule refuses the current arguments, earlier ones are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ((JSON, ('error', 'selftest', 'devstat', 'ssd')),)
 FARM = (*JSON, '-l', 'farm')  # not used by a check, and not allowed by the sudoers rule
 SCAN = (*JSON, '--scan')
@@ -49,7 +49,7 @@ def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ())
 
 
 def farm_arguments(path: str, device_type: str = '') -> Command:
-    """Return the arguments that read the FARM log of a Seagate disk; they need smartctl 7.4."""
+    """Return the arguments that read the FARM log of a Seagate disk; this needs smartctl 7.4."""
     return (*FARM, *(('-d', device_type) if device_type else ()), path)
 
 

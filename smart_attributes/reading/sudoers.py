@@ -42,11 +42,11 @@ PATHS = (
     'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
 
 _PATH, _TYPE = 'PATH', 'TYPE'
-_RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: sudoers(5), "Other special characters"
+_RESERVED = re.compile(r'[\\,:=]')            # escaped in an argument; source: sudoers(5), "Other special characters"
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
 
-# For sudo, a name in capitals is an alias or ALL. The other words begin lines of another type.
+# For sudo, a name in capitals is an alias or ALL. The other words start lines of other types.
 _NO_USER = r'[A-Z][A-Z0-9_]*|Defaults.*|[A-Z][a-z]+_Alias.*'
 
 HEAD = '''\
@@ -116,7 +116,7 @@ def render(rule: SudoRule) -> str:
     # Different rules on one machine must have different names, because sudo warns about a second definition.
     alias = (f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_'
              f'{zlib.crc32(f"{rule.user} {listed}".encode()):08X}')
-    # Of the forms in sudoers(5), only this one applies to our lines and not to every call of smartctl.
+    # Of the forms in sudoers(5), only this form applies to our lines without applying to every call of smartctl.
     quiet = [f'Defaults!{alias} !log_allowed, !pam_session'] if rule.is_quiet else []
     limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
     return '\n'.join([f'Cmnd_Alias {alias} = \\\n    {listed}', *quiet,
@@ -131,7 +131,7 @@ def admits(expressions: Iterable[str], arguments: Command) -> bool:
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """Yield the expressions that together match every command line of `smartctl_calls` for drives.
 
-    requested: names of types with vendor commands that are to be allowed; all others of this kind are refused.
+    requested: names of types with vendor commands that are to be allowed; all other such types are refused.
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]

@@ -173,7 +173,7 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the reads, with a better reason if a controller is not at its address, but only once for a range.
+    """Return the reads, with a better reason if a controller is not at its address; a range there keeps only one read.
 
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
@@ -249,7 +249,7 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
 
 
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
-    """Yield each drive that a process has been using for at least *limit* seconds, and this process.
+    """Yield each drive that a process has been using for at least *limit* seconds, and that process.
 
     The process ID is given only if it is verified that this smartctl, or its sudo, reads this drive.
     """
@@ -277,7 +277,7 @@ def _lock_files(waiting: Waiting) -> list[str]:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Return whether a process has locked the file. The test locks it briefly, which may delay another check."""
+    """Return whether a process has locked the file. The test locks the file briefly, which may delay a check."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -288,9 +288,9 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, and the process, without its ID if it does not read this drive.
+    """Return the address that a process reads, and the process. Its ID is left out if it does not read this drive.
 
-    The ID in a file may be any process's, such as 1, and a message must never advise killing the wrong process.
+    The ID in a file may belong to any process, such as 1, and a message must never advise killing the wrong process.
     """
     try:
         with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
@@ -304,10 +304,10 @@ def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
 
 
 def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT) -> tuple[str, str]:
-    """Return the output of a command and '', or '' and why the output is missing, as a clause.
+    """Return two texts: the output of a command, and ''; or '', and a clause that says why the output is missing.
 
     Use this only when a person has asked for the data, such as `zpool status`, and never in a check: such a command can
-    block in the kernel, where no signal ends it. It is then left to the kernel.
+    block in the kernel, where no signal ends it. Such a command is then left to the kernel.
     folders: where to look for the program, separated by colons.
     """
     candidates = (os.path.join(folder, command[0]) for folder in folders.split(':'))

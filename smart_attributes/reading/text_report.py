@@ -132,7 +132,7 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
 
 
 def _string(fields: Mapping[str, str], label: str) -> str:
-    """Return a string of the IDENTIFY data, or '' if smartctl prints that it is empty."""
+    """Return a string of the IDENTIFY data, or '' if smartctl prints that the string is empty."""
     value = fields.get(label, '')
     return '' if value == '[No Information Found]' else value
 
@@ -269,7 +269,7 @@ _OF_ALL: Mapping[str, Sequence[str]] = _TEXT['of_all']
 _HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
     ('ATTRIBUTE_NAME', classic), ('VALUE WORST', classic), ('Offset Size', is_row), ('Flags Description', is_row),
     ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
-_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which have no headline of their own
+_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, whose rows have no headline
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 # The format of values on single lines, by protocol.
 _FORMS: Mapping[str, Mapping[str, str]] = _TEXT['forms']

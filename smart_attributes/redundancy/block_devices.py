@@ -174,12 +174,9 @@ def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
 
     '' represents a missing device, which LVM replaces by an empty volume.
     """
-    hidden = {name for name, volume in every.items() if _is_inner(volume) and not _images(volume, every)}
+    hidden = {name for name, volume in every.items() if volume.uuid.startswith('LVM-') and not _images(volume, every)
+              and ('-' in volume.uuid[4:] or _INNER.search(volume.name))}
     return {name: _through(every[name].slaves or ('',), hidden, every) for name in hidden}
-
-
-def _is_inner(volume: Volume) -> bool:
-    return volume.uuid.startswith('LVM-') and ('-' in volume.uuid[4:] or bool(_INNER.search(volume.name)))
 
 
 def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:

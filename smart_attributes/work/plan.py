@@ -192,14 +192,24 @@ class _Maker:
         """Yield the steps for a new disk with the partitions of the old disk or, if it is missing, of another disk."""
         if about.places and not any(map(_needs_disk, about.places)):
             return
-        around, disk = self._around, about.disk
-        count = len({part.number for part in around.parts.values() if part.disk == disk})
+        parts, source = self._parts(about.disk), self._source(about)
         yield _step('new-disk', about.words)
-        if count:
-            yield _step('partitions', {**about.words, 'source': around.path(disk), 'source_name': disk, 'count': count})
+        if parts:
+            yield _step('partitions', {**about.words, 'source': self._around.path(source), 'source_name': source,
+                                       'count': len(parts)})
         for place in about.places:
             for group in place.layers:
                 yield from self._operation('layer', group, place, about)
+
+    def _parts(self, disk: str) -> set[int]:
+        return {part.number for part in self._around.parts.values() if part.disk == disk}
+
+    def _source(self, about: _About) -> str:
+        """Return the disk whose partitions a new disk gets: the old one or, if it is dead, one with the same parts."""
+        beside = (each for place in about.places if about.is_dead for each in self._beside(place.group))
+        twins = (disk for disk in (self._disk(each.kernel) for each in beside)
+                 if self._parts(disk) == self._parts(about.disk))
+        return next(twins, about.disk)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
         """Yield the steps for a drive: members without redundancy come first; on a dead disk, remedies come last."""
