@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-GRACE = 1.0  # seconds from a signal that ends the program until it must have printed its results
+GRACE = 1.0  # seconds that the program has to print its results after a signal that ends it
 _ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(_signal.SIGINT): 'SIGINT'}
 
 
@@ -50,10 +50,10 @@ def reserve(seconds: float) -> float:
 
 
 def arm(seconds: float) -> None:
-    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again each time this time has passed.
+    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again whenever that time passes.
 
-    limited() then grants each drive a tenth of the time. Small limits grant more, because the first drive also pays
-    for imports.
+    limited() then grants each drive a tenth of the time. Small limits grant a larger share, because the first drive
+    also pays for imports.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
     _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time limit of {seconds:g} s exceeded')))
@@ -73,7 +73,7 @@ def limited(function: Callable[..., T], *arguments: object) -> T:
 
     The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
     """
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # the share is 0 without arm(): no timer
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # without arm(), 0: no timer
     try:
         return function(*arguments)
     finally:

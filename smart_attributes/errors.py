@@ -42,7 +42,7 @@ class Identity(NamedTuple):
     capacity: int | None = None   # bytes
     family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
     sector_size: int = 512        # bytes of a logical block
-    spins: bool = False           # it counts spindle starts; for drives that do not report the rotation
+    spins: bool = False           # the drive counts spindle starts; used if it does not report the rotation
     physical_block_size: int | None = None  # bytes of a physical sector; None if not reported
 
     @property

@@ -9,9 +9,9 @@ from . import alarm
 from .errors import DriveError, SmartError
 from .files import repair
 
-# Exceptions from a file of this program that is missing, damaged or unreadable.
+# Exceptions that a missing, damaged or unreadable file of this program causes.
 DAMAGE = (ImportError, SyntaxError, EOFError)
-# Modules of the standard library without a .py file, in shared objects or in Python itself: for is_standard().
+# Modules of the standard library that have no .py file, because shared objects or Python itself contain them.
 _SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'readline', 'resource', 'select',
            'syslog', 'termios', 'time', 'unicodedata', 'zlib')
 
@@ -72,7 +72,7 @@ def not_installed(module: str) -> str:
 def is_standard(package: str) -> bool:
     """Return whether a package belongs to Python itself, so that it never has to be installed.
 
-    Python 3.9 has no list of these, so its files are examined. If that is impossible, no package counts as missing.
+    Python 3.9 lacks a list of its packages, so its files are examined. If that fails, no package counts as missing.
     """
     names = getattr(sys, 'stdlib_module_names', None)
     if names is not None:

@@ -43,7 +43,7 @@ def repair() -> str:
 
 def data(name: str) -> Any:
     """Return the content of a JSON file of the package. Raises OSError or ValueError if the installation is damaged."""
-    import json  # later than the first process
+    import json  # only after the first process has started
 
     return json.loads(content(f'{PROGRAM}/{name}', LARGEST_FILE))
 

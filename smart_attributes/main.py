@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
 # Seconds for writing the history after the output. A busy disk needs a second to sync the history. A dying disk may
-# need minutes, but a daemon that waits for the end allows only one, and the output about this disk must not be late.
+# need minutes, but its output must not be late: some daemons wait until the plugin exits, for at most a minute.
 WRITING_TIME = 3.0
 # The keys of the JSON document of a command that fails.
 DRIVES: dict[str, object] = {'drives': []}
@@ -105,12 +105,12 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
 
 
 def wants_json(argv: list[str]) -> bool:
-    """Return whether a command line asks for JSON, even if abbreviated or if another option is invalid."""
+    """Return whether a command line asks for JSON, even if the option is abbreviated or another option is invalid."""
     return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
 
 
 def wants_checkmk(argv: list[str]) -> bool:
-    """Return whether a command line asks a check for lines of Checkmk, like wants_json; no other command prints them.
+    """Return whether a command line asks for Checkmk's format, as wants_json() does; only a check has this format.
     """
     named = (word.partition('=')[::2] for word in argv)
     return argv[:1] != [] and argv[0][:1] == '-' and any(

@@ -23,7 +23,7 @@ class State(IntEnum):
     @property
     def urgency(self) -> int:
         """Rank for "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
-        # A drive that cannot be read must not hide one that is dying. By exit code, UNKNOWN would come first.
+        # A drive that cannot be read must not hide a drive that is dying. By exit code, UNKNOWN would come first.
         return (0, 1, 3, 2)[self]
 
 
@@ -43,8 +43,8 @@ class Answer(NamedTuple):
     signal: int | None = None  # the signal that ended it, if this program did not send one
     stdout: bytes = b''
     stderr: bytes = b''
-    seconds: float = 0.0          # from its start
-    waited: float = 0.0           # seconds before that, for another check that was reading the drive
+    seconds: float = 0.0          # running time
+    waited: float = 0.0           # seconds until it started, because another check was reading the drive
 
 
 class Device(NamedTuple):
@@ -71,7 +71,7 @@ class AttributeRow(NamedTuple):
     prefail: bool | None       # None if the flags were not printed
     when_failed: str              # '', 'now' or 'past'
     raw: str                      # RAW_VALUE as printed: "640 (409 5906)"
-    raw_number: int | None = None  # smartctl's number of the raw bytes (JSON only)
+    raw_number: int | None = None  # number that smartctl derives from the raw bytes (JSON only)
 
 
 class Statistic(NamedTuple):
@@ -110,7 +110,7 @@ class Farm(NamedTuple):
     hours: int | None = None   # power-on time; None if not reported
     heads: tuple[Head, ...] = ()  # heads with a count above 0
     is_foreign: bool = False      # it contains another serial number than the drive reports
-    asked: int = 0                # when the log was read, seconds since 1970; 0: together with the report
+    asked: int = 0                # when the log was read, seconds since 1970; 0: it was read together with the report
     unread: str = ''              # why it could not be read, as a clause
 
 
@@ -134,13 +134,13 @@ class Report(NamedTuple):
     self_tests: tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> percentage that smartctl itself derives; since 7.5
     error_count: int | None = None     # entries ever made in the ATA error log; None if not read
-    errors: tuple[ErrorEntry, ...] = ()  # of the ATA error log, newest first: five, or more from the extended log
+    errors: tuple[ErrorEntry, ...] = ()  # entries of the ATA error log, newest first: five, or more in the extended log
     exit_status: int | None = None     # smartctl's exit status, eight bits
     messages: tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
     version: tuple[int, ...] = ()         # smartctl's version: (7, 3)
     gaps: tuple[Coded, ...] = ()          # expected content that is missing or damaged
     farm: Farm | None = None           # only if it was read
-    vendor_log: LogPage | None = None  # of NVMe, if this check has asked for it
+    vendor_log: LogPage | None = None  # of an NVMe drive, if this check asked for it
 
     def has_exit_bit(self, bits: int) -> bool:
         """Return whether smartctl's exit status has any of these bits; False after a signal."""
@@ -167,7 +167,7 @@ class Read(NamedTuple):
     transcript: str = ''          # smartctl's call and output, for -vvv
     remark: Coded = NOTHING       # a note about this machine, independent of the drive's data
     seconds: float = 0.0          # running time of smartctl
-    waited: float = 0.0           # seconds before that, for another check that was reading the drive
+    waited: float = 0.0           # seconds until it started, because another check was reading the drive
 
     @property
     def identity(self) -> Identity | None:
@@ -194,7 +194,7 @@ class Forecast(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
+    """One value of one drive, vendor-neutral: "endurance_used is 78 %"."""
     metric: str
     number: float | None       # base unit; None: unknown, and `unknown` says why
     unit: str                     # "%", "s", "B", "C" or ""
@@ -207,11 +207,11 @@ class Reading(NamedTuple):
     at_ceiling: bool = False      # the counter stops at this number; the true value may be higher
     # seconds since the newest counted event, if a log or the history shows it; a log counts power-on time
     quiet: float | None = None
-    quiet_is_bound: bool = False  # the event may be longer ago
+    quiet_is_bound: bool = False  # the event may have happened earlier
     quiet_is_doubted: bool = False  # the only source is a history that another user could have written
     is_tested: bool = False       # an extended self-test has passed since the event, and no sector is pending
     logical_sectors: int | None = None  # the drive's own count, if the number counts physical sectors
-    forecast: Forecast | None = None  # the forecast that the number was derived from, if the drive did not report it
+    forecast: Forecast | None = None  # the forecast from which this program derived the number
     has_remedy: bool = True  # False: a firmware defect that no known version corrects
     is_stored: bool = False  # an earlier check has read it; this check did not read it again
 
@@ -222,7 +222,7 @@ class Judgement(NamedTuple):
     state: State
     warning: str = ''             # Nagios range, '' for never
     critical: str = ''
-    against: Coded = NOTHING      # which limit it passed: "above 95"; '' if OK or a text status
+    against: Coded = NOTHING      # the limit that the number passed: "above 95"; '' if OK or a text status
     origin: str = ''              # who set the limit that determined the state
     graphed: bool = False
     # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is reported
@@ -269,21 +269,21 @@ class Group(NamedTuple):
     kind: str
     level: str                    # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
     slots: int = 0                # number of places for members
-    layout: int = 0               # of md raid10, as in /sys/block/mdN/md/layout
+    layout: int = 0               # layout of md raid10, as in /sys/block/mdN/md/layout
     members: tuple[Member, ...] = ()
     activity: str = ''            # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
-    progress: float | None = None  # of the activity, %
+    progress: float | None = None  # progress of the activity, %
     used_as: tuple[str, ...] = ()  # mount points; "swap"
     missing: int = 0              # number of members that are gone or stale, if it is not known which ones
     unknown: str = ''             # why its redundancy is not known
-    doubts: tuple[Coded, ...] = ()  # as for a member, if they concern all members
+    doubts: tuple[Coded, ...] = ()  # as for a member; here, doubts that concern all members
 
 
 class Place(NamedTuple):
     """The location of a drive, for replacing it. Fields are '' or empty if not reported."""
     bay: str = ''                 # "slot 7"
     light: str = ''               # file of the locate LED; 1 switches it on, 0 off
-    disks: tuple[str, ...] = ()   # kernel names of its block devices: "sda"; its address behind a RAID controller
+    disks: tuple[str, ...] = ()   # kernel names of its block devices: "sda"; behind a RAID controller, its address
 
 
 class Dependence(NamedTuple):
@@ -296,7 +296,7 @@ class Dependence(NamedTuple):
 
 
 class Risk(NamedTuple):
-    """The measured number of drives with the same finding that failed; see thresholds/risk.json."""
+    """The measured share of drives with the same finding that later failed; see thresholds/risk.json."""
     metric: str
     whose: str                    # "Seagate disks"; "disks of all vendors" if there are too few drives of this vendor
     share_90: float | None        # share that failed within 90 days; None: not known
@@ -332,7 +332,7 @@ class Item(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """A number of a drive that has increased, or was set back, since the last time a person looked."""
+    """A counter of a drive that has increased, or was reset, since the last time a person looked."""
     drive: str                # its name in all outputs
     metric: str
     before: float             # base unit
@@ -348,11 +348,11 @@ class Lately(NamedTuple):
     came: tuple[Coded, ...] = ()  # drives that are new here
     went: tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
     unknown: str = ''         # the part of that time that is not recorded
-    fell: tuple[Grown, ...] = ()  # counters that were set back
+    fell: tuple[Grown, ...] = ()  # counters that were reset
 
 
 class Verdict(NamedTuple):
-    """The result for one device: its judgements, or the reason that it has none."""
+    """The result for one device: its judgements, or the reason why there are no judgements."""
     device: Device
     identity: Identity
     state: State
@@ -363,7 +363,7 @@ class Verdict(NamedTuple):
     last_seen: Identity | None = None  # the drive last read at this address, if no drive answers now
     entry: str | None = None   # family of the database entry that was selected
     risk: Risk | None = None      # None: no failure rate was measured for its alerts
-    old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
+    old_values: tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to the perfdata of the judgements
     place: Place = Place()        # set for interactive commands, not in a check
     depends: tuple[Dependence, ...] = ()  # the groups on the drive
     replacement: Replacement | None = None  # None: the drive need not be replaced and is not the last copy of anything

@@ -34,8 +34,7 @@ class SqliteFile:
     _deadline = float('inf')
 
     def connect(self, path: str, parameters: str, patience: float, settings: Iterable[str]) -> None:
-        """Open a file. parameters: of SQLite's URI. patience: seconds to wait for a lock. settings: PRAGMA arguments.
-        """
+        """Open a file. parameters: of the URI. patience: seconds to wait for a lock. settings: PRAGMA arguments."""
         path = path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
         path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # after //, SQLite expects a host name
         self._connection = sqlite3.connect(f'file:{path}?{parameters}', uri=True, timeout=patience,
@@ -114,6 +113,6 @@ def reason(error: Exception, reasons: Mapping[str, str]) -> str:
 def checksum(*values: object) -> int:
     """Return the checksum of values as SQLite returns them. It is the same in every version of Python.
 
-    SQLite notices damage to the structure of a file, but damage to content only in its log.
+    SQLite notices damage to the structure of a file, but it notices damage to content only in its log.
     """
     return crc32(ascii(values).encode())

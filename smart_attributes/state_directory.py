@@ -113,7 +113,7 @@ def below(directory: StateDirectory, name: str) -> str:
     with directory:
         if not os.path.isdir(path):
             os.makedirs(path, 0o755, exist_ok=True)
-        if os.path.islink(path):  # in a sticky folder another user could have planted it
+        if os.path.islink(path):  # in a sticky folder, another user could have planted the link
             raise NotADirectoryError(errno.ENOTDIR, 'is a symbolic link, which is not followed here', path)
     return path
 

@@ -26,7 +26,7 @@ def plural(number: int, word: str, words: str = '') -> str:
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """Return at most *most* names and the number of those left out: "a, b and 3 more"."""
+    """Return at most *most* names and the number of the others: "a, b and 3 more"."""
     return ', '.join(names[:most]) + (f' and {len(names) - most} more' if len(names) > most else '')
 
 

@@ -47,7 +47,7 @@ def literally(text: str) -> str:
 def clean(text: str, limit: int = LIMIT) -> str:
     """Return a string of a drive or of smartctl as one line of at most *limit* characters, safe in any output.
 
-    Invisible characters are removed, and those that Nagios reserves (| ' =) or that begin HTML tags or shell commands.
+    Characters are removed if they are invisible, reserved by Nagios (| ' =), or begin HTML tags or shell commands.
     Blanks are collapsed.
     """
     if len(text) <= limit and _HARMLESS(text):

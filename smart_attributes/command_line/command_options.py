@@ -33,14 +33,14 @@ class SudoersOptions(NamedTuple):
 
 class InstallOptions(NamedTuple):
     """The parts to install or remove, the users, and whether changes are made or only shown."""
-    packaged: bool                      # only the parts that depend on the host: a package has installed the others
+    packaged: bool                      # only the parts that depend on the host; a package has installed the others
     users: tuple[str, ...]              # monitoring users; empty: those of the usual users that exist
     yes: bool
     remove: bool
 
 
 class ValidateOptions(NamedTuple):
-    """Which files are validated, and the samples and models to do it with."""
+    """The files to validate, and the samples and models to compare them with."""
     files: tuple[str, ...]
     samples: str | None
     models: str | None
@@ -48,7 +48,7 @@ class ValidateOptions(NamedTuple):
 
 
 class MigrateOptions(NamedTuple):
-    """Which files of version 1.6 are migrated, and where to."""
+    """The files of version 1.6 to migrate, and the output folder."""
     files: tuple[str, ...]
     output: str | None                  # folder
 
@@ -81,7 +81,7 @@ class MetricsOptions(NamedTuple):
 class DoctorOptions(NamedTuple):
     """Which user runs the checks, and how doctor prints."""
     user: str
-    raid: bool                          # also run the queries about members of redundant arrays that only root may run
+    raid: bool                          # also run queries about members of redundant arrays, which only root may run
     as_json: bool
 
 

@@ -25,7 +25,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
         try:
             with contextlib.redirect_stdout(spool):
                 code = work()
-            alarm.disarm()  # only printing is left
+            alarm.disarm()  # only printing is left to do
         except SystemExit as leaving:
             if leaving.code == 0:
                 _copy(spool)
@@ -39,7 +39,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
 
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print the command's document; if the command printed only lines, like history --forget, make one of these."""
+    """Print the command's document; convert plain lines, as of history --forget, to a document."""
     spool.seek(0)
     if spool.read(1) == '{':
         _copy(spool)

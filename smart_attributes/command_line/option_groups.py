@@ -37,7 +37,7 @@ def state(text: str) -> State:
 
 
 def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return the function for a number within limits. kind: int or float."""
+    """Return a function that reads a number within limits. kind: int or float."""
     def convert(text: str) -> Any:
         try:
             number = kind(text)
@@ -60,7 +60,7 @@ def duration(text: str) -> int:
 def interval(text: str) -> int | None:
     """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
 
-    A log is used for a week, so a longer time could leave times without a log.
+    A log is used for a week, so a longer interval could leave periods without a log.
     """
     words = {'always': 0, 'never': None}
     time = words[text] if text in words else duration(text)

@@ -128,14 +128,14 @@ class Command(NamedTuple):
     options: tuple[Option, ...]         # its own
     values: Any                         # class of the values that only this command has; None if it has none
     history: str                        # how it uses history: "writes", "reads", or ''
-    has_time_limit: bool                # if it reads drives; a person can end the other commands
+    has_time_limit: bool                # the command reads drives; a person can end other commands
     takes_old_options: bool             # it accepts the options of version 1.6
     run: str                            # module of commands/ and its function, which prints and returns the status
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
-    color: bool  # of Python 3.14
+    color: bool  # attribute of the parser in Python 3.14
     others: Callable[[], Sequence[Command]] | None = None  # returns further commands that the help lists
     rare: list[argparse.Action]     # the options that only --help-all shows
 
@@ -171,7 +171,7 @@ class HelpAll(argparse._HelpAction):
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help of a fixed width: to find the terminal's width, argparse would import 3 ms of code at every start."""
+    """Help of a fixed width: to find the terminal's width, argparse would import code for 3 ms at every start."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=31, width=120)

@@ -87,7 +87,7 @@ def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
                template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
     """Return the acknowledgements for drives, and a sentence for each value that cannot be acknowledged.
 
-    metrics: those to acknowledge at their current value; empty: those that alert. template: why, until, by and at.
+    metrics: metrics to acknowledge at their current value; empty: all that alert. template: why, until, by and at.
     """
     new, refused = [], []
     for verdict in verdicts:
@@ -127,7 +127,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 
 
 def template(why: str, until: str) -> Acknowledgement:
-    """Return an acknowledgement with the fields that all in one call share. Raises UsageError for invalid values."""
+    """Return an acknowledgement with the fields that are the same for all. Raises UsageError for invalid values."""
     if len(why) < LEAST_WHY:
         raise UsageError(f'--why needs a reason of at least {LEAST_WHY} characters: --why "stable since 2024"')
     if until and not acknowledgements.is_day(until):

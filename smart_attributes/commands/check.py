@@ -64,7 +64,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
 
 
 def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> list[Drive]:
-    """Return the drives of this run, and those of other runs. others: address and last state, from the history."""
+    """Return the drives of this run, and the drives of other runs. others: address and last state, from the history."""
     from ..reading import addresses
     from ..redundancy.dependence import disks
     from ..redundancy.replacement import Drive

@@ -32,7 +32,7 @@ def run(options: Options, runner: Runner) -> int:
         return _show(drives, options, own.as_json)
     for line in smartd_import.imported(person.answered(drives), drives.judge.database, for_writing(options),
                                        options.naming.hide_serial):
-        print(sentence(line, 1000), flush=True)  # even if the time limit ends the next drive
+        print(sentence(line, 1000), flush=True)  # printed at once, in case the time limit ends the next drive
     return person.status(drives)
 
 

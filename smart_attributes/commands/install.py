@@ -1,4 +1,4 @@
-"""install: show what an installation changes on this host, make or undo these changes. sudoers: print the sudo rule."""
+"""install: show, make or undo the changes of an installation on this host. sudoers: print the sudo rule."""
 from __future__ import annotations
 
 import os

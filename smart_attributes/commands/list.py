@@ -21,7 +21,7 @@ from . import person
 class Listing(NamedTuple):
     """The drives of a run, each with its identity or the reason that it has none."""
     verdicts: tuple[Verdict, ...]
-    reads: tuple[Read, ...]        # in the order of the verdicts
+    reads: tuple[Read, ...]        # reads, in the order of the verdicts
     nobody: tuple[State, str]      # state and message for a run without drives
 
 

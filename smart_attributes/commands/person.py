@@ -56,7 +56,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
 
 
 def with_names(options: Options) -> Options:
-    """Return options in which words other than metrics name drives, unless -d or --report selects the drives."""
+    """Return options with all words except metrics as names of drives, unless -d or --report selects the drives."""
     from ..check.rulebook import database_of
     from ..knowledge.data_errors import KNOWN, nearest_metric
     which = options.which
@@ -69,7 +69,7 @@ def with_names(options: Options) -> Options:
 
 
 def nobody(result: Drives) -> dict[str, str]:
-    """Return the keys of a JSON document that show why it has no drives; {} if it has drives or having none is OK."""
+    """Return the keys of a JSON document that say why it has no drives; {} if it has drives, or if this is OK."""
     state, words = result.nobody
     return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
 
@@ -141,7 +141,7 @@ class ProgressLine:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except OSError:  # the terminal is gone
+        except OSError:  # the terminal was closed
             self._is_watched = False
 
 

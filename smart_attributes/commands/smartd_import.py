@@ -59,7 +59,7 @@ def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], in
 
 def _of_drive(report: Report, database: Any, history: HistoryStore, paths: Sequence[str],
               hide_serial: bool) -> Iterator[str]:
-    """Yield a message about the imported points of a drive, and one for each log that was not read completely."""
+    """Yield a message about the imported points of a drive, and a message for each log that was not read completely."""
     identity = report.identity
     own = smartd_log.logs_of(identity, paths)
     if not own:
@@ -108,7 +108,7 @@ def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
 def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
     """Return for each attribute's series the series from other logs that have the same metric and number.
 
-    If a drive reports a counter in two places, smartd may log the one that is not judged.
+    If a drive reports a counter in two places, smartd may log the place that is not judged.
     """
     numbers = [reading for reading in own if reading.number is not None and reading.state is None]
     in_logs = [reading for reading in numbers if reading.source.attribute is None]

@@ -30,10 +30,10 @@ ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
 # An attribute's meaning is copied if this many vendors, and this share of all entries with this attribute, agree.
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
-# Keys, other than attributes, copied from the entry that matches the drive so far.
+# Keys, other than attributes, copied from the entry that matches the drive at present.
 INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'clock',
              'farm', 'ignore_thresholds')
-# Smallest count to compare: for smaller ones, some unit fits by chance. With this limit, 23,638 of 23,698 measured
+# Smallest count to compare: for smaller counts, some unit fits by chance. With this limit, 23,638 of 23,698 measured
 # amounts are read as in their entries.
 TELLING = 1000
 SAME = 0.001            # the drive keeps counting between reading its log and its attributes
@@ -74,7 +74,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
     rows = _usable_rows(report)
     if not rows:
         return NOTHING_TO_DRAFT.format(model)
-    # The entry that matches the drive so far: for its family, generic, or for unknown drives.
+    # The entry that matches the drive at present: for its family, generic, or for unknown drives.
     claims = database.claims(identity, [row.id for row in report.attributes])
     base = claims[0][1] if len(claims) == 1 else {}
     stated = _stated(report, database)

@@ -12,7 +12,7 @@ from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile, quoted
 
-LITERALS = 4           # characters that every model pattern must name
+LITERALS = 4           # least number of literal characters in a model pattern
 FEW_DRIVES = 5         # a firmware condition needs this many drives, or a document
 # Metrics of the standard logs and of the health status, which exist in every database.
 STANDARD_METRICS = frozenset(

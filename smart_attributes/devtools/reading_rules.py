@@ -140,13 +140,13 @@ def _valid(spec: Json) -> Interval:
 # s: 99.4 % of 23,308 drives differ by at most two hours, 99.7 % by a quarter (SanDisk's stop in sleep); two differ by a
 #    fifth to 45 %; the nearest wrong unit is half an hour for an hour, or half a minute for a minute.
 # C: 99.4 % of 26,744 drives differ by at most 5, 99.9 % by 10 (Dell's Intel drives measure in two places); 100 minus
-# the    temperature, the most frequent wrong reading, would be as close on only 2.7 % of the drives.
+#    the temperature, the most frequent wrong reading, would be as close on only 2.7 % of the drives.
 TOLERANCES: Mapping[str, tuple[float, float]] = {'%': (2, 0), 'B': (0, 0.1), 's': (2 * 3600, 0.25), 'C': (10, 0)}
 # 32-bit sector counts restart at 0 after 2.2 TB, as did 168 of 318 amounts of drives with Silicon Motion's controllers,
 # and 411 of 794 of Crucial's MX500 and similar drives. The remainder can confirm a unit of 1 GiB or less.
 WRAP = 2**32 * 512       # bytes
 COARSEST = 2**30         # bytes
-STATED_METRICS = ('power_on_time', 'temperature')  # and all percentages and amounts of data
+STATED_METRICS = ('power_on_time', 'temperature')  # besides these: all percentages and amounts of data
 ENDURANCE = 'endurance_used'
 ENDURANCE_STATISTIC = (7, 0x008)  # page and offset in the device statistics log; its value is in %
 WORN = range(1, 100)  # %: at 0 any formula fits, and at 100 a normalized value has stopped

@@ -240,7 +240,7 @@ EVIDENCE = os.path.join('tests', 'evidence.json')  # next to attributes.json; no
 FIGURES = ('drives', 'compared', 'agree')
 _ADVICE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
 
-# by family; "compared" is the number of worn drives, "agree" how many of these confirm the entry
+# counts by family; "compared" is the number of worn drives, "agree" how many of these confirm the entry
 Evidence = Mapping[str, Mapping[str, int]]
 
 

@@ -150,7 +150,7 @@ def _examined(path: str, kind: FileKind) -> Validation:
 
 
 def _print(paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]) -> None:
-    """Print the result for files of one kind; *words* names the assumed kind of unusable files."""
+    """Print the result for files of one kind; *words* is the kind that unusable files were taken for."""
     for sentence in (*validation.problems, *(f'before you send it: {note}' for note in validation.notes)):
         write(sentence)
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'

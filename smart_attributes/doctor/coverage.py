@@ -94,7 +94,7 @@ def of_call(call: Call) -> Uses:
     """Return what a command of NRPE reads."""
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
-    parser.add_argument('-r', '--regex')   # of version 1.6
+    parser.add_argument('-r', '--regex')   # option of version 1.6
     parser.add_argument('--scan', action='store_true')
     try:
         values = parser.parse_known_args([*call.words])[0]

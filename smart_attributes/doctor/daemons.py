@@ -141,7 +141,7 @@ def _read(root: str, paths: Sequence[str]) -> tuple[str, list[Setting]]:
 
 
 def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
-    """Yield the settings of an NRPE or Nagios configuration, including those of its include files."""
+    """Yield the settings of an NRPE or Nagios configuration, including the settings of its include files."""
     for line in files.text(os.path.join(root, path), LARGEST_SMALL_FILE).splitlines():
         name, sign, value = (part.strip() for part in line.partition('='))
         if not sign or name.startswith('#'):
@@ -262,10 +262,10 @@ def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answe
     Root never starts a program named in a configuration.
     """
     missing = [next((path for path in (*each.before[:1], each.program) if path and not _executable(path)), '')
-               for each in calls]   # a program that starts this plugin, such as sudo, or this plugin
+               for each in calls]   # this plugin, or a program that starts it, such as sudo
     lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
              for each, path in zip(calls, missing)]
-    runner = processes.Runner()  # a separate one: these calls name drives but must not lock them
+    runner = processes.Runner()  # a separate runner: these calls name drives but must not lock them
     try:
         answers = {answer.command: answer for answer in runner.run(filter(None, lines), how.jobs, _PATIENCE, deadline)}
     finally:

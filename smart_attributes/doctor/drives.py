@@ -1,4 +1,4 @@
-"""Whether and how fast each address answers, and the configuration lines that check these drives. Pure."""
+"""Report whether and how fast each address answers, and write configuration lines to check these drives. Pure."""
 from __future__ import annotations
 
 import json
@@ -19,8 +19,8 @@ from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import controller, is_raid
 from ..words import clean
 
-SHOWN = 8          # up to this number of answering drives, each gets a line; more drives share one
-SHOWN_GONE = 3      # missing drives that get a line each; all others share one
+SHOWN = 8          # up to this many answering drives get a line each; more drives share a line
+SHOWN_GONE = 3      # missing drives that get a line each; all others share a line
 CHECK = 'drives'   # subject of findings about all drives together
 AT_LEAST = 3   # this many consecutive slots are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
@@ -123,7 +123,7 @@ def _nobody(state: State, sentence: str) -> Finding:
 
 
 def to_watch(survey: Survey) -> list[Device]:
-    """Return the devices that a check of this machine should name: all except those that cannot hold a drive."""
+    """Return the devices that a check of this machine should name: all except devices that cannot hold a drive."""
     return [verdict.device for verdict, read in zip(survey.verdicts, survey.reads)
             if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]
 

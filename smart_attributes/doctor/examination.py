@@ -25,7 +25,7 @@ from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
 
-RECENT = 7 * DAY   # seconds; a drive in standby may not be read for days, although a check selects it
+RECENT = 7 * DAY   # seconds; a drive in standby can stay unread for days, although a check selects it
 Addresses = Callable[[survey.Survey], Sequence[str]]
 Printed = Callable[[survey.Survey], str]
 
@@ -78,7 +78,7 @@ class Examiner:
                 self._take(step)
         except alarm.TimeIsOver as over:
             self._findings.append(found('examination-incomplete', reason=str(over)))
-        alarm.disarm()  # only the output remains
+        alarm.disarm()  # only the output is left to do
         return Examination(socket.gethostname(), self._user, self._findings, self._pastes)
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
@@ -94,7 +94,7 @@ class Examiner:
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
         try:
             for finding in step():
-                self._findings.append(finding)  # at once: an alarm does not lose it
+                self._findings.append(finding)  # added at once, so that an alarm does not lose it
         except ModuleNotFoundError as error:  # a check that needs the module is UNKNOWN, too
             name = error.name or str(error)
             self._findings.append(said('module-missing', not_installed(name), module=name))

@@ -38,7 +38,7 @@ class HistoryFiles(NamedTuple):
 
 
 def history(options: Options, user: str) -> Finding:
-    """Return the finding for history, opened as by a check: the file may be created, or set aside if damaged."""
+    """Return the finding for history, opened as a check opens it: the file may be created, or renamed if damaged."""
     place = options.state_dir or state_directory.PACKAGE  # not this user's home: other users look elsewhere
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
@@ -94,7 +94,7 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '')
 
 
 def others(state_dir: str, user: str) -> list[str]:
-    """Return the other history directories that root sees: its own and the one in the user's home."""
+    """Return the other history directories that root sees: root's own and the one in the user's home."""
     if os.geteuid() != 0:
         return []
     homes = filter(os.path.isabs, map(os.path.expanduser, ('~', f'~{user}')))
@@ -106,7 +106,7 @@ def others(state_dir: str, user: str) -> list[str]:
 
 
 def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
-    """Return a finding for each history that checks of this user do not use. histories: result of others()."""
+    """Return a finding for each history that checks run by this user do not use. histories: result of others()."""
     used = state_directory.location(state_dir)
     return [found('histories-two', user=user, used=used, path=path) for path in histories if path != used]
 

@@ -25,8 +25,8 @@ ROOT = '/'   # the folder to use as /
 SYSTEM_FOLDERS = ('/usr/', '/opt/')   # where only root can compile the program
 _DEFINED = re.compile(rf'\bobject\s+CheckCommand\b[^{{]*{{[^}}]*\b{PROGRAM}\b')
 _RECEIVED = 'var/lib/icinga2/api/zones'   # configuration that an agent gets from its master
-_PACKAGE = 'monitoring-plugins-check-smart-attributes'   # for Debian and the RPM
-SHOWN = 3   # mistakes that get a finding each; all others share one
+_PACKAGE = 'monitoring-plugins-check-smart-attributes'   # name of the Debian package and of the RPM
+SHOWN = 3   # mistakes that get a finding each; all others share a finding
 
 
 def examine(program: str) -> list[Finding]:
@@ -75,7 +75,7 @@ def _missing(disk: Disk) -> Iterator[Finding]:
 
 
 def _has_command(disk: Disk) -> bool:
-    """Return whether this host has our CheckCommand, or another one that the site wrote for the plugin."""
+    """Return whether this host has our CheckCommand, or the site's own CheckCommand for the plugin."""
     if any(os.path.lexists(disk.at(f'{folder}/{CHECK_COMMAND}')) for folder in ICINGA_FOLDERS):
         return True
     paths = [path for folder in (ICINGA[1:], _RECEIVED) for path in daemons.below(disk.at('/'), folder, '.conf')]
@@ -92,7 +92,7 @@ def site_files(options: Options) -> list[Finding]:
 
 
 def site_findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
-    """Return a single finding if all files are valid, else one for each mistake. config: configuration folder."""
+    """Return a single finding if all files are valid, else a finding for each mistake. config: configuration folder."""
     if not files and not mistakes:
         return [found('site-files-none', folder=config)]
     if not mistakes:

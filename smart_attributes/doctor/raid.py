@@ -28,8 +28,8 @@ from .coverage import allowed
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 RETRY = 180    # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
 NAMED = 24     # disks named in a paragraph
-FEW_STEPS = 2    # steps below the maximum speed; 8 % of healthy disks run one step below
-_SHINGLED = '(SMR)'   # in the name of a family in smartctl's database
+FEW_STEPS = 2    # steps below the maximum speed; 8 % of healthy disks run one step below the maximum
+_SHINGLED = '(SMR)'   # text in the name of a family in smartctl's database
 
 Fact = tuple[str, tuple[tuple[str, Any], ...]]   # code of a finding, and the values in its sentences
 
@@ -84,7 +84,7 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
     now = time.monotonic()
     commands: dict[tuple[str, ...], str] = {
         (how.smartctl, *ARGUMENTS, f'/dev/{disk.name}'): disk.name for disk in askable}
-    runner = processes.Runner()  # a separate one: its locks belong to the monitoring user
+    runner = processes.Runner()  # a separate runner: its locks belong to the monitoring user
     try:
         return {commands[answer.command]: answer for answer in runner.run(
             commands, how.jobs, how.drive_timeout, now + (deadline - now) / 2)}
@@ -95,13 +95,13 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
 # --- interpretation; pure -----------------------------------------------------------------
 
 def redundant(groups: Sequence[Group]) -> dict[str, str]:
-    """Return the name of a redundant group for each disk below one, at any depth."""
+    """Return, for each disk below a redundant group at any depth, the name of this group."""
     stack = Stack(groups)
     return {disk: group.name for group in groups if _is_redundant(group) for disk in stack.disks(group.id)}
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether copies exist while all members work. Count LVM RAID and ZFS: /sys lacks their level."""
+    """Return whether copies exist while all members work. LVM RAID and ZFS count, because /sys lacks their level."""
     return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
         group.kind == 'zfs' and not group.level)
 

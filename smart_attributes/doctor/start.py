@@ -22,7 +22,7 @@ from ..words import clean
 
 AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python lists for modules
+LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))   # directories that Python must be able to list
 _NOEXEC = getattr(os, 'ST_NOEXEC', 0)   # on FreeBSD, Python lacks this constant
 _SHOWN = 300   # characters of the program's output
 
@@ -75,7 +75,7 @@ def become(user: str) -> None:
 class Barrier(NamedTuple):
     """A path that the program needs and for which this user lacks permission."""
     path: str
-    code: str            # of the finding
+    code: str            # code of the finding
     mode: int = 0        # permission bits
     owner: str = ''
     whom: str = 'o'      # the user's permission class, as chmod names it: u, g, o
@@ -121,7 +121,7 @@ def _on_the_way(path: str, needed: int) -> Iterator[Barrier]:
 
 
 def _code(path: str) -> str:
-    if path in LISTED:   # Python lists them to find modules
+    if path in LISTED:   # Python lists the files in these to find modules
         return 'directory-not-listed'
     return 'package-not-readable' if path == PACKAGE else \
         'directory-closed' if os.path.isdir(path) else 'program-not-executable'
@@ -181,12 +181,12 @@ ROOT = '/'   # the folder to use as /
 
 
 class Installer(NamedTuple):
-    """The words before the names of packages."""
+    """The commands that install packages, without the names of the packages."""
     install: str
     reinstall: str
 
 
-# By a word of ID or ID_LIKE in os-release(5); the first match counts. Other systems get Debian's commands.
+# Word of ID or ID_LIKE in os-release(5) -> commands; the first match counts. Other systems get Debian's commands.
 INSTALLERS = {
     'debian': Installer('apt install', 'apt install --reinstall'),
     'suse': Installer('zypper install', 'zypper install --force'),
@@ -256,7 +256,7 @@ def smartctl_finding(path: str, version: tuple[int, ...] | None, fault: str) -> 
 
 
 def installer() -> Installer:
-    """Return the commands of this system."""
+    """Return the commands that install packages on this system."""
     release = files.text(f'{ROOT}/etc/os-release', LARGEST_FILE)
     words = ' '.join(re.findall(r'^ID(?:_LIKE)?=["\']?([a-z0-9._ -]*)', release, re.MULTILINE)).split()
     return next((each for name, each in INSTALLERS.items() if name in words), INSTALLERS['debian'])

@@ -55,9 +55,9 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """If the last entry for a program denies it or needs a password, return the entry's command as written, else ''.
+    """Return the command of a program's last entry, as written, if the entry denies it or needs a password, else ''.
 
-    If several entries match a call, sudo obeys the last. A denial of only some arguments does not count.
+    If several entries match a call, sudo obeys the last entry. A denial of only some arguments does not count.
     """
     listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
     for command, needs_password in reversed(listed):
@@ -92,7 +92,7 @@ class SudoersFacts(NamedTuple):
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
-    entries: Sequence[SudoersEntry] = ()    # of this user, including those that require a password
+    entries: Sequence[SudoersEntry] = ()    # entries of this user, including entries that require a password
     winner: Finding | None = None             # the line that denies smartctl after the rule allows it
     widest: tuple[str, int, str] = ('', 0, '')   # file, number and text of the line that allows all calls
     program: str = SMARTCTL

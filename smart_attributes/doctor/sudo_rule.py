@@ -23,7 +23,7 @@ Arguments = tuple[str, ...]
 
 
 class SudoAnswers(NamedTuple):
-    """The calls that sudo allows the monitoring user, and those that checks need."""
+    """The calls that sudo allows the monitoring user, and the calls that checks need."""
     user: str
     executable: str
     needed: Sequence[Arguments]         # calls of the checks of this machine
@@ -62,7 +62,7 @@ class Sudo:
     def __init__(self, options: Options, runner: processes.Runner, deadline: float) -> None:
         self._how, self._runner, self._deadline = options.how_read, runner, deadline
         self.message = ''   # printed by sudo about the calls last tested
-        self.late = ''      # why it did not answer in time
+        self.late = ''      # why sudo did not answer in time
 
     def refuses(self, lines: Sequence[Arguments]) -> list[Arguments]:
         """Return the smartctl command lines that sudo would refuse; sets *late* if sudo did not answer."""

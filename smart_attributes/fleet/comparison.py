@@ -3,7 +3,7 @@
 If all models fail equally often, a failed drive is of a model with probability p, the share of the model among all
 drives of this age band on that day. The evidence that a model fails k times as often is multiplied by k / (1 - p + k p)
 at each failure of this model, and by 1 / (1 - p + k p) at each failure of another model. If a model fails as often as
-others, its evidence ever exceeds c with a probability of at most 1 / c, however often one looks.
+others, the probability that its evidence ever exceeds c is at most 1 / c, however often the test is run.
 Source: ter Schure, Pérez-Ortiz, Ly and Grünwald, The Safe Logrank Test, 2020.
 """
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-TIMES = (2, 3, 5, 10)      # assumed ratios to the failure rate of other models; the evidence is the mean over these
-LEAST = 40                 # evidence that is enough, for each compared group: half of an error budget of 5 %
-ENOUGH = 20                # least failures of a model for which its firmware versions are compared
+TIMES = (2, 3, 5, 10)      # assumed ratios to the failure rate of other models; evidence is the mean over these ratios
+LEAST = 40                 # sufficient evidence, per compared group; it uses half of an error budget of 5 %
+ENOUGH = 20                # minimum number of failures of a model whose firmware versions are compared
 Without = tuple[str, ...]  # models, or versions, that were left out of a comparison
 
 
@@ -28,7 +28,7 @@ class Span(NamedTuple):
     firmware: str
     band: int
     begin: int
-    end: int           # the day after the last one
+    end: int           # the day after the last day
     drives: int
 
 
@@ -44,14 +44,14 @@ class Failure(NamedTuple):
 class Column(NamedTuple):
     """A model or a firmware in each stratum, in the order of time. A stratum is a day and an age band with failures."""
     at_risk: Sequence[int]         # drives
-    failed: Mapping[int, float]    # by stratum
+    failed: Mapping[int, float]    # failures by stratum
 
 
 Columns = Mapping[tuple[str, str], Column]
 
 
 class Worse(NamedTuple):
-    """A model that fails more often than the others, or that has a firmware that does so."""
+    """A model that fails more often than the others, or that has a firmware version with this property."""
     without: Without | None = None     # None: the model does not fail more often
     firmware: Sequence[tuple[str, Without]] = ()
 

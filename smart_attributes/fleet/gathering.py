@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from .icinga import Icinga
     from .services import Service
 
-    # Function from paths to the documents of hosts with smartctl's reports, and the paths of all other files.
+    # Called with paths; returns a document for each host with smartctl's reports, and the paths of all other files.
     Reports = Callable[[Sequence[str]], tuple[Mapping[str, Json], Sequence[str]]]
 
 NOTE = 500             # characters
-SERIAL, LEAST = 'SERIAL', 3  # replaces a serial number, also if cut off after more than LEAST characters
+SERIAL, LEAST = 'SERIAL', 3  # replaces a serial number, even if cut off after more than LEAST characters
 SHOWING = 3            # time reserves that are kept for the output
 NAMED = 3              # examples named in a message
 
@@ -98,7 +98,7 @@ class Fleet:
                 raise SmartError('the messages and limits of these drives take too much memory')
 
     def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
-        """Yield the drives of one service or document; a program error becomes a fault of this one only."""
+        """Yield the drives of one service or document; a program error is a fault of this item only."""
         try:
             yield from alarm.limited(drives)
         except Exception as error:
@@ -151,9 +151,9 @@ class Fleet:
             self.notes += [Coded(code, _named(list(hosts), words))] if hosts else []
 
     def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:
-        """Return the drives of a host, except for those that another source has already reported.
+        """Return the drives of a host, except for drives that another source has already reported.
 
-        If another source has a host of this name with other drives, these are two hosts, and this one is renamed.
+        If another source has a host of this name with other drives, the hosts are different, and this host is renamed.
         """
         host, marks = drives[0].facts['host'] if drives else '', [self._mark(each.facts) for each in drives]
         known = [self.summary.has(each.facts) if mark is None else mark in self._nameless
@@ -276,7 +276,7 @@ def _hidden(drive: FleetDrive) -> FleetDrive:
 def _unnamed(words: str, serials: Sequence[str]) -> str:
     """Return a message without serial numbers, and without a cut-off serial number at its end."""
     longest_first = sorted(serials, key=len, reverse=True)
-    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass: inserted text stays
+    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass, to keep inserted text
     whole = words.removesuffix('...')
     begun = max((length for serial in serials for length in range(LEAST + 1, len(serial))
                  if whole.endswith(serial[:length])), default=0)

@@ -31,7 +31,7 @@ PORT = 5665
 PATIENCE = 60.0            # seconds without receiving data
 BATCH = 250                # services in one request
 CHUNK = 64 << 10           # bytes read at a time
-# Our CheckCommand, and the one in Icinga's template library, written for version 1.6, which also runs this version.
+# Our CheckCommand, and the CheckCommand of Icinga's library, which was written for 1.6 but also runs this version.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
 # NRPE and SSH have other CheckCommands, so the first word of the output identifies the plugin. If a daemon answers
 # instead, the command line and the locally chosen names identify the service.
@@ -86,7 +86,7 @@ class Icinga:
         return sorted(str(each.get('name', '')) for each in found)
 
     def hosts(self, condition: str) -> list[str]:
-        """Return the names of all hosts, or of those that match *condition*."""
+        """Return the names of all hosts, or of the hosts that match *condition*."""
         found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
             raise Unanswered(f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs the '
@@ -111,7 +111,7 @@ class Icinga:
         self._connection.close()
 
     def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[list[Json]]:
-        """Yield the services of this request that exist, and send the request for the *following* ones.
+        """Yield the services of this request that exist, and send the request for the *following* services.
 
         Request each half again if the answer cannot be read, or if Icinga rejects the request because a service has
         been deleted.
@@ -130,7 +130,7 @@ class Icinga:
         yield found or []
 
     def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
-        """Return the answer for some services, or None and the reason ('': one of these has been deleted)."""
+        """Return the answer for some services, or None and the reason ('' if one of the services was deleted)."""
         try:
             return self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)), ''
         except Unreadable as error:
@@ -182,7 +182,7 @@ class Icinga:
             raise self._unanswered(error) from None
         if answer.status == 404:
             return None
-        if answer.length:  # bytes missing from the announced length
+        if answer.length:  # some bytes of the announced length are missing
             raise Unanswered(f'{self.where}: the answer is incomplete; see the log of Icinga')
         return _objects(text)
 

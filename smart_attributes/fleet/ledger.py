@@ -21,19 +21,19 @@ from .comparison import Columns, Worse, worse
 
 OLD = 2 * DAY          # seconds after which a result does not show the present state
 GAP = 14 * DAY         # longest time between two results that counts as drive-time; weekly runs may miss one
-WAIT = 7 * DAY         # a drive is gone if its host was read without it this long
+WAIT = 7 * DAY         # a drive is gone if reports of its host have lacked it for this long
 BANDS = tuple(years * YEAR for years in (1, 2, 3, 5))  # end of each age band but the last, in power-on time
 UNKNOWN_AGE = len(BANDS) + 1
 NAMES = ('up to 1 y', '1 to 2 y', '2 to 3 y', '3 to 5 y', 'above 5 y', 'unknown')
 FAILED, RETIRED, UNKNOWN = ENDINGS
 SHORTEST_SERIAL = 4
-TAIL = 0.05            # on each side of a 90 % interval
+TAIL = 0.05            # share on each side of a 90 % interval
 SUFFICES = 0.9         # probability that the spare drives are enough
 STEPS = 60             # steps of a bisection: enough for all digits of a float
 
 
 class Sighting(NamedTuple):
-    """A drive in one run. Each name is a number in the ledger's table of names."""
+    """A drive in one run. Firmware and host are numbers in the ledger's table of names."""
     firmware: int
     host: int
     state: int             # as in model.State
@@ -72,13 +72,13 @@ class Cell(NamedTuple):
     firmware: str
     band: int          # a place in NAMES
     seconds: int       # drive-time
-    failures: int      # the drive was failing before it went, or a person recorded the failure
+    failures: int      # the drive was failing before it disappeared, or a person recorded the failure
     retired: int = 0
     vanished: int = 0  # gone for an unknown reason
 
 
 def identifies(serial: str) -> bool:
-    """Return whether a serial number can identify a drive: it is long enough and not one repeated character."""
+    """Return whether a serial number can identify a drive: it is long enough and not a single repeated character."""
     return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
 
 
@@ -134,7 +134,7 @@ def _shares(seen: Sighting, read: int, counted: int) -> Sequence[Share]:
 def ending(record: Record, whole: int | None) -> str | None:
     """Return how a drive ended, one of ENDINGS; None if it seems to be in use.
 
-    whole: the newest run that read all drives of its host. A drive that is gone has failed only if it was failing.
+    whole: the newest run that read all drives of its host. A drive that is gone failed only if it was failing.
     """
     if record.ended is not None:
         return record.ended
@@ -167,13 +167,13 @@ class Rate(NamedTuple):
 
     @property
     def range(self) -> tuple[float, float]:
-        """Return the range of two 90 % intervals: without and with the vanished drives among the failures."""
+        """Return the range that covers two 90 % intervals: without and with the vanished drives among the failures."""
         low, high = interval(self.failures)[0], interval(self.failures + self.vanished)[1]
         return (low / self.years, high / self.years) if self.years else (0.0, math.inf)
 
     @property
     def spares(self) -> int:
-        """Return how many spare drives suffice for a quarter with a probability of 90 %, if vanished drives failed.
+        """Return how many spare drives suffice for a quarter with 90 % probability, counting vanished drives as failed.
 
         The number has a negative binomial distribution: Poisson, with a rate that is uncertain for lack of drive-time.
         """
@@ -220,7 +220,7 @@ def _gamma(shape: int, end: float) -> float:
 
 
 def rates(cells: Sequence[Cell], drives: Mapping[str, int], compared: Columns) -> list[Rate]:
-    """Return the rate of each model: first models that fail more often than others, then the rest; both by name.
+    """Return the rate of each model: first models that fail more often than others, then all others; both by name.
 
     drives: number of drives of each model.
     """

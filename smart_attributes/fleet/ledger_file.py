@@ -200,8 +200,8 @@ class Ledger:
     def merge(self, path: str) -> int:
         """Add the drives of another ledger; return their number.
 
-        A drive in both counts once. Its drive-time is the sum of both if they do not overlap, else the longer one. So
-        merging again, or in reverse, changes nothing.
+        A drive in both ledgers counts once. Its drive-time is the sum of both times if they do not overlap, else the
+        longer. So merging again, or in reverse, changes nothing.
         """
         with self._guarded():
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))     # a missing file must not be created
@@ -249,7 +249,7 @@ class Bookkeeper:
     def __init__(self, path: str, now: float) -> None:
         """Open the ledger. path: '' for none."""
         self.notes: list[Coded] = []
-        self.rates: list[Rate] = []            # of all models
+        self.rates: list[Rate] = []            # rates of all models
         self._now, self._nameless = now, 0
         self._hosts: dict[str, bool] = {}      # host -> whether all its drives were read
         self._ledger: Ledger | None = None
@@ -268,7 +268,7 @@ class Bookkeeper:
         return not any(note.code == 'ledger-unusable' for note in self.notes)
 
     def add(self, drive: FleetDrive) -> None:
-        """Record a drive; for a row about a check, record whether the drives of its host are complete."""
+        """Record a drive; for a row about a check, record only whether all drives of its host were read."""
         if self._ledger:
             facts = drive.facts
             is_told = facts['state'] == State.OK.name or facts.get('code') in work_list.GONE
@@ -282,7 +282,7 @@ class Bookkeeper:
         model, serial = facts['model'], facts['serial'] or ''
         if not model or not ledger.identifies(serial):
             self._nameless += bool(model)
-            # Without a serial number, it may be any drive of its host; without a model, it may have died.
+            # A drive without a serial number may be any drive of its host. A row without a model may be a dead drive.
             self._hosts[facts['host']] &= not model
             return
         age = round(drive.age) if drive.age is not None and 0 <= drive.age <= OLDEST else None

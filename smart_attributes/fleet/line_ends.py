@@ -34,9 +34,9 @@ class ToDo(NamedTuple):
 
 
 def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
-    """Return a line without the clause and the action at its end, the clause, and the action.
+    """Return three values: the line without its final clause and action, the clause, and the action.
 
-    If text of a drive or of a mount point imitates a clause, the strictest one counts.
+    If text of a drive or of a mount point imitates a clause, the strictest clause counts.
     """
     if line.state is State.OK:
         return line, None, None
@@ -51,7 +51,7 @@ def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
 
 
 def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Json:
-    """Return the action of a line, with the date that its text contains or else a calculated one.
+    """Return the action of a line, with the date in its text or else a calculated date.
 
     left: as for work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """
@@ -62,7 +62,7 @@ def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Jso
 
 
 def of_groups(facts: Json, clause: Clause) -> Json:
-    """Return the facts of a drive that depend on the groups on it."""
+    """Return the facts about a drive that depend on its groups."""
     return {'action': in_its_groups(facts['action'], clause.label, clause.code),
             'why': f'{facts["why"]}; {clause.text}', 'replacement': clause._asdict()}
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SOURCE = 'perfdata'
 TIME_LEFT, ENDURANCE, OWN_WORD, AGE = 'endurance_time_left', 'endurance_used', 'smart_status', 'power_on_time'
-WEAR = 'endurance_'         # part of both wear metrics; these are read for every drive, even if it is not shown
+WEAR = 'endurance_'         # part of the names of both wear metrics, which are read for every drive, shown or not
 # Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
@@ -58,10 +58,10 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 class FleetDrive(NamedTuple):
     """A drive of a fleet: its facts, and its readings as pairs of a shape's number and a value."""
     facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
-    pairs: Callable[[], list[Any]]  # called only for drives that are shown: few of them
+    pairs: Callable[[], list[Any]]  # called only for the few drives that are shown
     used: float = 0              # endurance used in %, 0 if not reported
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
-    serials: tuple[str, ...] = ()  # of other drives that its messages mention
+    serials: tuple[str, ...] = ()  # serial numbers of other drives that its messages mention
     read: float = 0              # when its host read it, in seconds since 1970
     age: float | None = None  # power-on time in seconds; read from perfdata only if a ledger needs it
     more: Callable[[], Json] = dict  # further facts, created only when shown
@@ -133,7 +133,7 @@ class Reader:
                 for (line, clause, told), found in zip(parted, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
-        """Return whether the perfdata has a number of any of these drives; usually, the first value already is one."""
+        """Return whether the perfdata has a value of any of these drives; usually, the first value belongs to one."""
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
@@ -156,7 +156,7 @@ class Reader:
     def alarms(self, line: Line) -> list[Alarm]:
         """Return the findings of a line, or an empty list if the drive could not be read.
 
-        The worst finding comes first, so a finding without a state is at least as severe as the next one that has a
+        The worst finding comes first, so a finding without a state is at least as severe as the next finding that has a
         state.
         """
         if line.state is State.OK:
@@ -206,7 +206,7 @@ class Reader:
                                is_growing and not is_verdict)
 
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
-        """Return the weight of a finding by its value. If the value is within its limits, the growth alerts."""
+        """Return the weight of a finding by its value. If the value is within limits, its growth alerts."""
         number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
         warning, critical = levels(limits)
         limit = critical if state is State.CRITICAL else warning

@@ -72,7 +72,7 @@ def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json
 
 
 def first_step(facts: Json) -> str:
-    """Return the first step for a group at risk as text; '' if the text of the group contains it."""
+    """Return the first step for a group at risk as text; '' if the text of the group already contains the step."""
     step = facts['first']
     if not step or step['why'] == facts['text']:
         return ''
@@ -106,7 +106,7 @@ def _member(given: Json) -> Json:
 class Waiting(NamedTuple):
     """A drive to replace and its sort key within the fleet."""
     key: tuple[object, ...]
-    facts: Json        # those of FACTS that are known
+    facts: Json        # the items of FACTS that are known
 
 
 class ReplacementOrder:

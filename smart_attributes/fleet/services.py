@@ -27,7 +27,7 @@ OK, HARD = 0, 1            # values of `state` and `state_type`
 HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
 ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks', 'state_type', 'last_reachable',
          *HANDLING)
-# Icinga shows these only to an ApiUser that may query hosts; for others, it omits them without an error.
+# Icinga shows these only to an ApiUser that may query hosts; for other users, it omits them without an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
@@ -36,7 +36,7 @@ _FEWEST = 3            # columns after the state: name, model, findings
 _CODE = r'\[([a-z0-9.-]+)\] '
 _COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
-# Remarks on several services at once; each is printed after their number, with some names in it.
+# Remarks that apply to several services. The output puts the number of services before each, and some names into {}.
 PENDING = Coded('never-checked', 'not checked yet: {}')
 OLD = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
 FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but from Icinga, a daemon or another '
@@ -174,7 +174,7 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
                                BY_NAME['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
-        cause = of_check(text.headline)   # a part of the headline would lack the code
+        cause = of_check(text.headline)   # the whole headline, because a part might lack the code
         rows.insert(0, reader.row(_name(service), text.state, text.headline[:LONGEST_TEXT], origin, cause))
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 

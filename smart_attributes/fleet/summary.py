@@ -39,7 +39,7 @@ class Group:
         self._host: str | None = None
 
     def add(self, drive: FleetDrive) -> None:
-        """Count a drive; the drives of one host must be added together."""
+        """Count a drive; drives of the same host must be added one after another."""
         self.states[drive.facts['state']] += 1
         if drive.facts['host'] != self._host:
             self._host = drive.facts['host']
@@ -111,10 +111,10 @@ class Summary:
         return self._seen.get(key) == facts['host'] if key else None
 
     def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
-        """Return whether another host, and whether this host, has reported a drive; record reports of another host."""
+        """Return whether another host, and whether this host has reported a drive; record reports of other hosts."""
         if not key:
             return False, False
-        if host != self._host:  # drives of a host come together
+        if host != self._host:  # the drives of a host follow each other
             self._host, self._met = host, set()
         is_known, first = key in self._seen, self._seen.setdefault(key, host)
         is_repeat = is_known and (first == host or key in self._met)
@@ -135,7 +135,7 @@ class Summary:
 
 
 def _key(facts: Json) -> int:
-    """Return a number that identifies a drive in RAM; 0 if it has no unique serial number."""
+    """Return a number that identifies a drive during this run; 0 if the drive has no unique serial number."""
     serial, model = facts['serial'] or '', facts['model'] or ''
     return hash((model, serial)) if model and identifies(serial) else 0
 

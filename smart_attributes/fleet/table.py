@@ -1,6 +1,6 @@
 """The text report on a fleet: counts, orders, known firmware defects, then the worst drives. Pure: prints nothing.
 
-The worst drives, as many as a page can list, are kept in little memory.
+As many of the worst drives as a page can list are kept in little memory.
 """
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class Kept:
     def __init__(self, packer: Packer, most: int = MOST_ROWS) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
-        self.rows: list[WorstDrive] = []           # worst first; for a drive that is not kept, only the key is made
+        self.rows: list[WorstDrive] = []           # worst first; only the key is computed for other drives
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless enough kept drives are worse."""

@@ -59,7 +59,7 @@ class Document(NamedTuple):
 
     @property
     def notes(self) -> Sequence[Json]:
-        """Return the notes on the run as a whole, which can make its state worse than that of all drives."""
+        """Return the notes on the run as a whole, which can make its state worse than the states of all drives."""
         return dicts_of(self.content.get('notes'))
 
 
@@ -70,8 +70,8 @@ class Damaged(SmartError):
 def read(path: str) -> Iterable[Document] | None:
     """Return the document of each host in a file, or None if the file contains something else.
 
-    The host's name is in the document; else the file's name counts, or the directory's if all files have the same name.
-    Raises OSError if the file cannot be read, and Damaged if the document is invalid.
+    The host's name is in the document; else the file's name counts, or the directory's name if all files have the same
+    name. Raises OSError if the file cannot be read, and Damaged if the document is invalid.
     """
     text = _content(path)
     of_fleet = _OF_A_FLEET.match(text)

@@ -91,7 +91,7 @@ def is_point(given: Any) -> bool:
 
 
 def whole_of(given: Any) -> int | None:
-    """Return a whole number; None if the value is not one, or is too large for a count of drives."""
+    """Return a whole number; None if the value has another type, or is too large for a count of drives."""
     return int(given) if is_number(given) and given == int(given) and abs(given) <= HIGHEST_COUNT else None
 
 

@@ -21,7 +21,7 @@ Modules = dict[str, bytes]   # content of each file, by its path below the folde
 
 CACHE = '__pycache__'              # folders with Python's compiled files
 _KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: DIRECTORY, stat.S_IFLNK: LINK}
-_COMPILED = f'{CACHE}/digest'   # in a tree: digest of its compiled files
+_COMPILED = f'{CACHE}/digest'   # name, in a tree, for the digest of its compiled files
 _COMPILING = 300.0      # seconds; a slow machine takes 30
 
 
@@ -198,7 +198,7 @@ def _own(item: Item, at: str) -> None:
 
 
 def _accept(item: Item, path: str, seconds: float = system.TIME_LIMIT) -> None:
-    """Raise SmartError if the test of an item refuses it."""
+    """Raise SmartError if the test of an item rejects the item."""
     _, why = system.output((*item.test, path), time_limit=seconds) if item.test else ('', '')
     if why:
         raise SmartError(f'{visible(item.path)} is not written: {clean(why, 300)}', 'install-refused')

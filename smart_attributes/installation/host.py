@@ -200,7 +200,7 @@ def _distributions() -> Iterator[importlib.metadata.Distribution]:
             if name == _NAME:
                 raise SmartError('the libraries of this program cannot be found; install it from the single file '
                                  '(make zipapp) or from a virtual environment (make venv)', 'install-refused') from None
-            continue   # for another system or Python version, or optional
+            continue   # the library is for another system or Python version, or is optional
         seen.add(name)
         yield distribution
         needed = [requirement for requirement in distribution.requires or ()

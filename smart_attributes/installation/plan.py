@@ -56,9 +56,9 @@ class Item(NamedTuple):
     kind: str
     mode: int = 0o644            # permission bits; a link has none
     owner: str = ROOT
-    content: str = ''            # of a file; the target of a link
+    content: str = ''            # content of a file; the target of a link
     test: tuple[str, ...] = ()   # a command that must accept the new file or tree, given as its last argument
-    files: Mapping[str, bytes] = {}   # of a tree: content by path
+    files: Mapping[str, bytes] = {}   # files of a tree: content by path
 
 
 class Facts(NamedTuple):
@@ -86,7 +86,7 @@ class Parts(NamedTuple):
 
 
 def of_program(facts: Facts) -> list[Item]:
-    """Return the parts that a package, if used, has installed: the program, for daemons and for admins."""
+    """Return the parts that a package also installs: the program, for daemons and for admins."""
     name = digest(f'{tree_digest(facts.modules)} {facts.python} {facts.python_version}'.encode())[:12]
     tree, launcher = f'{TREES}/{VERSION}-{name}', f'{TREES}/{PROGRAM}'
     plugin = f'{facts.plugin_folder}/{PROGRAM}'
@@ -113,7 +113,7 @@ def of_host(facts: Facts) -> Parts:
 
 
 def owner(facts: Facts) -> str:
-    """Return the user that gets the history: its present owner if a monitoring user, else the first of these."""
+    """Return the user that gets the history: its present owner if this is a monitoring user, else the first one."""
     return facts.state_owner if facts.state_owner in facts.users else facts.users[0]
 
 
@@ -150,7 +150,7 @@ class Found(NamedTuple):
     kind: str
     mode: int = 0
     owner: str = ROOT
-    digest: str = ''             # of a file or a link; '' if only root can read it
+    digest: str = ''             # digest of a file or a link; '' if only root can read it
     is_empty: bool = True        # of a directory
     time: float = 0.0            # last change of a tree, seconds since 1970
 

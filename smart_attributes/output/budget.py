@@ -20,14 +20,14 @@ LEFT_OUT = '... '
 WHY = 'left out to stay within'
 REMEDY = 'split the drives among several commands with -d, or use check_smart_attributes metrics'
 ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and lines
-NAMED = 200            # bytes of it for the names of metrics
-DIGITS = 20            # of a number without bounds
+NAMED = 200            # bytes of this line for the names of metrics
+DIGITS = 20            # assumed length of a number without bounds
 LIMITS = 9             # characters of both limits of a value; more if a limit of the metric is longer
-LAST = 1000            # position of metrics that have none; labels of version 1.6 come later
+LAST = 1000            # position of metrics without a defined place; labels of version 1.6 come after them
 
 
 class OutputText(NamedTuple):
-    """The lines of text after the first one, most important first."""
+    """The lines of text after the first line, most important first."""
     checks: Sequence[str]    # about the check as a whole
     drives: Sequence[str]    # most severe drive first
     notes: Sequence[str]
@@ -57,7 +57,7 @@ def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit:
 
 
 def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[str]:
-    """Return metrics sorted by their order in attributes.json, then by concern as for severity, then by name."""
+    """Return metrics sorted by their order in attributes.json, then by concern (see severity), then by name."""
     def place(metric: str) -> tuple[int, int, str]:
         definition = definitions.get(metric)
         return ((definition.order or LAST, severity.ORDER.index(definition.concern), metric) if definition
@@ -69,7 +69,7 @@ def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], defini
            is_all: bool) -> dict[str, int]:
     """Return the largest size of each metric in bytes, for any values that drives may report at later checks.
 
-    Drives of the same type are assumed to have the same metrics; a drive that was not read, all metrics.
+    Drives of the same type are assumed to have the same metrics; an unread drive is assumed to have all metrics.
     """
     of_kind: dict[str, set[str]] = {}
     for verdict in verdicts:

@@ -75,7 +75,7 @@ def found(code: str, subject: str = '', **fields: Any) -> Finding:
 
 
 def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding for the sentence of an error or a note, which contains the message and perhaps the next step.
+    """Return the finding for an error or a note, whose sentence has the problem and perhaps the next step.
 
     code: a name in any group of codes.json.
     """

@@ -94,7 +94,7 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
         yield '  '.join((f'{reading.metric:{width}}', sentence(_value(reading), 300), limit, str(reading.source)))
         if judgement.growth:
             yield f'  {sentence(judgement.growth, 300)}'
-        # If the origin is the source, the drive itself set this limit, and the line above shows it.
+        # If the origin is the source, the drive itself set this limit, and the line above shows the source.
         origin = '' if judgement.origin == str(reading.source) else judgement.origin
         reason = ' '.join(part for part in (judgement.reason, f'({origin})' if origin else '') if part)
         if reason:
@@ -120,7 +120,7 @@ def details(verdict: Verdict, hide_serial: bool) -> list[str]:
 
 
 def _place(place: Place) -> Iterator[str]:
-    """Yield the bay and the locate LED of the drive; unknown ones are omitted."""
+    """Yield the bay and the locate LED of the drive; unknown items are omitted."""
     if place.bay:
         yield f'bay         {clean(place.bay)}'
     if place.light:

@@ -46,7 +46,7 @@ class Family(NamedTuple):
 class Run(NamedTuple):
     """The result of one run."""
     verdicts: Sequence[Verdict]
-    state: State              # of the run as a whole: missing drives, errors in the local configuration
+    state: State              # state of the run as a whole: missing drives, errors in the local configuration
     now: float                # seconds since 1970
     hide_serial: bool = False
     groups: Sequence[Membership] = ()
@@ -124,7 +124,7 @@ def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> 
 
 
 def graphed(verdict: Verdict) -> Iterable[Judgement]:
-    """Return one graphed judgement for each metric: the worst, which is the first."""
+    """Return one graphed judgement for each metric: the first, which is the worst."""
     found: dict[str, Judgement] = {}
     for judgement in verdict.judgements:
         if is_graphed(judgement, False):

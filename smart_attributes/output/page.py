@@ -34,13 +34,13 @@ from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 WITHOUT_SCRIPT = 1000   # drives that are listed without the page's script
-READ, TRENDS = 200, 20_000   # drives of them that have their readings; points of all drives' histories
+READ, TRENDS = 200, 20_000   # how many of these show readings; points in the histories of all drives
 WORDS = {code: actions.action(code).words for code in actions.CODES}
 DRAWN, NAMED = 64, 12      # groups that are drawn, and groups without redundancy that are named
 # Class in the page's style, by which a risk is coloured.
 OF_RISK: Mapping[Risk, str] = {Risk.BEYOND: 'CRITICAL', Risk.LAST: 'WARNING', Risk.UNSURE: 'UNKNOWN',
                                Risk.DEGRADED: 'WARNING', Risk.UNKNOWN: 'UNKNOWN'}
-RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # of the drives of a member, the worst first
+RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')   # states of the drives of a member, the worst first
 
 
 class Groups(NamedTuple):
@@ -55,7 +55,7 @@ class Content(NamedTuple):
     """The content of a page; its strings are safe to display."""
     data: str                                    # packed document for page.js, as JSON
     counts: Mapping[str, int]                    # by state
-    drives: Sequence[Json] = ()                  # the first ones, for readers without script
+    drives: Sequence[Json] = ()                  # the first drives, for readers without script
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())                  # arrays and volumes
@@ -81,7 +81,7 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in the order of the work list, then all others. Each knows its place and its task of the plan.
+    """Return the drives in the order of the work list, then all others. Each has its place, and its task of the plan.
 
     A drive that no check reads may be in the work list, too.
     """
@@ -97,10 +97,10 @@ def _listed(document: Json) -> list[Json]:
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
-    """Return the drives with as much of their history as the page has room for; what never changed is left out.
+    """Return the drives with as much of their history as the page has room for, without values that never changed.
 
-    Points are a flat list: the factor of all numbers, the first time in seconds and its number, then the hours to each
-    next point, and its number.
+    Points are a flat list: the factor for all values, the time of the first point in seconds and its value, then for
+    each further point the hours since the previous one and its value.
     """
     changed_ones = [{metric: points for metric, points in drive.get('past', {}).items()
                      if len({number for _, number in points}) > 1} for drive in drives]
@@ -128,8 +128,8 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
         raise SmartError(f'the page requires Jinja2, which is not installed; {installing("Jinja2")}') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
-    # Megabytes of data bypass the template, which would copy them three times. As a part of their own, they have one
-    # byte for each character, whatever characters the rest of the page contains.
+    # Megabytes of data bypass the template, which would copy them three times. As a separate string, they take one byte
+    # per character, whatever characters the rest of the page contains.
     place = secrets.token_hex(16)
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
@@ -163,7 +163,7 @@ def _seen(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}   # numbers, by the thousand
+        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}   # thousands of numbers
     return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
@@ -207,7 +207,7 @@ def _by_risk(document: Json) -> list[tuple[Risk, Json]]:
 
 
 def _plain(found: Sequence[Json]) -> str:
-    """Return the groups without redundancy in one sentence; '' without any."""
+    """Return the groups without redundancy in one sentence; '' if all groups have redundancy."""
     if not found:
         return ''
     names = [f'{group["name"]} ({", ".join(group["used_as"])})' if group['used_as'] else group['name']
@@ -216,7 +216,7 @@ def _plain(found: Sequence[Json]) -> str:
 
 
 def _group(grade: Risk, group: Json) -> Json:
-    """Return a group in words, with its members in the order of their slots and the worst drive of each first."""
+    """Return a group in words, with its members in slot order and the worst drive of each member first."""
     level = group['level'] or ''
     unknown = f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
     members = sorted(group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0))

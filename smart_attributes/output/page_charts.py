@@ -12,19 +12,19 @@ from ..history.series import PACES
 from ..typed import Json
 from ..work.dates import day
 
-POINTS, FEWEST, ENOUGH = 5000, 5, 60   # of all lines of a chart; of one line
-LATER = 2 * DAY      # after the first reading of a machine: a drive that is read later than that replaced another one
-ROWS, LISTED = 11, 200   # of a chart of ranges, and of its table
-WARMER = 4           # °C above the usual temperature that are worth a word
-COLOURS = 8          # of arrays on the map
-OF_FLEET: Mapping[str, tuple[str, str, float]] = {   # metric -> title, unit, and by what numbers are divided
+POINTS, FEWEST, ENOUGH = 5000, 5, 60   # numbers of points: maximum in a chart; minimum and maximum in a line
+LATER = 2 * DAY      # a drive whose first reading is this long after its machine's first reading replaced another drive
+ROWS, LISTED = 11, 200   # rows of a chart of ranges, and of its table
+WARMER = 4           # °C above the usual temperature that are reported
+COLOURS = 8          # number of colours for arrays on the map
+OF_FLEET: Mapping[str, tuple[str, str, float]] = {   # metric -> title, unit, divisor of the numbers
     'endurance_used': ('Wear', '%', 1), 'power_on_time': ('Age', 'y', YEAR)}
 
 Points = Sequence[Sequence[float]]   # time in seconds since 1970, and number
 
 
 class Course(NamedTuple):
-    """A number of a drive over time."""
+    """A value of a drive over time."""
     drive: Json
     metric: str
     unit: str
@@ -32,19 +32,19 @@ class Course(NamedTuple):
     last: float               # the present number
     low: float
     high: float
-    points: Points            # oldest first, the last one is of now
-    forecast: Json | None     # None without one, and if the number has reached its end
-    rate: float               # by how much it rose each month of the last year
+    points: Points            # oldest first, the last point is the present value
+    forecast: Json | None     # None if there was no forecast, or if the value has reached its end
+    rate: float               # average increase per month in the last year
     usual: float              # median
-    is_usual: bool            # not much warmer
-    warm: float               # time since when it has been nearer to the present number than to the usual one
+    is_usual: bool            # the present value is not much higher
+    warm: float               # time at which it became closer to the present value than to the usual one
     rises: Sequence[tuple[float, float]]   # time and size of the rises, by day; a lower number is a reset
 
 
 def charts(document: Json, now: float) -> dict[str, Any]:
-    """Return the courses for each chart, and "came": the first readings of drives that came after the others.
+    """Return the courses for each chart, and "came": the first readings of drives that were added after the others.
 
-    now: seconds since 1970. Points after it, from a clock that was set back, are omitted.
+    now: seconds since 1970. Points after *now*, from a clock that was set back, are omitted.
     """
     found = [_course(drive, each, now) for drive in document['drives'] for each in drive['readings']
              if each.get('judged') and isinstance(each['value'], (int, float))]
@@ -80,7 +80,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
 
 
 def _fellows(own: str, document: Json, came: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the arrays of a drive, each with a member that came later than the others."""
+    """Yield the arrays of a drive, each with a member that was added later than its other members."""
     for group in document.get('groups', ()) if came else ():
         names = {drive['name'] for member in group['members'] for drive in member['drives']}
         yield from ((group['name'], name) for name in (names - {own}).intersection(came) if own in names)
@@ -94,7 +94,7 @@ def thinned(points: Points, most: int) -> Points:
 
 
 def shares(points: Points, lines: int) -> Points:
-    """Return the points of one of so many lines of a chart."""
+    """Return the points of one line, thinned to its share of a chart with *lines* lines."""
     return thinned(points, max(FEWEST, min(ENOUGH, POINTS // lines)))
 
 

@@ -50,7 +50,7 @@ class Whole(NamedTuple):
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()   # do not change the state, but an admin can act on them
     notes: Sequence[str] = ()     # do not change the state; shown with -v
-    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message if there are not any verdicts
+    nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message for a run without verdicts
 
 
 NOTHING_MORE = Whole()
@@ -63,7 +63,7 @@ class Line(NamedTuple):
     model: str
     findings: str                # Coded if it is the reason why the drive was not read
     serial: str | None = ''   # None: hidden
-    firmware: str = ''           # also '' in lines of early builds of 2.0, which did not print it
+    firmware: str = ''           # also '' in lines of early builds of 2.0, which did not print the firmware
 
 
 class Outcome(NamedTuple):
@@ -134,7 +134,7 @@ def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, 
 
 
 def lines(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:
-    """Return the lines after the first one. ordered: verdicts in order of severity."""
+    """Return all lines after the first line. ordered: verdicts in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
     return budget.OutputText(
         [check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],
@@ -194,7 +194,7 @@ def clause(verdict: Verdict) -> str:
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return the action for an alerting drive, with the code; '' if it was not read, because the reason has it."""
+    """Return the action for an alerting drive, with the code; '' if it was not read, because the reason contains it."""
     if verdict.state is State.OK or verdict.problem:
         return ''
     from ..work.work_list import item  # a check without an alert does not need it

@@ -36,14 +36,14 @@ RIGHT = ('spare', 'temp', 'age')
 SPARED = ('temp', 'spare', 'age')   # columns omitted on a narrow terminal, in this order
 WORDS = {'until': 'until ', 'spare': 'spare '}
 GAP = 2
-ROOM = 36             # fewest columns for findings with one line per drive
+ROOM = 36             # minimum width of findings in columns, with one line per drive
 INDENT = 10           # columns, for lines below the first line
 NO_BARS = '', ''
 NARROWEST = 40        # columns; on a narrower terminal, states would be truncated
 WIDEST = 10_000       # columns that rich can fill in reasonable time
 _SIZE = 80, 24        # assumed if a terminal does not report its size
 BAR = 8                   # characters
-NAMED = 12                # most drives named in one row of the work list
+NAMED = 12                # maximum number of drives named in one row of the work list
 BEGUN = 16                # a finding is cut only if at least this many characters fit
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
@@ -64,7 +64,7 @@ class DriveRow(NamedTuple):
     age: str
     written: str
     what: tuple[str, ...]     # findings, worst first
-    host: str = ''            # of a fleet
+    host: str = ''            # host of a drive in a fleet
 
 
 def console(pipe_width: int) -> Console:
@@ -303,7 +303,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         place = f' ({clean(each.place.bay, limit=PLACE)})' if each.place.bay else ''
         place += f', {listed(others, NAMED)}' if others else ''
         more = each.step.why if each.step else each.unknown
-        reason = sentence(more, WHAT) if more == each.why else each.reason   # the groups are the only reason
+        reason = sentence(more, WHAT) if more == each.why else each.reason   # only the groups are the reason
         folded = _folded(f'{each.drive}{place}: {each.to_do}: {reason}', width, '  ')
         room = width - len(folded[-1]) - len('; ')
         folded[-1] += f'; {sentence(more, min(room, WHAT))}' if more and more != each.why and room >= BEGUN else ''

@@ -23,7 +23,7 @@ _LEVELS, _ACTIVITIES = _MD['level']['values'], _MD['sync_action']['values']
 _FLAGS = frozenset(EVIDENCE['md_member']['read']['state']['values'])
 _REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
-_UNREAD = '?'   # replaces the text of an unreadable file: a doubt, unless some arrays do not have this file
+_UNREAD = '?'   # text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
 
 
 def array(name: str, devices: Devices) -> Group | None:
@@ -34,7 +34,7 @@ def array(name: str, devices: Devices) -> Group | None:
     found = _doubts('md', md, name, use=used[0] if len(used) == 1 else '')
     members = [_member(f'{md}/dev-{each}', activity, devices)._replace(doubts=_doubts(
         'md_member', f'{md}/dev-{each}', name, each)) for each in md_members(name, devices)]
-    # These are read last: if they still exist, the array existed until now.
+    # These files are read last: if they still exist, the array existed until now.
     text = {key: text_of(f'{md}/{key}') for key in
             ('level', 'raid_disks', 'layout', 'sync_completed', 'metadata_version', 'array_state')}
     if not members or re.match('external:(?!/)', text['metadata_version']):
@@ -85,7 +85,7 @@ def _member(folder: str, activity: str, devices: Devices) -> Member:
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
-    """Return the state of a device by md's flags; faulty counts most: md adds it to in_sync for a bad block."""
+    """Return the state of a device by md's flags; faulty has precedence: for a bad block, md adds it to in_sync."""
     if 'faulty' in flags:
         return 'faulty'
     if not _FLAGS.issuperset(flags):
@@ -98,7 +98,7 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a member for each empty place. A faulty device without a place fills one of them."""
+    """Return a member for each empty place. A faulty device without a place fills an empty place."""
     filled = {each.slot for each in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     return empty[sum(each.state == 'faulty' and each.slot is None for each in members):]
@@ -161,7 +161,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     entries = [f'{folder}/devinfo/{each}' for each in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]]
     targets = {each for each in entries if text_of(f'{each}/replace_target') == '1'}
     gone = sum(text_of(f'{each}/missing') != '0' for each in entries if each not in targets)
-    # The target of a replacement counts as a member, because /sys does not show which device it is.
+    # The target of a replacement counts as a member, because /sys does not show which device is the target.
     members = [devices.member(each, slot=slot) for slot, each in enumerate(names)]
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
     level, unknown = _btrfs_level(_profiles(folder), len(entries) >= len(names) and bool(entries) and all(
@@ -177,7 +177,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 
 
 def _profiles(folder: str) -> set[str]:
-    """Return the profiles that hold data or metadata: several during a conversion. Empty ones remain from mkfs.
+    """Return the profiles that hold data or metadata: several during a conversion. Empty profiles remain from mkfs.
 
     Return none if the profiles of an allocated space could not be read.
     """

@@ -1,8 +1,8 @@
 """Describe block devices and volumes, from /sys, /proc and `dmsetup`: what each is built on, and where it is mounted.
 
 Volumes of the device mapper are LVM, LUKS, multipath and others, in /sys/block/dm-N. LVM builds a volume from inner
-volumes (images of a mirror, data of a thin pool). These are left out: the members of a volume are the devices below
-them. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
+volumes (images of a mirror, data of a thin pool). Inner volumes are left out: a volume has the devices below
+them as members. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
 Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and filesystems/proc.rst (mountinfo); LVM2,
 lib/misc/lvm-string.c (names of inner volumes); Linux, Documentation/admin-guide/device-mapper/dm-raid.rst and
 drivers/md/dm-raid.c (raid_status).
@@ -72,7 +72,7 @@ def listed(system: System) -> Devices:
 
 
 def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
-    """Yield each further path to a disk with the first path: by the WWN of the logical unit, or by a multipath volume.
+    """Yield each further path to a disk with the first path, by the logical unit's WWN or a multipath volume.
 
     Each actuator of a disk is a separate logical unit and can fail alone. Some vendors give all SSDs of a batch
     the same WWN, so the serial number (vital product data page 80h) must be the same, too.
@@ -102,7 +102,7 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
         if len(fields) > 4 and len(rest) > 1:
             if fields[2] not in numbers:
                 numbers[fields[2]] = _by_number(fields[2], system)
-            # The number identifies a device under any path (/dev/root, by-uuid); btrfs and ZFS have no number.
+            # The device number is the same under any path (/dev/root, by-uuid); btrfs and ZFS have no number.
             name = numbers[fields[2]] or _by_path(rest[1], rest[0], mapped)
             is_bind = fields[3] != '/' and rest[0] != 'btrfs'
             (bound if is_bind else found).setdefault(name, []).append(fields[4])
@@ -149,7 +149,7 @@ def udev_notes(name: str, devices: Devices) -> str:
 NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = 'only the Ceph cluster knows its redundancy'
 _TARGET = 'its target is not in /sys'
-# Start of the UUID -> kind, level, reason if the level is unknown. The program that made the volume set the UUID.
+# Start of the UUID -> kind, level, reason if the level is unknown. The creator of the volume set the UUID.
 KINDS = (('LVM-', 'lvm', 'single', ''), ('CRYPT-', 'luks', 'single', ''), ('part[0-9]+-', 'partition', 'single', ''),
          ('mpath-', 'multipath', 'single', ''), ('', 'dm', '', _TARGET))
 _INNER = re.compile('_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)')
@@ -180,7 +180,7 @@ def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
 
 
 def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:
-    """Return the devices below, through any number of inner volumes; a volume below itself is followed only once."""
+    """Return the devices below *slaves*, through any number of inner volumes; a volume below itself counts once."""
     todo, seen, found = list(slaves), set(), []
     for name in todo:  # the loop adds to this list
         if name in seen:
@@ -234,7 +234,7 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]
 
 
 def _image(number: int, parts: list[str], devices: Devices) -> Member:
-    """Return an image as a member with the names of its devices: "sdb1"; it is missing if any device is missing."""
+    """Return an image as a member with the names of its devices: "sdb1"; the image is missing if any device is."""
     pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
     return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
@@ -273,7 +273,7 @@ class Status(NamedTuple):
     level: str                      # '' if it is not known
     health: str = ''                # one character for each member, in order
     activity: str = ''              # as in Group
-    progress: float | None = None   # of the activity, %
+    progress: float | None = None   # progress of the activity, %
     unknown: str = ''               # why the level is not known
     text: str = ''                  # all fields, as reported
 
@@ -305,7 +305,7 @@ def _status(text: str) -> Status:
 
 
 def with_status(group: Group, status: Status) -> Group:
-    """Return a volume, completed with its state. A member keeps its state if that is worse. Pure."""
+    """Return a volume, completed with its state. A member keeps its old state if this is worse. Pure."""
     unknown = status.unknown
     places = {member.slot: member for member in group.members if member.slot is not None}
     if not unknown and (len(places) < len(group.members) or not set(places) <= set(range(len(status.health)))):

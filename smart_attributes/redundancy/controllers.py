@@ -37,7 +37,7 @@ _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_s
 
 
 class Volume(NamedTuple):
-    """A volume with its drives. In the fields of a drive, "is" is the state for Member, and "key" a unique name."""
+    """A volume with its drives. In the fields of a drive, "is" holds the state for Member, and "key" a unique name."""
     tool: Json
     program: str
     fields: Fields
@@ -107,7 +107,7 @@ def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Vol
 
 
 def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
-    """Return the drives that the rows describe, each once for every volume or array that has it."""
+    """Return the drives that the rows describe, each once for every volume or array that contains it."""
     known: dict[tuple[str, ...], Fields] = {}   # controller, key, value -> the fields of this drive in all rows
     parts: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
     for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):
@@ -123,7 +123,7 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
 
 
 def _state(drive: Fields, tool: Json) -> str:
-    """Return the state of a drive: one for a member, or "unused"."""
+    """Return the state of a drive: a state for Member, or "unused"."""
     said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
     # An active spare holds the data of another drive, but the outputs describe that other drive differently.
@@ -237,7 +237,7 @@ def _why_unknown(volume: Volume) -> str:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
               system: System = LINUX, verdicts: Sequence[Verdict] = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups and the volumes that *ask* returns, whose drives leave the known hardware groups."""
+    """Return known groups and volumes from *ask*; drives of these volumes are removed from other hardware groups."""
     found, notes = ask()
     names = _disks(found, verdicts)
     taken = {disk for disks in names.values() for disk in disks}

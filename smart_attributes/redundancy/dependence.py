@@ -102,7 +102,7 @@ _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
             ('md', 'md', '', f'only the first {ARRAYS} arrays are read'),
             ('dm-', 'dm', '', f'only the first {VOLUMES} volumes are read'),
             ('', 'dm', '', 'this version does not know its driver'))
-# Pattern of ID_FS_TYPE, found by udev on an unused device -> as in _DRIVERS. For ZFS, see _uses_of_disks.
+# Pattern of the ID_FS_TYPE that udev found on an unused device -> values as in _DRIVERS. For ZFS, see _uses_of_disks.
 _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
           *_DRIVERS[:2], ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
@@ -156,7 +156,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
-    """Return a device of another driver that is built on block devices, or an array or volume beyond the limit."""
+    """Return the group of a device with any other driver, or of an array or volume that exceeds the maximum."""
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
     members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))
@@ -189,7 +189,7 @@ def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str
 
 
 def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
-    """Yield the devices that no group uses; a disk with partitions only if it is mounted itself."""
+    """Yield the devices that no group uses; a disk with partitions is included only if it is mounted itself."""
     parted = set(devices.parts.values())
     for name in sorted({*devices.names, *devices.parts} - taken):
         disk = devices.parts.get(name, name)
@@ -247,7 +247,7 @@ def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
 
 
 def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
-    """Return the groups on these disks, directly or through others, and all groups below one of them."""
+    """Return the groups on these disks, directly or through others, and all groups below any of these groups."""
     if disks is None:
         return ordered
     reached, wanted = set(disks), set()

@@ -18,7 +18,7 @@ from .survival import IN_SYNC, TOLERANCE, Stack, is_redundant, stripes
 NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
 TEXT = 500  # characters
 LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)     # in the order to act on them
-STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # if groups differ, the first of these counts
+STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)  # if groups require different labels, the first of these counts
 # Activities during which the members of a group do not all hold their part of the data.
 BUSY = ('recover', 'resync', 'reshape', 'replace')
 IN_ORDER = ('in_sync', 'spare')        # states of healthy members
@@ -257,7 +257,7 @@ def depends(verdict: Verdict) -> list[Json]:
 # --- how close a group is to losing data ------------------------------------------------------------------
 
 class Risk(IntEnum):
-    """The state of a group, the most urgent first."""
+    """The risk levels of a group, the most urgent first."""
     BEYOND = 0     # it has lost, or is about to lose, more members than it tolerates
     LAST = 1       # it is redundant and tolerates no further loss
     UNSURE = 2     # a drive in it is failing, and its redundancy is unknown

@@ -56,14 +56,14 @@ def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
 
 
 def busy(group: Group) -> Coded:
-    """Return that a group is not complete until its activity ends."""
+    """Return the message that a group is not complete until its activity ends."""
     done = '' if group.progress is None else f' {group.progress:.0f} %'
     return reason('group-rebuilding', group, doing=BUSY.get(group.activity, group.activity),
                   progress=f'{group.activity}{done}')
 
 
 def last_copy(group: Group, is_dying: bool) -> Coded:
-    """Return that a group has no other copy of the data on a drive. is_dying: a drive that it needs is failing."""
+    """Return the message that no other drive has the data. is_dying: a drive that the group needs is failing."""
     bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
     return reason('last-good-copy', group, todo=f'copy the data first, then {first}' if is_dying else f'{first} first')
@@ -82,20 +82,20 @@ def _faults(group: Group) -> list[str]:
 
 
 def unchecked(group: Group, names: Sequence[str]) -> Coded:
-    """Return that members of a group were not checked. names: of their drives."""
+    """Return the message that members of a group were not checked. names: names of their drives."""
     return Coded('members-not-checked', f'{named(group)} has members on {listed(names, 3)}, which '
                  f'{"was" if len(names) == 1 else "were"} not checked: check all members in one run, then decide: '
                  'check_smart_attributes triage', group=group.id, unchecked=list(names))
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
-    """Return that a group needs nothing on a drive. is_dropped: it was a member, else a spare or not yet rebuilt."""
+    """Return the message that a group needs no data on a drive. is_dropped: False for a spare or a rebuild."""
     return reason('member-not-used', group, todo='no longer uses it: replace it, or add it again if only its cable was '
                   'at fault' if is_dropped else 'needs no data on it: replace it')
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
-    """Return that a drive has only log or cache devices of a pool, or an array's journal. members: these devices."""
+    """Return the message that a drive has only log or cache devices, or an array's journal. members: these devices."""
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
@@ -104,7 +104,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
-    """Return that data is on only one drive. members: the partitions of the drive."""
+    """Return the message that the data is on only one drive. members: the partitions of the drive."""
     use = clean(group.used_as[0], limit=60) if group.used_as else clean(group.name, limit=60)
     where = ', '.join(clean(name, limit=40) for name in members if name != use)
     return Coded('no-redundancy', f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data '
@@ -112,12 +112,12 @@ def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
 
 
 def unknown(group: Group) -> Coded:
-    """Return that the redundancy of a group is not known, and why."""
+    """Return the message that the redundancy of a group is unknown, and why."""
     return reason('redundancy-unknown', group, why=f': {sentence(group.unknown, 200)}' if group.unknown else '')
 
 
 def only_swap() -> Coded:
-    """Return that a drive holds swap space and nothing else."""
+    """Return the message that a drive holds swap space and nothing else."""
     return Coded('only-swap', 'it holds only swap space: replace it')
 
 
@@ -128,5 +128,5 @@ def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
 
 
 def use_unknown(drive: str) -> Coded:
-    """Return that it is not known what is on a drive."""
+    """Return the message that the content of a drive is unknown."""
     return Coded('use-unknown', f'use of {drive} not known: look for data on it, and copy it first')

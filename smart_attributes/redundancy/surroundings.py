@@ -1,6 +1,6 @@
 """Read what the commands of a plan need to know about a machine: stable names, partitions, unused disks, how it boots.
 
-These facts are in /sys and the udev database, which every user may read; unreadable ones are left out.
+These facts are in /sys and the udev database, which every user may read; unreadable facts are left out.
 Sources: systemd, sd-device (/run/udev/data); UEFI 2.10, 5.3.3 (partition types); GNU GRUB manual, BIOS installation.
 """
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Around(NamedTuple):
     sizes: Mapping[str, int] = {}              # disk -> bytes
     deletes: Mapping[str, str] = {}            # disk -> file that detaches it from the system
     unused: tuple[str, ...] = ()               # disks without known content, the smallest first
-    missing: Mapping[str, tuple[str, ...]] = {}  # group of btrfs -> numbers of its missing devices
+    missing: Mapping[str, tuple[str, ...]] = {}  # btrfs group -> device IDs of its missing devices
     containers: Mapping[str, str] = {}         # array in a container (imsm, ddf) -> the container
     has_efi: bool = False                      # the machine was started by UEFI
     has_led_tool: bool = False
@@ -98,6 +98,6 @@ def _parts(devices: Devices, every: Mapping[str, Volume]) -> Iterator[tuple[str,
 
 
 def _path(name: str, notes: str) -> str:
-    """Return a path of a device that is made from data of the device, if possible with the model."""
+    """Return a path that is made from data of the device, if possible including its model."""
     links = sorted(_LINK.findall(notes), key=lambda link: (link.startswith(_LAST), link))
     return f'/dev/{links[0][:LONGEST_GIVEN_NAME]}' if links and not name.startswith('md') else f'/dev/{name}'

@@ -1,4 +1,4 @@
-"""Whether data survives the loss of disks, calculated through all groups that are built on each other. Pure.
+"""Calculate whether data survives the loss of disks, through all layers of groups. Pure.
 
 The answer is True, False, or None if the redundancy of a group is unknown.
 Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles); zpoolconcepts(7) (vdevs).
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 IN_SYNC = 'in_sync'
 ALL_BUT_ONE = -1   # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on any two devices, so
-# it can lose only one.
+# btrfs can lose only one member.
 TOLERANCE: Mapping[str, int] = {
     'single': 0, 'linear': 0, 'raid0': 0, 'dup': 0,
     'raid1': ALL_BUT_ONE, 'mirror': ALL_BUT_ONE, 'raid4': 1, 'raid5': 1, 'raid6': 2, 'raid10-unknown-layout': 1,
@@ -71,7 +71,7 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
 
 
 def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
-    """Return the slots of a chunk's copies. size: slots of a set; the last set also has the remaining slots."""
+    """Return the slots of a chunk's copies. size: slots in a set; the last set also has the remaining slots."""
     last = (slots // size - 1) * size
     found = set()
     for place in range(first, first + near):
@@ -122,7 +122,7 @@ class Stack:
         return found
 
     def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
-        """Yield each group from these disks up to *group*, with the reasons why other members may lack their data."""
+        """Yield each group from these disks up to *group*, with the reasons why other members may lack data."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
             for member in self._left(each, disks):
@@ -158,7 +158,7 @@ class Stack:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
-        if name in above:  # a loop, which no system builds
+        if name in above:  # a loop of groups, which no system builds
             return None
         members = self._members(group, lost, above | {name})
         found = stripes(group)

@@ -45,7 +45,7 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool      # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
-    name: str            # of the pool, as a word of a command
+    name: str            # name of the pool, as a word of a command
     doubts: tuple[Coded, ...] = ()   # why all devices of the pool may lack data
 
 
@@ -62,7 +62,7 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, in which groups from zpool replace those of the same pools, and notes.
+    """Return the known groups, in which groups from zpool replace other groups of the same pools, and notes.
 
     ask: returns the output of zpool status, or the reason for its absence.
     """
@@ -101,7 +101,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     unknown = pool.unknown or _doubt(pool)
     others = (*pool.logs, *pool.cache)
     names = {vdev.name for vdev in (*pool.vdevs, *others)}
-    # A resilver of an unlisted virtual device may concern any of the listed ones.
+    # A resilver of an unlisted virtual device may concern any of the listed devices.
     resilvers = {scan.vdev if scan.vdev in names else '': scan for scan in pool.scans if scan.function == 'resilver'}
     vdevs = tuple(_marked(vdev, bool(resilvers)) for vdev in pool.vdevs)
     is_marked = any(leaf.is_resilvering for vdev in (*vdevs, *others) for leaf in _leaves(vdev))
@@ -153,7 +153,7 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
     """Return a virtual device in which devices that replace others are marked as incomplete.
 
-    zpool marks a device only after something was written to it. A replacement ends when it is complete; a spare stays.
+    zpool marks a device only after something was written to it. A finished replacement is gone; a spare remains.
     """
     children = [_marked(child, is_resilver) for child in vdev.children]
     match = _NESTED.fullmatch(vdev.name)
@@ -229,7 +229,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
 
 
 def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
-    """If a resilver runs, return why it is unknown which devices are complete, or ''.
+    """Return why it is unknown which devices a running resilver has completed, or ''.
 
     In a dRAID, each device that receives part of the data is marked.
     """
@@ -267,7 +267,7 @@ def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
 
 
 def _nested(vdev: Vdev, place: int, parent: str) -> Member:
-    """Return a device and its replacements as one member, whose state is the best of theirs."""
+    """Return a device and its replacements as one member, whose state is the best state of these devices."""
     states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
     best = next((state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states), 'missing')
     return Member(_short(vdev), best, place, (_id(parent, vdev),))

@@ -16,7 +16,7 @@ DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 REMEDY = 'zpool scrub -w {0} && zpool clear {0}'
 ABOVE = 'it has errors that belong to no single device'
 RESILVERING = ('resilvering', 'awaiting resilver')
-# The lines about a pool, in their order. Only "scan", and "errors" if the error list is unreadable, may be repeated.
+# The lines about a pool, in their order. Only "scan" may be repeated, and "errors" if the error list is unreadable.
 _KEYS = ('pool', 'state', 'status', 'action', 'see', 'scan', 'scan warning', 'remove', 'checkpoint', 'expand', 'config',
          'errors')
 _FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
@@ -65,7 +65,7 @@ class Pool(NamedTuple):
     name: str
     state: str = ''
     scans: tuple[Scan, ...] = ()
-    vdevs: tuple[Vdev, ...] = ()    # only those that hold data of the pool
+    vdevs: tuple[Vdev, ...] = ()    # only virtual devices that hold data of the pool
     logs: tuple[Vdev, ...] = ()
     cache: tuple[Vdev, ...] = ()
     spares: tuple[Vdev, ...] = ()

@@ -198,7 +198,7 @@ def typed(address: str, option: str) -> str:
 
 
 def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Device], list[str]]:
-    """Return the drives of -r, which are MegaRAID slots or paths that the whole expression matches, and notes.
+    """Return the drives that -r selects (MegaRAID slots, or paths that match the expression in full), and notes.
 
     option: the type from -O, or ''. root: the directory to search. Raises UsageError if the expression is invalid or
     does not match any drive.
@@ -224,7 +224,7 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
 
 
 def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
-    """Return the paths under *root* that the whole expression matches, without partitions, and notes.
+    """Return the paths under *root* that match the expression in full, except for partitions, and notes.
 
     Raises UsageError if the expression is invalid.
     """

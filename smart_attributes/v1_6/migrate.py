@@ -25,7 +25,7 @@ _NOT_KNOWN = ('{}: attributes.json does not describe the attributes of {}; their
               'before (a RAW_VALUE as one whole number); to create a better entry from the drive itself, run: '
               'check_smart_attributes draft')
 
-Meanings = Mapping[int, Sequence[Meaning]]   # by number; several meanings if our entries differ
+Meanings = Mapping[int, Sequence[Meaning]]   # meanings by number; several meanings if our entries differ
 
 
 class ReportedDrive(NamedTuple):
@@ -226,7 +226,7 @@ class _Work:
         return [entry for entry in entries if entry]
 
     def _with_shifts(self, entry: OldEntry, identity: Identity) -> OldEntry:
-        """Return an entry of a user configuration with the shifts from the databases, which its limits need."""
+        """Return a user configuration's entry with the shifts that its limits need, taken from the databases."""
         shifts = {number: limit.shift for old in self._old_entries(identity) for number, limit in old.limits.items()}
         return entry._replace(limits={number: limit if limit.shift is not None
                                       else limit._replace(shift=shifts.get(number))
@@ -246,7 +246,7 @@ class _Work:
         """Add the limits and graphs of an entry for its drives."""
         metrics: MutableJson = {}
         for number, limit in sorted(entry.limits.items()):
-            if number in target.columns or not target.is_database:  # else a fault reports that it had no effect
+            if number in target.columns or not target.is_database:  # else a fault reports "no effect"
                 self._add_limit(number, limit, target, metrics)
         for number in entry.graphed or ():
             meanings = target.meanings.get(number, ())

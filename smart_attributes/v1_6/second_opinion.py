@@ -26,7 +26,7 @@ _OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for 
 
 class OldFiles(NamedTuple):
     """The files of version 1.6 that a check was given."""
-    entries: tuple[site_file.SiteFile, ...] = ()  # if the file of -dbj has the format of attributes.json
+    entries: tuple[site_file.SiteFile, ...] = ()  # used if the file of -dbj has the format of attributes.json
     database: files.OldFile | None = None
     users: files.OldFile | None = None
     is_all_printed: bool = False
@@ -122,7 +122,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
 # --- limits and numbers of the drive ----------------------------------------------------
 
 def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
-    """Return the limits by number. Limits of the user configuration replace the database's, but keep its shift."""
+    """Return the limits by number. User limits replace the database's; one without a shift keeps the old shift."""
     rules: dict[int, OldRule] = {}
     for file, entry, is_users in sources:
         for number, limit in entry.limits.items():
@@ -204,7 +204,7 @@ def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
 
 
 def _judgement(opinion: Opinion, ours: Sequence[Judgement], metrics: Mapping[str, Metric]) -> Judgement:
-    """Return an opinion as a judgement, which is OK if one of our judgements on the same value is as severe."""
+    """Return an opinion as a judgement; it is OK if one of our judgements on the same value is as severe."""
     rule, number, state = opinion.rule, opinion.number, opinion.state
     our_state = worst(judgement.state for judgement in ours
                       if any(judgement.reading == own.reading for own in opinion.ours))

@@ -13,7 +13,7 @@ REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR = (
 READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH, NOTHING = (
     'read', 'order-copy', 'order', 'cable', 'firmware', 'cooling', 'watch', 'nothing')
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
-ELSEWHERE = frozenset((CABLE, FIRMWARE, COOLING))   # for a drive that is not failing itself
+ELSEWHERE = frozenset((CABLE, FIRMWARE, COOLING))   # actions for a drive that is not failing itself
 FAILING = 'failing'   # kind of an action: the drive itself is failing
 
 
@@ -39,7 +39,7 @@ def action(code: str, kind: str = '') -> Action:
 
 
 def needs_spare(code: str, state: State) -> bool:
-    """Return whether a new drive is needed now; also if a drive of *state* CRITICAL must stay because of others."""
+    """Return whether a new drive is needed now; also for a CRITICAL drive that must stay because of others."""
     return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
 
 

@@ -48,7 +48,7 @@ class PlanStep(NamedTuple):
 
 class Task(NamedTuple):
     """The steps for one drive or one group. A later task is valid only if `triage --plan` still prints it."""
-    code: str               # of the reason: a key of PARTS
+    code: str               # code of the reason: a key of PARTS
     title: str
     drive: str              # its name in all outputs; '' for a group
     group: str              # id of the group that decides; '' if none does
@@ -189,7 +189,7 @@ class _Maker:
     # --- the parts of a task ------------------------------------------------------------------------------------
 
     def _prepare(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for a new disk with the partitions of the old disk or, if that is missing, another one."""
+        """Yield the steps for a new disk with the partitions of the old disk or, if it is missing, of another disk."""
         if about.places and not any(map(_needs_disk, about.places)):
             return
         parts, source = self._parts(about.disk), self._source(about)
@@ -212,7 +212,7 @@ class _Maker:
         return next(twins, about.disk)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for all members on a drive: data without a copy first, doubts last if the disk is dead."""
+        """Yield the steps for a drive: members without redundancy come first; on a dead disk, remedies come last."""
         single, others = ([each for each in about.places if is_redundant(each.group) is flag] for flag in (False, True))
         remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
         exchange = list(self._exchanges(others, about))
@@ -275,7 +275,7 @@ class _Maker:
                     yield from self._operation('halves', group, self._place(group, member, frozenset()), about)
 
     def _boot(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps that make the machine boot from the new disk, if it boots from the old one.
+        """Yield the steps that make the machine boot from the new disk, if it boots from the old disk.
 
         If spares were used, the new disk becomes the next spare.
         """

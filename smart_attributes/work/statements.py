@@ -28,7 +28,7 @@ def finding(judgement: Judgement) -> str:
 
 
 def _told(judgement: Judgement) -> tuple[str, str]:
-    """Return ("endurance_used 97 %", "critical above 95"), or the growth if that decided; '' if no limit applies."""
+    """Return the finding, which may be growth, and its limit or '': ("endurance_used 97 %", "critical above 95")."""
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
     return clean(words, limit=LONGEST_STATEMENT), f'{judgement.state.name.lower()} {against}' if against else ''

@@ -147,7 +147,7 @@ def in_its_groups(code: str, label: str, reason: str) -> str:
 def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str = MIDDLE) -> Due:
     """Return an action in words, with the date by which to order a replacement.
 
-    left: for each forecast of the drive, the seconds until wear-out. which: the date used of each forecast, in words.
+    left: for each forecast of the drive, the seconds until wear-out. which: date used of each forecast, in words.
     """
     words = actions.action(code, kind).words
     by = now if code == actions.ORDER_COPY else None if code in actions.REPLACING else order_by(left, now)
