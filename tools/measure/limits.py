@@ -132,7 +132,7 @@ def limits(of: Table, group: str, metric: str) -> Json:
             'why': told(LEVEL, UNKNOWN, *(each[UNKNOWN] for each in levels.values()))}
 
 
-NOT_COUNTED = 'Too few disks were observed for this long, so the limit of more recent increases applies.'
+NOT_COUNTED = 'Too few disks were observed for this long, so the limit for more recent increases applies.'
 STATES: Mapping[str, State] = {'warning': State.WARNING, 'critical': State.CRITICAL}
 
 
