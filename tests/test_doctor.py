@@ -295,8 +295,10 @@ def copy(installed, open_place) -> Copy:
      'no permission to read and execute {path} (mode 0744, owner root)'),
     ('smart_attributes', 0o700, 'package-not-readable', 'no permission to read {path} (mode 0700, owner root)'),
     ('smart_attributes', 0o744, 'package-not-readable', 'no permission to read {path} (mode 0744, owner root)'),
-    ('smart_attributes/model.py', 0o600, 'package-not-readable', 'no permission to read {path} (mode 0600, owner root)'),
-    ('smart_attributes/reading', 0o700, 'package-not-readable', 'no permission to read {path} (mode 0700, owner root)')])
+    ('smart_attributes/model.py', 0o600, 'package-not-readable',
+     'no permission to read {path} (mode 0600, owner root)'),
+    ('smart_attributes/reading', 0o700, 'package-not-readable',
+     'no permission to read {path} (mode 0700, owner root)')])
 def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, code, words):
     """Before anything else; the command of the remedy ends it."""
     path = Path(os.path.normpath(copy.folder / name))
@@ -729,7 +731,7 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     [told] = installed.to_do(home=str(home))
     installed.follow(told['command'])
 
-    assert told['message'] == (f'there are two histories: checks of {installed.user} use {installed.state}, but '
+    assert told['message'] == (f'there are two histories: checks run by {installed.user} use {installed.state}, but '
                              f'{history} also contains one')
     assert installed.to_do(home=str(home)) == []
 
