@@ -284,19 +284,21 @@ def copy(installed, open_place) -> Copy:
 
 
 @pytest.mark.parametrize('name, mode, code, words', [
-    ('..', 0o700, 'directory-closed', 'it may not enter the directory {path} (mode 0700, owner root)'),
+    ('..', 0o700, 'directory-closed', 'no permission to enter the directory {path} (mode 0700, owner root)'),
     ('.', 0o711, 'directory-not-listed',
-     'it may not list and enter the directory {path} (mode 0711, owner root)'),
+     'no permission to list and enter the directory {path} (mode 0711, owner root)'),
     ('.', 0o750, 'directory-not-listed',
-     'it may not list and enter the directory {path} (mode 0750, owner root)'),
+     'no permission to list and enter the directory {path} (mode 0750, owner root)'),
     ('check_smart_attributes', 0o700, 'program-not-executable',
-     'it may not read and execute {path} (mode 0700, owner root)'),
+     'no permission to read and execute {path} (mode 0700, owner root)'),
     ('check_smart_attributes', 0o744, 'program-not-executable',
-     'it may not read and execute {path} (mode 0744, owner root)'),
-    ('smart_attributes', 0o700, 'package-not-readable', 'it may not read {path} (mode 0700, owner root)'),
-    ('smart_attributes', 0o744, 'package-not-readable', 'it may not read {path} (mode 0744, owner root)'),
-    ('smart_attributes/model.py', 0o600, 'package-not-readable', 'it may not read {path} (mode 0600, owner root)'),
-    ('smart_attributes/reading', 0o700, 'package-not-readable', 'it may not read {path} (mode 0700, owner root)')])
+     'no permission to read and execute {path} (mode 0744, owner root)'),
+    ('smart_attributes', 0o700, 'package-not-readable', 'no permission to read {path} (mode 0700, owner root)'),
+    ('smart_attributes', 0o744, 'package-not-readable', 'no permission to read {path} (mode 0744, owner root)'),
+    ('smart_attributes/model.py', 0o600, 'package-not-readable',
+     'no permission to read {path} (mode 0600, owner root)'),
+    ('smart_attributes/reading', 0o700, 'package-not-readable',
+     'no permission to read {path} (mode 0700, owner root)')])
 def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, code, words):
     """Before anything else; the command of the remedy ends it."""
     path = Path(os.path.normpath(copy.folder / name))
@@ -729,7 +731,7 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     [told] = installed.to_do(home=str(home))
     installed.follow(told['command'])
 
-    assert told['message'] == (f'there are two histories: checks of {installed.user} use {installed.state}, but '
+    assert told['message'] == (f'there are two histories: checks run by {installed.user} use {installed.state}, but '
                              f'{history} also contains one')
     assert installed.to_do(home=str(home)) == []
 

@@ -107,8 +107,8 @@ def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server)
          lasting('sdc', 'timeout')),
         ('sdd', 'error-recovery-too-long', f'retries of a bad sector take up to 60 s, and the kernel waits 30 s{DROPS}',
          lasting('sdd', 'scterc')),
-        ('sdi', 'member-shingled', 'shingled disk (SMR): a rebuild on it takes days, and its long pauses can make the '
-         'array drop it', lasting('sdi', 'timeout')),
+        ('sdi', 'member-shingled', 'shingled disk (SMR): a rebuild on it takes days, and the long pauses of the '
+         'disk can make the array drop it', lasting('sdi', 'timeout')),
         ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits is not known', '')]
     assert (summary.code, summary.message) == (
         'raid-examined', '10 members of redundant arrays examined; not asked for error recovery control: sdg (USB), '

@@ -29,7 +29,7 @@ output and help:
   count
 {4}'''
 NAMED = '''\
-  --label NAME   name drives by device, by-id, serial or wwn; list prints addresses in this form, too (default: device)
+  --label NAME   name drives by device, by-id, serial or wwn, also in the output of list (default: device)
   --hide-serial  omit serial numbers, except in device names and in names chosen by --label
 '''
 FIRST = '''\

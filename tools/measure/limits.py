@@ -35,9 +35,9 @@ _SEEN_AGAIN: Sequence[Json] = (
         'errors cause only a note.'},
     {'after': '365d', 'warning': '20',
      'why':
-        'There are 149 later reports, by months or years, of HGST, Hitachi and Toshiba disks whose newest error '
-        'was more than a year old and that had no other finding. None had become critical or had lost more data, '
-        'so up to 20 errors cause only a note. Of the HGST disks with more errors, half were missing from later '
+        'There are 149 reports, made months or years later, of HGST, Hitachi and Toshiba disks whose newest '
+        'error was more than a year old and that had no other finding. No disk had become critical or had lost '
+        'more data, so up to 20 errors cause only a note. Of the HGST disks with more errors, half were missing from later '
         'reports (8 of 17).'})
 _SEEN_AGAIN_WD: Sequence[Json] = (
     {'after': '90d', 'warning': '20',
@@ -132,7 +132,7 @@ def limits(of: Table, group: str, metric: str) -> Json:
             'why': told(LEVEL, UNKNOWN, *(each[UNKNOWN] for each in levels.values()))}
 
 
-NOT_COUNTED = 'Too few disks were observed for this long, so the limit of more recent increases applies.'
+NOT_COUNTED = 'Too few disks were observed for this long, so the limit for more recent increases applies.'
 STATES: Mapping[str, State] = {'warning': State.WARNING, 'critical': State.CRITICAL}
 
 
