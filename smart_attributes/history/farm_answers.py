@@ -17,7 +17,7 @@ from ..typed import Any, Json
 
 FILE = 'farm.json'
 _LATEST = 10 ** 10     # seconds since 1970
-UNREAD = 'smartctl printed none'   # the reason is not stored: text that others could write is never quoted
+UNREAD = 'smartctl printed no FARM log'   # the reason is not stored: text that others could write is never quoted
 
 
 def load(state: StateDirectory) -> dict[str, Farm]:

@@ -57,7 +57,7 @@ def last_copy(group: Group, is_dying: bool) -> Coded:
     bad = [clean(member.name, limit=40) for member in group.members if member.name and _is_bad(member.state)]
     first = f'replace {", ".join(bad)}' if bad else 'add a new member'
     todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
-    return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull it',
+    return Coded('last-good-copy', f'last good copy of {named(group, *_faults(group))}: {todo}, do not pull this drive',
                  group=group.id)
 
 
@@ -94,13 +94,13 @@ def at_risk(group: Group, drive: str) -> Coded:
 
 def may_be_replaced(group: Group) -> Coded:
     """Return that a group has the data on other members."""
-    return Coded('replace-next', f'{named(group)} has its data on other members, too: replace it, then wait until '
-                                 f'{clean(group.name, limit=60)} is rebuilt', group=group.id)
+    return Coded('replace-next', f'{named(group)} has its data on other members, too: replace this drive, then wait '
+                                 f'until {clean(group.name, limit=60)} is rebuilt', group=group.id)
 
 
 def doubtful(group: Group, doubt: str) -> Coded:
     """Return that other members of a group may not hold its data. doubt: why, and the command to find out."""
-    return Coded('redundancy-doubtful', f'{named(group)} may not have its data on other members, because '
+    return Coded('redundancy-doubtful', f'the data of {named(group)} may be missing on its other members, because '
                                         f'{sentence(doubt, 300)}', group=group.id)
 
 
@@ -113,8 +113,8 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
     """Return that a group needs nothing on a drive. is_dropped: False for a spare, or if not yet rebuilt."""
-    told = ('no longer uses it: replace it, or add it again if only its cable was at fault' if is_dropped else
-            'needs no data on it: replace it')
+    told = ('no longer uses this drive: replace it, or add it again if only its cable was at fault' if is_dropped else
+            'needs no data on this drive: replace it')
     return Coded('member-not-used', f'{named(group, *_faults(group))} {told}', group=group.id)
 
 
@@ -123,8 +123,8 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
-    told = f'replace or remove it in the {pool} before it is pulled' if is_used else 'replace it'
-    return Coded('only-log-or-cache', f'{named(group, *_faults(group))} has only its {roles} on it, and none of its '
+    told = f'replace or remove the {roles} in the {pool} before you pull the drive' if is_used else 'replace it'
+    return Coded('only-log-or-cache', f'{named(group, *_faults(group))} has only its {roles} on this drive, and no '
                                       f'data: {told}', group=group.id)
 
 
@@ -157,7 +157,7 @@ def incomplete(group: Group) -> Coded:
 
 def only_swap() -> Coded:
     """Return that a drive holds swap space and nothing else."""
-    return Coded('only-swap', 'it holds only swap space: replace it')
+    return Coded('only-swap', 'the drive holds only swap space: replace it')
 
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
