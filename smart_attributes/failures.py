@@ -32,8 +32,8 @@ def explained(error: BaseException, cannot_start: Callable[[BaseException], str]
         return 'python-package-missing', not_installed(error.name)
     if isinstance(error, DAMAGE) or _is_of_installation(error):
         return 'plugin-damaged', cannot_start(error)
-    return 'internal-error', (f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with '
-                              f'the command line')
+    return 'internal-error', (f'{type(error).__name__} inside check_smart_attributes: {error}; please report this '
+                              f'with the command line')
 
 
 def _is_of_installation(error: BaseException) -> bool:
@@ -61,11 +61,11 @@ def not_installed(module: str) -> str:
     """Return the sentence for a missing module, which may belong to Python, to this program or to a third party."""
     package = module.partition('.')[0]
     if package == __name__.partition('.')[0]:
-        return (f'the module {module} of this program cannot be loaded; reinstall the program, readable for every '
-                f'user')
+        return (f'the module {module} of this program cannot be loaded; reinstall the program so that every user '
+                f'can read it')
     if is_standard(package):
         return (f'the module {package} of Python\'s standard library cannot be loaded from {_library()}; reinstall '
-                f'this Python, complete and readable for every user')
+                f'this Python completely, so that every user can read it')
     return f'the Python package {package} is not installed; {installing(package)}'
 
 

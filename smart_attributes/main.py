@@ -167,8 +167,8 @@ def explained(error: BaseException) -> str:
 
 
 def _cannot_start(error: BaseException) -> str:
-    return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it, complete and '
-            f'readable for every user; as root, run: {_repair()}')
+    return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it completely, '
+            f'so that every user can read it; as root, run: {_repair()}')
 
 
 def _repair() -> str:

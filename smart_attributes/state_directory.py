@@ -93,7 +93,7 @@ def there(given: str = '') -> StateDirectory:
     """Return the state directory for reading. Raises Unusable if it is missing or others can write to it."""
     path = location(given)
     if not path:
-        raise Unusable('this user has no home directory', 'name a directory of its own with --state-dir')
+        raise Unusable('this user has no home directory', 'give this user a state directory with --state-dir')
     try:
         status = os.stat(path)
         fault = trust.fault(path, status.st_uid)

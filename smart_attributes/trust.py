@@ -60,7 +60,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     for part in steps(path):
         last = os.lstat(part)
         if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, other) for other in leading):
-            return f'another user, who cannot read it, could have redirected this path ({part}); {_COPY}'
+            return f'another user, who cannot read the file, could have redirected this path ({part}); {_COPY}'
         leading |= _leading(part, last, trusted)
     if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'

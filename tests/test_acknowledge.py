@@ -114,7 +114,7 @@ def test_a_number_that_many_drives_tell_as_their_serial_number_accepts_nothing(t
 
     done = accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
 
-    assert (done.code, 'reports no serial number, or one that many drives report' in done.text) == (3, True)
+    assert (done.code, 'reports no serial number, or one shared by many drives' in done.text) == (3, True)
 
 
 def test_a_day_that_is_past_accepts_nothing(machine):
@@ -146,7 +146,7 @@ def test_the_command_line_names_a_day_of_the_calendar(machine):
     """As a text, 2026-13-45 stands behind all days of the year."""
     done = machine.check(START, '--acknowledged', 'SERIAL01:reallocated=50:2026-13-45')
 
-    assert (done.code, '2026-13-45 is not a day, such as 2027-01-31' in done.text) == (3, True)
+    assert (done.code, '2026-13-45 is not a date such as 2027-01-31' in done.text) == (3, True)
 
 
 def test_no_serial_number_is_told_where_none_is_wanted(machine):

@@ -14,7 +14,7 @@ TOO_LONG = 'the number is too long; write at most 30 digits'
 
 @pytest.mark.parametrize(('text', 'words'), [
     ('S1=3', f' {FORM}'), ('S1:reallocated=3:soon', f' {FORM}'),
-    ('S1:pending=3:2027-02-30', ': 2027-02-30 is not a day, such as 2027-01-31'),
+    ('S1:pending=3:2027-02-30', ': 2027-02-30 is not a date such as 2027-01-31'),
     ('S1:pending=x', f': "x" {NO_NUMBER}'), ('S1:pending=3x', f': "3x" {NO_NUMBER}'),
     ('S1:pending=%', f': "%" {NO_NUMBER}'), ('S1:pending=.', f': "." {NO_NUMBER}'),
     ('S1:pending=3 %', ': leave out the unit: write 3'),

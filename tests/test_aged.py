@@ -139,8 +139,8 @@ def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(dat
 
 
 @pytest.mark.parametrize(('days', 'number', 'note'), [
-    (400, 120, ['reallocated 120, newest more than 1.1 years ago: only a note at that age, would be WARNING above 40 '
-                'if recent']),
+    (400, 120, ['reallocated 120, newest more than 1.1 years ago: only a note at this age (WARNING above 40 '
+                'if it were recent)']),
     (400, 40, []), (400, 4000, []), (13, 120, [])], ids=['old', 'few', 'many', 'new'])
 def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits, days, number, note):
     """No drive is OK by silence."""
@@ -283,7 +283,7 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, o
                     attributes=(row,),
                     derived={'endurance_used': own})
 
-    note = f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233; the latter is used'
+    note = f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233; the second value is used'
     assert (note in judging.judge(SDA, report, database, limits, judging.Rules()).notes) is is_noted
 
 
@@ -314,5 +314,5 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
 
     assert result.code == 1
     assert 'logged_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
-    assert ('self_test_age: newest extended self-test that passed: none known, must be at most 35 days old'
+    assert ('self_test_age: newest extended self-test that passed: none known (limit: 35 days ago)'
             in result.text)

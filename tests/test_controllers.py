@@ -98,12 +98,12 @@ def test_outputs_of_the_corpus_are_unknown_or_right():
                 found[f'{folder}: {kind}'] += 1
 
     assert +found == Counter({
-        'arcconf: redundant': 19, 'arcconf: not redundant': 3, 'arcconf: the state Offline': 1,
-        'arcconf: that a resync is running, and it is not redundant until that ends': 1,
-        'arcconf: 0 drives of it': 1,             # a version of 2003, which lists them in another form
+        'arcconf: redundant': 19, 'arcconf: not redundant': 3, 'arcconf: the unknown state Offline': 1,
+        'arcconf: a running resync, so this volume is not redundant yet': 1,
+        'arcconf: 0 drives in this volume': 1,             # a version of 2003, which lists them in another form
         'arcconf: no volume': 19,                 # getstatus, the help, and one output without its end
-        'hpacucli: 0 drives of it': 23, 'hpacucli: no volume': 13,   # status, or logical drives only
-        'megacli: 0 drives of it': 17, 'megacli: no volume': 18,     # LDInfo, PDList or the battery only
+        'hpacucli: 0 drives in this volume': 23, 'hpacucli: no volume': 13,   # status, or logical drives only
+        'megacli: 0 drives in this volume': 17, 'megacli: no volume': 18,     # LDInfo, PDList or the battery only
         'sas2ircu: redundant': 1, 'sas2ircu: no volume': 4}), +found
 
 
@@ -174,20 +174,20 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
 
 
 @pytest.mark.parametrize(('old', 'new', 'why'), [
-    ('"RAID1"', '"RAID7"', 'the level RAID7 and 2 drives of it'),
-    ('"RAID1"', '"RAID5"', 'the level RAID5 and 2 drives of it'),
-    ('"RAID1"', '"RAID50"', 'the level RAID50 and 2 drives of it'),
-    ('"Optl"', '"Entangled"', 'the state Entangled'),
-    ('"Optl"', '"OfLn"', 'the state OfLn'),
-    ('"State": "Optl",', '', 'the state none'),
+    ('"RAID1"', '"RAID7"', 'the level RAID7 with 2 drives'),
+    ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
+    ('"RAID1"', '"RAID50"', 'the level RAID50 with 2 drives'),
+    ('"Optl"', '"Entangled"', 'the unknown state Entangled'),
+    ('"Optl"', '"OfLn"', 'the unknown state OfLn'),
+    ('"State": "Optl",', '', 'the unknown state none'),
     ('"State": "Onln"', '"State": "Cpybck"', 'a drive state that this version does not know'),
     ('"State": "Onln"', '"State": "UGood"', 'a drive state that this version does not know'),
-    ('"Optl"', '"Dgrd"', 'the state Dgrd, but its drives contradict it'),
-    ('"State": "Onln"', '"State": "Offln"', 'the state Optl, but its drives contradict it'),
-    ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 and 2 drives of it'),
+    ('"Optl"', '"Dgrd"', 'the state Dgrd, which its drives contradict'),
+    ('"State": "Onln"', '"State": "Offln"', 'the state Optl, which its drives contradict'),
+    ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 with 2 drives'),
     ('"None",\n', '"Background Initialization (31%)",\n',
-     'that a resync is running, and it is not redundant until that ends'),
-    ('"None",\n', '"Defragmentation",\n', 'the activity Defragmentation')])
+     'a running resync, so this volume is not redundant yet'),
+    ('"None",\n', '"Defragmentation",\n', 'the unknown activity Defragmentation')])
 def test_what_is_not_understood_is_unknown_with_the_reason(old, new, why):
     old, new = (each.replace('"Per Span"', '"Number of Drives Per Span"') for each in (old, new))
     text = VDS.replace(old, new, 1) if 'Onln' in old else VDS.replace(old, new)
@@ -201,16 +201,16 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
 
 
 @pytest.mark.parametrize(('tool', 'text', 'why'), [
-    ('arcconf', FIVE.replace('Segment 1 ', 'Segment 0 '), 'it twice, with different values'),
+    ('arcconf', FIVE.replace('Segment 1 ', 'Segment 0 '), 'this volume twice, with different values'),
     ('arcconf', FIVE.replace(' : Optimal', ' : Optimal\n   Number of segments : 3', 1),
-     'the level 5 and 4 drives of it'),                                               # one too many
-    ('arcconf', TEN.replace('Group 1, Segment 1', 'Segment 1'), 'the level 10 and 4 drives of it'),
-    ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 and 4 drives of it'),
+     'the level 5 with 4 drives'),                                               # one too many
+    ('arcconf', TEN.replace('Group 1, Segment 1', 'Segment 1'), 'the level 10 with 4 drives'),
+    ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 with 4 drives'),
     ('ssacli', QUEUED.replace('         Parity Initialization Status: Queued\n', ''),
-     'it without the state of its parity'),
-    ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 and 5 drives of it'),
+     'this volume without the state of its parity'),
+    ('ssacli', SPARED.replace(', spare)', ')'), 'the level 1+0 with 5 drives'),
     ('ssacli', text_of('ssacli-raid1-detail.txt').replace('      Status: OK\n', '      Status: Failed Drive\n', 1),
-     'the state OK, but its drives contradict it')])
+     'the state OK, which its drives contradict')])
 def test_what_contradicts_itself_is_unknown_with_the_reason(tool, text, why):
     if text == 'depth':
         text = MEGACLI.format('Optimal', SECOND.format('Online')).replace('Depth          : 2', 'Depth          : 3')
@@ -252,7 +252,7 @@ def test_hostile_names_stay_in_their_fields():
     text = json.dumps(json.loads(VDS.replace('"Name": ""', f'"Name": {json.dumps(name)}').replace('"Optl"', '"OfLn"')))
     group, = read(text, 'storcli')['0 0']
 
-    assert group.unknown == 'storcli reports the state OfLn'
+    assert group.unknown == 'storcli reports the unknown state OfLn'
     assert not set(group.name) & set('\n\x1b$`<>|')
 
 

@@ -24,7 +24,8 @@ MISTAKES = {
     'formula': (
         {'attributes': {'5': {'name': 'Some',
                               'readings': {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}}}},
-        'mine, attribute 5, reallocated, item 2: from "100 - normalised" is not known; write value, worst, raw, ',
+        'mine, attribute 5, reallocated, item 2: from "100 - normalised" is not a formula; write one of value, '
+        'worst, raw, ',
     ),
 }
 
@@ -245,9 +246,9 @@ ROWS = {'rows': 16, 'fields': [{**FIELD, 'offset': 12, 'row': 3}]}
 @pytest.mark.parametrize('layout, sentence', [
     ({'fields': [FIELD]}, ''), (ROWS, ''),
     ({'fields': [{**FIELD, 'metric': 'pendin'}]}, 'layout acme, pendin: unknown metric; did you mean pending?'),
-    ({'fields': [{**FIELD, 'offset': 509}]}, 'layout acme, pending: it ends at byte 513, after the page'),
+    ({'fields': [{**FIELD, 'offset': 509}]}, 'layout acme, pending: it ends at byte 513, beyond the page'),
     ({'rows': 16, 'fields': [{**FIELD, 'offset': 13, 'row': 3}]},
-     'layout acme, pending: it ends at byte 17, after the row'),
+     'layout acme, pending: it ends at byte 17, beyond the row'),
     ({'fields': [{**FIELD, 'row': 3}]}, 'layout acme, pending: it has a row, but the layout has no rows'),
     ({'rows': 16, 'fields': [{**FIELD, 'offset': 12}]}, 'layout acme, pending: row is missing')], ids=str)
 def test_a_mistake_in_a_layout_is_named_with_its_field(layout, sentence):

@@ -185,7 +185,7 @@ def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
 
     sentence = unreadable(folder / 'link.json')
 
-    assert 'does not belong to root; only files that nobody but root can change are read' in sentence
+    assert 'does not belong to root; the plugin reads only files that nobody except root can change' in sentence
     assert 'S3CRET' not in sentence
 
 

@@ -180,7 +180,7 @@ def test_a_formula_that_is_nearly_right_is_spelled_out(formula, meant):
     with pytest.raises(FormulaError) as caught:
         decode.parse(formula)
 
-    assert str(caught.value) == f'from "{formula}" is not known; did you mean "{meant}"?'
+    assert str(caught.value) == f'from "{formula}" is not a formula; did you mean "{meant}"?'
     decode.parse(meant)
 
 
@@ -209,7 +209,7 @@ def test_a_formula_that_is_nearly_right_is_spelled_out(formula, meant):
 )
 def test_what_the_grammar_does_not_know_is_refused_with_what_it_does(formula):
     """Data are never executed, and the author learns what can be written."""
-    with pytest.raises(FormulaError, match='is not known; write value, worst, raw, raw byte 0, raw bytes 0-1'):
+    with pytest.raises(FormulaError, match='is not a formula; write one of value, worst, raw, raw byte 0, raw bytes'):
         decode.parse(formula)
 
 
@@ -290,8 +290,9 @@ def test_a_refusal_lists_all_that_can_be_written():
         decode.parse('100 - normalised')
 
     assert str(refusal.value) == (
-        'from "100 - normalised" is not known; write value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw; '
-        'before it, "100 -" or "200 -" is allowed, after it, "/ N" or "of ID" (another attribute); '
+        'from "100 - normalised" is not a formula; write one of value, worst, raw, raw byte 0, raw bytes 0-1, '
+        'bits of raw; '
+        '"100 -" or "200 -" may precede it, "/ N" or "of ID" (another attribute) may follow it; '
         'for a ratio, write 100 * A / B; for a sum, A + B')
 
 

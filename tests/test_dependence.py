@@ -23,7 +23,7 @@ from smart_attributes.work import actions, work_list
 NOW = 1_795_348_800  # 2026-11-22
 HEALTHY = found('endurance_used', 3, State.OK)
 WORN = found('endurance_used', 86, State.WARNING, '85')
-REBUILT = 'md0 (raid5, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt'
+REBUILT = 'md0 (raid5, /srv) has its data on other members, too: replace this drive, then wait until md0 is rebuilt'
 RAID5 = {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}
 
 

@@ -525,7 +525,7 @@ def test_a_sleeping_drive(installed):
     installed.machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
     [after] = [each for each in installed.findings() if each['subject'] == '/dev/sdb']
 
-    assert told['message'].startswith('is in standby (STANDBY), not woken; never read while awake')
+    assert told['message'].startswith('is in standby (STANDBY), not woken; no check has read the drive while awake')
     assert told['command'].startswith('dd if=/dev/sdb of=/dev/null bs=4096 count=1 iflag=direct && check_smart_a')
     assert after['state'] == 'good' and 'last read' in after['message']
 

@@ -62,7 +62,7 @@ def shown(finding):
 @pytest.mark.parametrize('pair, hide_serial, words', [
     (answering(), False, 'ACME X1 SERIAL1, 0.5 s'), (answering(), True, 'ACME X1, 0.5 s'),
     (answering(seconds=1.234, identity=Identity()), False, 'unknown drive, 1.2 s'),
-    (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check reports WARNING, explain shows why')],
+    (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check reports WARNING, and explain shows why')],
     ids=['well', 'hidden', 'nameless', 'alerts'])
 def test_a_drive_that_answers_is_named_with_its_time(pair, hide_serial, words):
     [found] = told(pair, hide_serial=hide_serial)
@@ -126,7 +126,7 @@ WAKE = 'wake it by reading from it, then run a check'
         'dd if=/dev/sda of=/dev/null bs=4096 count=1 iflag=direct && check -t 9 -d /dev/sda')),
     (silent(DriveAsleep('x'), 'is asleep', path='/dev/bus/0', kind='megaraid,3'), (
         'drive-standby-too-long',
-        'is asleep; never read while awake, so its model and serial number are unknown', WAKE, ''))],
+        'is asleep; no check has read the drive while awake, so its model and serial number are unknown', WAKE, ''))],
     ids=['known', 'too-long', 'unknown'])
 def test_a_sleeping_drive_is_well_as_long_as_a_check_has_read_it_lately(pair, finding):
     [found] = told(pair)

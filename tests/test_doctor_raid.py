@@ -111,7 +111,8 @@ def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server)
          'disk can make the array drop it', lasting('sdi', 'timeout')),
         ('sdj', 'kernel-timeout-unknown', 'the time that the kernel waits is not known', '')]
     assert (summary.code, summary.message) == (
-        'raid-examined', '10 members of redundant arrays examined; not asked for error recovery control: sdg (USB), '
+        'raid-examined', '10 members of redundant arrays examined; error recovery control was not read from: '
+                         'sdg (USB), '
                          'sdh (behind a RAID controller), sdi (SCSI)')
     assert all((server.root / f'drives/{name}/commands').exists() is (name not in ('sdg', 'sdh', 'sdi'))
                for name in MEMBERS)

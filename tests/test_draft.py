@@ -103,7 +103,7 @@ def test_the_header_says_what_to_do_next():
     """The reader may not know doc/tutorial/add-a-drive.md."""
     comment = drafted(drive())['comment']
 
-    assert 'correct family and models' in comment
+    assert 'correct the family and the models' in comment
     assert 'check_smart_attributes validate THIS_FILE' in comment
     assert '/etc/check-smart-attributes/attributes.d' in comment
 
@@ -111,8 +111,8 @@ def test_the_header_says_what_to_do_next():
 def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
-        'The entry ACME X1 already covers this drive; the draft gives the same readings and would replace it '
-        'completely.')
+        'The entry ACME X1 already covers this drive; the draft gives the same readings and would replace '
+        'this entry completely.')
     assert 'already' not in drafted(drive())['comment']
 
 
@@ -256,7 +256,7 @@ def test_a_meaning_that_several_vendors_share_is_taken_over(number, readings):
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
 
     assert entry['attributes'][number]['readings'] == readings
-    assert 'read as by 3 of 3 entries that name it so' in entry['attributes'][number]['comment']
+    assert 'read as by 3 of 3 entries that use this name' in entry['attributes'][number]['comment']
 
 
 RAW = {'reallocated': {'from': 'raw'}}
@@ -428,7 +428,7 @@ def test_a_report_without_attributes_says_what_to_do():
 
     assert text == (
         'No entry can be drafted: the report of "ACME Y5 240GB" has no attribute table; '
-        'read the drive with smartctl -A, behind a controller with -d TYPE.'
+        'read the drive with smartctl -A (behind a controller, also with -d TYPE).'
     )
 
 

@@ -223,7 +223,8 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
     os.close(held)
     assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
     assert not earlier.is_stuck(0.1)
-    assert result.code == 3 and 'sda [in-use] was not read: another check has been reading it' in result.first_line
+    assert result.code == 3
+    assert 'sda [in-use] was not read: another check has been reading the drive' in result.first_line
     assert 'hang' not in result.first_line
 
 
@@ -283,7 +284,7 @@ def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_t
     second = check_while_another_reads(fake, state, 4, '-t', '2')
 
     assert second.code == 3
-    assert 'sda [in-use] was not read: another check has been reading it since' in second.first_line
+    assert 'sda [in-use] was not read: another check has been reading the drive since' in second.first_line
     assert f'(process {fake.pids()[0]})' in second.first_line and 'at different times' in second.first_line
     assert not re.search(r'\bhang|dying', second.first_line)
 

@@ -133,11 +133,14 @@ def test_the_words_about_a_model_name_what_was_left_out_and_what_vanished():
 
     assert list(ledger.said(rates)) == [
         'BAD fails more often than other models of the same age (compared without WORSE): 20 of 100 drives failed, 4.4 '
-        'to 11 % a year, as if 3 vanished drives had failed too; hold 3 spare drives for three months',
-        'BAD with firmware A1 fails more often than with other firmware; update it if its vendor has a newer version',
-        'BAD with firmware A2 fails more often than with other firmware (compared without A1); update it if its vendor '
+        'to 11 % a year, with 3 vanished drives counted as failed; hold 3 spare drives for three months',
+        'BAD with firmware A1 fails more often than with other firmware; update the firmware if the vendor has '
+        'a newer version',
+        'BAD with firmware A2 fails more often than with other firmware (compared without A1); update the '
+        'firmware if the vendor '
         'has a newer version',
-        'OLD with firmware B1 fails more often than with other firmware; update it if its vendor has a newer version']
+        'OLD with firmware B1 fails more often than with other firmware; update the firmware if the vendor has '
+        'a newer version']
 
 
 # --- measured disks ------------------------------------------------------------------------------------

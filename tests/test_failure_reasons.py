@@ -371,11 +371,12 @@ def test_a_report_without_data_has_one_sentence_and_its_code(remains, code, word
     ('', None, 'report-empty', RECORD.format('it is empty, because smartctl printed nothing')),
     (' \n', 0, 'report-empty', RECORD.format('it is empty, because smartctl printed nothing')),
     ('', 3, 'smartctl-failed',
-     'cannot be read: smartctl printed nothing and ended with exit status 3; run it by hand'),
+     'cannot be read: smartctl printed nothing and ended with exit status 3; run smartctl by hand'),
     ('x', 3, 'smartctl-failed',
-     'cannot be read: smartctl printed no report and ended with exit status 3; run it by hand'),
+     'cannot be read: smartctl printed no report and ended with exit status 3; run smartctl by hand'),
     ('x', 0, 'not-a-report', 'is not a smartctl report; record one with smartctl -x, preferably with --json'),
-    ('', -9, 'smartctl-failed', 'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run it by hand'),
+    ('', -9, 'smartctl-failed', 'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run '
+                                'smartctl by hand'),
     ('Device is in STANDBY mode, exit(2)', 2, 'asleep', 'is in standby (STANDBY), not woken')], ids=str)
 def test_an_output_that_is_not_a_report_has_one_sentence_and_its_code(text, status, code, words):
     error = no_report(text, status)
@@ -430,8 +431,8 @@ def test_only_the_beginning_of_an_output_is_examined(line, length):
 
 @pytest.mark.parametrize('report, words', [
     (Report(NVME, True, nvme=COUNTS),
-     'returns a health log with only zeros: from a bridge, a RAID volume, or firmware that makes it up; check the '
-     'drives behind it, or exclude it with --ignore'),
+     'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; check '
+     'the drives behind it, or exclude this device with --ignore'),
     (Report(ATA, True),
      'reports no SMART attributes, so "passed" cannot be trusted: a bridge that needs a type (TYPE@PATH) hides '
      'them, or the drive is failing (see dmesg -T); if it never has any, exclude it with --ignore')])

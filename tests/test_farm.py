@@ -228,7 +228,7 @@ SET_BACK = 'the FARM log is {} h ahead of the power-on time: its counter was set
     (report(1000, Farm('ZL2ABCDE', 200_000), 1000), [(199_000, True, 'FARM log')], [SET_BACK.format(199_000)]),
     (report(1000, Farm('ZL2ABCDE', 200_001), 1000), [], []), (report(1000, Farm('', 2**55), 1000), [], []),
     (report(1000, Farm('ZZZZZZZZ', 25_000, is_foreign=True), 1000), [],
-     ['the FARM log and the drive have different serial numbers, so its hours are not compared'])],
+     ['the FARM log and the drive have different serial numbers, so the hours are not compared'])],
     ids=['24-h-and-2-%', 'more', 'uncertain', 'new-disk', 'a-day', 'not-reported', 'absent', 'no-log', 'reset-log',
          'largest', 'impossible', 'huge', 'of-another-disk'])
 def test_the_log_contradicts_a_counter_that_is_a_day_and_2_percent_behind(of, hidden, said):
@@ -475,7 +475,7 @@ def test_the_monitoring_user_is_not_refused_and_sees_what_root_was_told(bed, tmp
 
     said = says()
     assert 'ST10000DM0004' in said and 'FARM' not in said, said
-    assert 'FARM log    not read; smartctl 7.4 or newer prints it, for root' in says('-v')
+    assert 'FARM log    not read; to see it, run as root (smartctl 7.4 or newer)' in says('-v')
     assert 'farm' not in (tmp_path / 'refused').read_text()
     assert SET_BACK.format(13241) in bed.says().replace('\n', ' ')
     assert (bed.state / farm_answers.FILE).stat().st_uid == NOBODY, 'root acts as the owner of the directory'

@@ -174,8 +174,8 @@ def test_numbers_of_thousands_of_digits_are_the_matter_of_one_drive(suffix, text
 
 @pytest.mark.parametrize('content, code, words', [
     (b'sma\0rtctl 7.3 x', 3, 'not-a-report'), (b'{"json_format_version": [1', 3, 'report-damaged'), (b'smart', 3, ''),
-    (b'', 3, 'report-empty'), (b'call the vendor', 0, 'left out 1 file without a report of smartctl: x.txt'),
-    (b'{"a": 1}', 0, 'left out 1 file without a report of smartctl: x.txt')], ids=str)
+    (b'', 3, 'report-empty'), (b'call the vendor', 0, 'left out 1 file without a smartctl report: x.txt'),
+    (b'{"a": 1}', 0, 'left out 1 file without a smartctl report: x.txt')], ids=str)
 def test_a_file_that_was_meant_as_a_report_is_never_left_out(content, code, words, tmp_path, capsys):
     """It may be the one of a failing drive."""
     (tmp_path / 'good.json').write_bytes((ROOT / f'tests/reports/{OTHER}.json').read_bytes())

@@ -297,7 +297,7 @@ def test_of_many_groups_twelve_are_in_the_table(tmp_path):
 
 # --- from Icinga ------------------------------------------------------------------------------------
 
-CLAUSE = 'last good copy of md0 (raid1, sdb faulty): replace sdb first, do not pull it'
+CLAUSE = 'last good copy of md0 (raid1, sdb faulty): replace sdb first, do not pull this drive'
 FINDING = 'pending 16, critical above 8'
 BAD = Line(State.CRITICAL, 'sda', 'ACME X1', f'{FINDING}; [last-good-copy] {CLAUSE}', 'EXAMPLE1', '1.0')
 

@@ -179,7 +179,7 @@ def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
     '2 services not checked yet: pending!smart, unknown-to-nrpe!drives',
     '1 service checked by version 1.6, which prints neither models nor serial numbers: '
     'version-1-6!smart', '1 service without serial numbers: hidden!smart',
-    '1 service with a result older than two check intervals (drives are shown as of then): stale!smart',
+    '1 service with a result older than two check intervals (drives are shown as they were then): stale!smart',
     '1 drive is reported twice by its host'])
 def test_what_is_incomplete_is_said(told, note):
     """Of thousands of services at once, with some names."""
@@ -333,7 +333,7 @@ def test_the_command_that_renews_a_certificate_makes_one_that_icinga_trusts(case
     pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API enabled', id='nobody-there'),
     pytest.param('--icinga', 'https://no.example.invalid', 'the host name no.example.invalid could not be resolved',
                  id='no-such-host'),
-    pytest.param('--ca', '/etc/hostname', '--ca /etc/hostname: holds no certificate', id='no-authority'),
+    pytest.param('--ca', '/etc/hostname', '--ca /etc/hostname: contains no certificate', id='no-authority'),
     pytest.param('--ca', '/no/such', '--ca /no/such: No such file or directory', id='no-such-authority'),
     pytest.param('--password-file', '/no/such', '--password-file /no/such: No such file', id='no-password-file')])
 def test_who_cannot_ask_reads_why_and_what_helps(cases, option, value, said):

@@ -305,7 +305,7 @@ def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
     found = fleet(str(collected))
 
     assert len(found['drives']) == 22
-    skipped = f'1 file skipped, neither output of triage --json nor of smartctl: {collected}/README'
+    skipped = f'1 file skipped (not output of triage --json or of smartctl): {collected}/README'
     assert skipped in texts(found['notes'])
 
 
@@ -581,9 +581,9 @@ def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collect
 
 
 @pytest.mark.parametrize('spoil, said', [
-    (lambda text: text[:len(text) // 2], 'it is a damaged document of fleet; copy it again'),
-    (lambda text: text.replace('"name": ', '"name" ', 1), 'it is a damaged document of fleet; copy it again'),
-    (lambda text: json.dumps(json.loads(text), indent=4), 'a document of fleet that another program has rewritten')])
+    (lambda text: text[:len(text) // 2], 'it is a damaged output of fleet --json; copy it again'),
+    (lambda text: text.replace('"name": ', '"name" ', 1), 'it is a damaged output of fleet --json; copy it again'),
+    (lambda text: json.dumps(json.loads(text), indent=4), 'output of fleet --json that another program has rewritten')])
 def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
     (tmp_path / 'sites').mkdir()
     document = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'})

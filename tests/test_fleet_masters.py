@@ -66,7 +66,7 @@ def test_another_host_of_the_same_name_is_not_lost(masters):
 
     assert [each['host'] for each in found['drives']] == ['db1', f'db1 (127.0.0.1:{port})']
     assert found['fleet']['hosts'] == 2
-    assert ('1 host with the same name as another, but with other drives, in different sources (shown with the '
+    assert ('1 host with a name that another source uses for a host with other drives (shown with the '
             'source): db1' in texts(found['notes']))
 
 

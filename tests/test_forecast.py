@@ -49,7 +49,7 @@ def test_without_a_history_power_on_time_gives_an_estimate():
 
 @pytest.mark.parametrize('used, age, why', [
     pytest.param(1, 5 * YEAR, 'less than 2 % is used', id='hardly-used'),
-    pytest.param(20, 89 * DAY, 'it has run for less than 90 days', id='new'),
+    pytest.param(20, 89 * DAY, 'the drive has run less than 90 days', id='new'),
     pytest.param(20, None, 'the power-on time is not known', id='age-not-known')])
 def test_no_date_where_the_data_say_nothing(used, age, why):
     """An invented date would be believed; whoever asked for one hears why."""
@@ -58,7 +58,7 @@ def test_no_date_where_the_data_say_nothing(used, age, why):
 
 def test_no_date_for_a_drive_that_stands_idle():
     """Used by 30 % a year once, and by nothing for a year."""
-    assert forecast([(NOW - YEAR, 60.0)], NOW, 60, 2 * YEAR) == 'it was used earlier and is idle now'
+    assert forecast([(NOW - YEAR, 60.0)], NOW, 60, 2 * YEAR) == 'the drive was used earlier and is idle now'
 
 
 def test_a_slow_drive_is_not_idle():
@@ -75,7 +75,7 @@ def test_what_is_used_up_has_no_time_left():
 
 def test_a_date_beyond_any_plan_is_none():
     """2 % in two years: a hundred years."""
-    assert forecast([], NOW, 2, 2 * YEAR) == 'it is more than 50 years away'
+    assert forecast([], NOW, 2, 2 * YEAR) == 'the date is more than 50 years away'
 
 
 def test_a_new_workload_moves_the_early_end():
@@ -119,7 +119,7 @@ def test_fifty_years_are_a_date_and_more_are_none():
     longest = 50 * 365.25 * DAY
 
     assert told([], 2, longest * 2 / 98)[0] == 18262
-    assert told([], 2, longest * 2 / 98 + 1) == 'it is more than 50 years away'
+    assert told([], 2, longest * 2 / 98 + 1) == 'the date is more than 50 years away'
 
 
 def test_no_latest_end_is_beyond_a_hundred_years():
@@ -143,7 +143,7 @@ def test_idle_is_what_used_a_third_of_its_usual_rate(grown, spent, is_idle):
     days = 2 ** 23 / DAY  # 97; a power of two, so that 3 % are just 3 %
     found = told([(days, 24 - grown)], 24, 24 / spent * days * DAY)
 
-    assert (found == 'it was used earlier and is idle now') is is_idle
+    assert (found == 'the drive was used earlier and is idle now') is is_idle
 
 
 def test_even_use_is_taken_as_it_is_but_for_rounding():

@@ -74,8 +74,8 @@ def test_nothing_that_was_foreseen_is_remembered(machine):
 
 
 @pytest.mark.parametrize('used, days, why', [
-    (1, 2000, 'less than 2 % is used'), (20, 80, 'it has run for less than 90 days'),
-    (2, 1000, 'it is more than 50 years away')])
+    (1, 2000, 'less than 2 % is used'), (20, 80, 'the drive has run less than 90 days'),
+    (2, 1000, 'the date is more than 50 years away')])
 def test_a_drive_without_a_value_says_why_where_somebody_asks(machine, used, days, why):
     """It is well as far as anybody knows, and not UNKNOWN, which nobody could mend; but it is not silent either."""
     machine.holds(sda=ssd(used, days))
@@ -197,7 +197,7 @@ def test_a_time_that_is_not_known_is_one_of_seconds_all_the_same():
 
 
 def test_of_two_times_that_nobody_knows_the_first_says_why():
-    first = lasting(None)._replace(unknown='it has run for less than 90 days')
+    first = lasting(None)._replace(unknown='the drive has run less than 90 days')
 
     assert sooner(first, lasting(None)) == first
 

@@ -105,7 +105,7 @@ def test_age_that_only_another_users_history_tells_lowers_nothing(machine):
 
     assert 'warning' in theirs.line_of('sdb') and 'reallocated 100, newest' not in theirs.line_of('sdb')
     assert 'reallocated 100, newest more than 300 days ago, warning above 40' in roots.line_of('sdb')
-    assert 'the age that it gives for pending and reallocated suppresses an alert only if' in roots.text
+    assert 'the age of pending and reallocated in the history suppresses an alert only if' in roots.text
 
 
 def test_the_owners_own_history_and_roots_may_age(machine):

@@ -22,7 +22,7 @@ def test_a_day_behind_is_a_clock_that_was_set_and_more_is_one_that_is_wrong(now,
 def test_doubt_says_by_how_many_days():
     """The admin compares it with the clock on the wall."""
     assert upkeep.doubt(START, START + 3 * DAY + 5, 0) == (
-        'the clock is 3 days behind the history; correct it within a day, otherwise the plugin '
+        'the clock is 3 days behind the history; correct the clock within a day, otherwise the plugin '
         'changes the dates of the stored readings')
 
 

@@ -73,7 +73,7 @@ CHANGED = 'it was made or changed on this host; if you do not need it, delete it
     (A_FILE, Found(FILE, 0o440, digest=OTHER), CHANGED), (A_FILE, Found(LINK), CHANGED),
     (A_FILE, Found(FILE, 0o440), 'only root can read it'),
     (A_STATE, Found(DIRECTORY, 0o755, 'root', is_empty=False),
-     'it holds files and belongs to root; to give it to icinga, run: chown -R icinga: /var/a')],
+     'the directory has files of root; to give it to icinga, run: chown -R icinga: /var/a')],
     ids=['changed', 'link-for-file', 'unreadable', 'state-with-files-of-another'])
 def test_what_is_kept_is_kept_for_a_reason(item, found, why):
     assert plan.additions([item], {item.path: found}, {}) == [Change('keep', item, why)]
@@ -147,7 +147,7 @@ def test_the_history_stays_with_a_monitoring_user_that_has_it(users, owner, expe
     assert (state.owner, state.mode) == (expected, 0o750)
     others = ', '.join(user for user in users if user != expected)
     assert planned.remarks == [
-        f'the history belongs to {expected}; checks of {others} run without it'] * bool(others)
+        f'the history belongs to {expected}; checks run by {others} have none'] * bool(others)
 
 
 @pytest.mark.parametrize('facts, missing, words', [

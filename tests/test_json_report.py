@@ -388,7 +388,7 @@ NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
     ({**NOTHING, **smartctl(argv=['smartctl', '-A'])}, '', RECORD.format('only the identity of the drive')),
     ({**NOTHING, **smartctl(argv=['smartctl'])}, '', RECORD.format('only the identity of the drive')),
     ({**NOTHING, **smartctl(status=-9)}, '',
-     'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run it by hand'),
+     'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl by hand'),
     ({**NOTHING, 'smart_support': {'available': False}}, '',
      'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need a type (TYPE@PATH)'),
     ({**NOTHING, **smartctl(status=2)}, '',

@@ -232,7 +232,7 @@ ADVISORY = drive_database.Advisory('hpe-32768', 'drive and data are lost for goo
 
 @pytest.mark.parametrize(('hours', 'state', 'words'), [
     (None, State.WARNING, 'at 32768 power-on hours'),
-    (20000, State.WARNING, '12768 hours from now, on 2028-05-05 if it stays switched on'),
+    (20000, State.WARNING, '12768 hours from now, on 2028-05-05 if the drive stays on'),
     (31768, State.WARNING, '1000 hours from now'), (31769, State.CRITICAL, '999 hours from now'),
     (32768, State.CRITICAL, 'at 32768 power-on hours, and the drive has 32768'),
     (40000, State.CRITICAL, 'and the drive has 40000')],
@@ -546,9 +546,9 @@ def test_a_model_with_an_entry_needs_no_word_about_it():
 
 @pytest.mark.parametrize(('hours', 'state', 'words'), [
     ('0', State.WARNING,
-     'the drive stops (at 1000 power-on hours, 1000 hours from now, on 2026-12-31 if it stays switched on); '),
+     'the drive stops (at 1000 power-on hours, 1000 hours from now, on 2026-12-31 if the drive stays on); '),
     ('1', State.CRITICAL,
-     'the drive stops (at 1000 power-on hours, 999 hours from now, on 2026-12-31 if it stays switched on); '),
+     'the drive stops (at 1000 power-on hours, 999 hours from now, on 2026-12-31 if the drive stays on); '),
     ('1000', State.CRITICAL, 'the drive stops (at 1000 power-on hours, and the drive has 1000); ')])
 def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(hours, state, words):
     """attributes.json knows the defect, the drive its age, the clock the day."""
@@ -672,7 +672,7 @@ def test_computed_wear_far_from_that_of_the_drive_is_a_note(log, apart, is_noted
     """The drive's own figure is used."""
     noted = notes_on(worn(), percent(30, 'log a'), percent(30 + apart, log)._replace(judged=False))
 
-    assert noted == ([f'endurance_used: {30 + apart} % computed by {log}, 30 % from log a; the latter is used']
+    assert noted == ([f'endurance_used: {30 + apart} % computed by {log}, 30 % from log a; the second value is used']
                      if is_noted else [])
 
 
@@ -724,8 +724,8 @@ def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, metric, number, w
     noted = notes_on(worn(), percent(number, log, metric),
                      spec=WARRANTED._replace(untrusted_statistics={'endurance_used': why}))
 
-    words = (f'endurance_used: {number} % in the device statistics is not judged, because they are known to be wrong '
-             f'for this family{told}')
+    words = (f'endurance_used: {number} % in the device statistics is not judged, because this statistic is '
+             f'known to be wrong for this family{told}')
     assert noted == ([] if told is None else [words])
 
 
@@ -859,7 +859,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric(datab
                                     past.Past(kept, int(DAY_0)))
 
     assert (held.state, held.reading) == (State.WARNING, hot)
-    assert held.against == 'above 60, and not yet 3 C lower for a day'
+    assert held.against == 'above 60, and it has not been 3 C lower for a day'
 
 
 def test_what_is_acknowledged_is_told_by_whom_when_and_why(database):

@@ -302,7 +302,7 @@ def test_a_run_that_the_time_limit_ended_is_not_in_the_ledger(site):
     books = Bookkeeper(str(site.ledger), BEGIN + DAY)
     books.close(set(), True)
 
-    assert books.notes == ['ledger: the time limit was reached; increase it with -t; this run is not in it']
+    assert books.notes == ['ledger: the time limit was reached; increase it with -t; this run is not in the ledger']
     assert (books.is_whole, site.ledger.read_bytes()) == (False, before)
 
 
@@ -313,7 +313,7 @@ def test_a_disk_that_fills_up_while_drives_are_read_is_one_sentence(site, monkey
     monkeypatch.setitem(ledger_file.SQL, 'collecting', ['SELECT 1'])
     done = site.run(1, {'db1': [OTHER, Bay()]})
 
-    assert (done.code, done.text.count('this run is not in it')) == (3, 1)
+    assert (done.code, done.text.count('this run is not in the ledger')) == (3, 1)
     assert '2 drives on 1 host: 2 ok' in done.text
 
 
@@ -325,7 +325,7 @@ def test_a_drive_that_cannot_be_entered_is_one_note_with_its_reason(site, monkey
         books.add(drive(serial=serial))
 
     assert books.notes == [f'ledger {site.ledger}: it is not a ledger, or is damaged; to start a new one, move it '
-                           'away; this run is not in it']
+                           'away; this run is not in the ledger']
 
 
 def test_the_age_of_a_drive_comes_from_perfdata_too():
@@ -409,7 +409,7 @@ def foreign(path) -> None:
 SPOILED = {
     'damaged': (damaged, 'is damaged; to start a new one, move it away'),
     'truncated': (lambda path: os.truncate(path, 5000), 'is damaged; to start a new one, move it away'),
-    'newer': (newer, 'is from a newer version of this program (tables 7, here 3); upgrade this one'),
+    'newer': (newer, 'is from a newer version of this program (tables 7, here 3); upgrade this program'),
     'foreign': (foreign, 'is not a ledger; use another path'),
     'text': (lambda path: path.write_text('a page of drives\n' * 99), 'it is not a ledger, or is damaged'),
     'a pipe': (lambda path: (path.unlink(), os.mkfifo(path)), 'is not a regular file'),

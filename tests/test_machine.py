@@ -100,13 +100,13 @@ def test_a_scan_is_tried_in_all_words_that_sudo_may_know(monkeypatch, tmp_path, 
     ({'status': 1, 'stderr': b'\xffsudo: smartctl: command not found'}, 'smartctl-missing',
      'cannot be read: smartctl was not found; install smartmontools, or give the path of smartctl with -p'),
     ({'status': -9}, 'smartctl-failed',
-     'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run it by hand')])
+     'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl by hand')])
 def test_a_scan_that_fails_says_why(answer, code, reason):
     with pytest.raises(SmartError) as caught:
         find(DeviceList(()), True, HOW, Answers(answer), END)
 
     assert (caught.value.code, str(caught.value)) == (
-        code, f'smartctl --scan: {reason}; name the drives with -d, or run it by hand')
+        code, f'smartctl --scan: {reason}; name the drives with -d, or run smartctl by hand')
 
 
 # What they answer

@@ -112,7 +112,7 @@ def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, t
     ({'5': ['1', '2', 'q']}, [MODEL], 'Threshs 5: "q" is not a shift'),
     ({'5': ['1', '2']}, ['Western Digital Red'], '"Western Digital Red" names a family of smartctl'),
     ({'194': ['40', '50'], '190': ['30', '40']}, [MODEL],
-     'it is temperature, which already has a limit from another number'),
+     'this is temperature, which already has a limit from another number'),
     ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
 ], ids=['verdict', 'no-column', 'no-range', 'no-shift', 'family', 'two-numbers', 'health'])
 def test_what_cannot_be_carried_over_is_a_sentence(tmp_path, limits, models, words):

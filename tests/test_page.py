@@ -382,7 +382,8 @@ def arrays(sample, tmp_path_factory) -> Path:
               progress=37),
         array('md2', 'raid6', 2, [member(drive, slot) for slot, drive in enumerate(good[3:11])]),
         array('sdp1', 'single', 0, [member(good[11], 0)])]
-    steps = [{'name': drive['name'], 'label': 'last good copy', 'code': 'last-good-copy', 'why': 'do not pull it',
+    steps = [{'name': drive['name'], 'label': 'last good copy', 'code': 'last-good-copy',
+              'why': 'do not pull this drive',
               'disks': [], 'groups': ['md0']} for drive in (ailing, good[0])]
     return written(tmp_path_factory.mktemp('arrays'), {**document, 'groups': groups, 'replace_order': steps})
 

@@ -399,7 +399,7 @@ def test_a_reports_folder_is_judged_and_other_files_are_named(tmp_path):
 
     assert result.code == 1
     assert result.first_line.startswith('SMART WARNING - sda endurance_used 86 %')
-    assert 'left out 1 file without a report of smartctl: notes.md' in result.text
+    assert 'left out 1 file without a smartctl report: notes.md' in result.text
 
 
 def test_a_reports_folder_without_reports_is_unknown(tmp_path):

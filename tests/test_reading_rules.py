@@ -10,8 +10,8 @@ from smart_attributes.devtools import reading_rules
 from smart_attributes.knowledge import decode, drive_database
 
 METRICS = drive_database.SpecDatabase(database()).metrics
-NUMBER = '"states" gives words, but {} is a number; remove them, or make the metric a verdict'
-BEYOND_255 = ('valid must end at 255 or lower (with "ceiling": 255, for drives that exceed it, at 999); otherwise, an '
+NUMBER = '"states" gives words, but {} is a number; remove "states", or make the metric a verdict'
+BEYOND_255 = ('valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); otherwise, an '
               'unrelated raw value becomes a percentage')
 
 
@@ -25,9 +25,9 @@ def unset(row, number):
 
 
 @pytest.mark.parametrize('metric, spec, expected', [
-    ('power_on_time', {'from': 'raw'}, ['unit is missing: the metric is a time; say what one count is worth']),
+    ('power_on_time', {'from': 'raw'}, ['unit is missing: the metric is a time; write the unit of one count']),
     ('host_written', {'from': 'raw'},
-     ['unit is missing: the metric is an amount of data; say what one count is worth']),
+     ['unit is missing: the metric is an amount of data; write the unit of one count']),
     ('power_on_time', {'from': 'raw', 'unit': 'h'}, []), ('pending', {'from': 'raw'}, []),
     ('power_on_time', {'from': 'raw', 'states': {'1': 'failed'}}, [NUMBER.format('power_on_time')])])
 def test_a_time_or_an_amount_has_a_unit(metric, spec, expected):
@@ -66,7 +66,7 @@ def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
 
 
 @pytest.mark.parametrize('states, expected', [
-    ({'0': 'failed', '255': 'passed'}, []), ({'256': 'passed'}, ['states 256 is never reached: value ends at 255']),
+    ({'0': 'failed', '255': 'passed'}, []), ({'256': 'passed'}, ['states 256 is never reached: value is at most 255']),
     ({'0-11': 'failed', '11-20': 'passed'}, ['states 0-11 and 11-20 overlap; give each result one word']),
     ({'0-10': 'failed', '11-20': 'passed'}, []), ({'5-5': 'failed'}, [])])
 def test_each_result_has_one_word(states, expected):

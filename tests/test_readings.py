@@ -437,7 +437,7 @@ SILENT = row(5, threshold=None)
 
 def test_a_drive_that_fell_silent_while_it_was_read_is_unknown():
     """A command failed, and neither health nor thresholds came: never OK by silence."""
-    word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
+    word = 'not reported, because the drive stopped answering while it was read; check again, then run: dmesg -T'
 
     assert status(read(drive(SILENT, exit_status=4))) == Reading('smart_status', 0.5, '', HEALTH, word, State.UNKNOWN)
 

@@ -267,11 +267,13 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
 
 
 @pytest.mark.parametrize(('groups', 'failing', 'said'), [
-    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt'),
+    ([RAID1], 'a', 'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait until '
+                   'md0 is rebuilt'),
     ([RAID1], 'ab', 'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, then replace '
                     'sda'),
     ([group('md0', 'raid1', 'sda', 'sdb', used='/srv', states={'sdb': 'faulty'})], '',
-     'md0 (raid1, /srv, sdb faulty) no longer uses it: replace it, or add it again if only its cable was at fault'),
+     'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again if only its cable '
+     'was at fault'),
     ([group('md0', 'raid1', 'sda', 'sdb', states={'sdb': 'rebuilding'}, activity='recover', progress=37.2)], 'a',
      'md0 (raid1) is rebuilding (recover 37 %): wait'),
     ([group('sdd1', 'single', 'sda', used='/srv')], 'a', 'no redundancy known for /srv (sda): copy the data first'),
@@ -280,10 +282,11 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
      'md0 (raid5, sdb missing, sdc missing) lacks more members than it tolerates: keep all its drives until the data '
      'is recovered'),
     ([RAID1, group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
-     'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt; before that, '
+     'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait until md0 is rebuilt; '
+     'before that, '
      'run: swapoff /dev/sda2'),
     ([group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a',
-     'it holds only swap space: replace it; before that, run: swapoff /dev/sda2'),
+     'the drive holds only swap space: replace it; before that, run: swapoff /dev/sda2'),
     ([], 'a', 'use of sda not known: look for data on it, and copy it first')])
 def test_the_first_step_says(groups, failing, said):
     found = order(Stack(groups), with_others(groups, [
@@ -293,9 +296,10 @@ def test_the_first_step_says(groups, failing, said):
 
 
 @pytest.mark.parametrize(('states', 'failing', 'said'), [
-    ({'sdb': 'faulty'}, False, 'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull it'),
+    ({'sdb': 'faulty'}, False, 'last good copy of md0 (raid1, /srv, sdb faulty): replace sdb first, do not pull '
+                               'this drive'),
     ({'sdb': 'faulty'}, True, 'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace sdb, '
-                              'do not pull it')])
+                              'do not pull this drive')])
 def test_the_last_good_copy_says(states, failing, said):
     found = order(Stack([RAID1._replace(members=group('', '', 'sda', 'sdb', states=states).members)]),
                   [Drive('sda', frozenset(('sda',)), failing, failing)])
@@ -309,14 +313,14 @@ def test_a_failing_spare_was_not_dropped(state, words):
     found = order(Stack([array_of_three]), with_others([array_of_three], [
         Drive('sdc', frozenset(('sdc',)), True, True)]))
 
-    assert (found[0].label, found[0].why) == (NEXT, f'md0 (raid1, /srv{words}) needs no data on it: replace it')
+    assert (found[0].label, found[0].why) == (NEXT, f'md0 (raid1, /srv{words}) needs no data on this drive: replace it')
 
 
 def test_the_others_were_checked():
     found = order(Stack([RAID1]), [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))])
 
     assert [step.why for step in found] == [
-        'md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is rebuilt']
+        'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait until md0 is rebuilt']
 
 
 def test_a_second_failing_member_names_the_first():
@@ -515,7 +519,7 @@ def test_each_sentence_names_its_group_as_a_field():
         sentences.reason('group-incomplete', last),
         sentences.no_redundancy(RAID1, ['sda1', '/srv', 'sda2']), sentences.unknown(RAID1._replace(unknown=LONG)))} == {
         'last-good-copy': ('last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add a new '
-                           'member, do not pull it', {'group': 'md0'}),
+                           'member, do not pull this drive', {'group': 'md0'}),
         'other-drive-first': ('md0 (raid1, /srv) has another member to replace: replace sda first',
                               {'group': 'md0', 'first': 'sda'}),
         'second-failing-member': ('second failing member of md0 (raid1, /srv): replace sda first',
@@ -525,11 +529,14 @@ def test_each_sentence_names_its_group_as_a_field():
         'members-not-checked': ('md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked: check '
                                 'all members in one run, then decide: check_smart_attributes triage',
                                 {'group': 'md0', 'unchecked': list('abcd')}),
-        'replace-next': ('md0 (raid1, /srv) has its data on other members, too: replace it, then wait until md0 is '
+        'replace-next': ('md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
+                         'until md0 is '
                          'rebuilt', {'group': 'md0'}),
-        'redundancy-doubtful': ('md0 (raid1, /srv) may not have its data on other members, because sdb has errors',
+        'redundancy-doubtful': ('the data of md0 (raid1, /srv) may be missing on its other members, because sdb '
+                                'has errors',
                                 {'group': 'md0'}),
-        'member-not-used': ('md0 (raid1, /srv, sdb faulty) no longer uses it: replace it, or add it again if only its '
+        'member-not-used': ('md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it '
+                            'again if only its '
                             'cable was at fault', {'group': 'md0'}),
         'group-incomplete': ('md0 (raid1, /srv, sdb faulty) lacks more members than it tolerates: keep all its drives '
                              'until the data is recovered', {'group': 'md0'}),

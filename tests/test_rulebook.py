@@ -123,7 +123,7 @@ def test_what_another_could_have_written_decides_nothing(config, spoil):
 
     assert result.code == 2
     assert 'reallocated 1303, critical above ' in result.text
-    assert 'only files that nobody but root can change are read' in result.text
+    assert 'the plugin reads only files that nobody except root can change' in result.text
     assert 'S3CRET' not in result.text
 
 

@@ -93,7 +93,7 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
 @pytest.mark.parametrize(('tests', 'age', 'state', 'words'), [
     ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, ': 35 days ago$'),
     ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING,
-     '35 days ago, must be at most 35 days old; to start one'),
+     '35 days ago (limit: 35 days ago); to start one'),
     ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING,
      'none known, must be'),
     ((test('Extended offline', False, 1000), test('Background long', True, 900)), 1000, State.OK, '4 days ago$'),

@@ -260,7 +260,8 @@ EMPTY = "is an empty slot, or its drive is dead: INQUIRY failed; the RAID contro
 EMPTY_CCISS = 'is an empty slot, or its drive is dead: nothing answers as cciss'
 NO_DATA = ('returns no SMART data, because a command failed: SMART is disabled (smartctl -s on PATH), not supported, '
            'or hidden by a bridge that needs a type (TYPE@PATH)')
-SILENT = 'smart_status: not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
+SILENT = ('smart_status: not reported, because the drive stopped answering while it was read; check again, '
+          'then run: dmesg -T')
 ONLY_NAME = 'identified itself but returned no data: not ready, in standby or failing; check the kernel log: dmesg -T'
 NO_HEALTH_LOG = ('identified itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be '
                  'failing, see dmesg -T')

@@ -190,8 +190,8 @@ def test_explain_tells_how_long_a_drive_lasts():
     """A date with its range, and what it was made from."""
     day = r'20\d\d-\d\d-\d\d'
 
-    assert re.search(rf'wears out   endurance_used: used up about {day} \(between {day} and {day}; an estimate from '
-                     rf'use and age alone\)',
+    assert re.search(rf'wears out   endurance_used: used up about {day} \(between {day} and {day}; estimated only '
+                     rf'from use and age\)',
                      run('explain', '--report', drive_path('intel-worn')).text)
 
 

@@ -525,7 +525,7 @@ def test_bug_13_mistakes_of_a_database_are_named_and_the_rest_is_used(intel, tmp
 
     assert result.code == 0
     assert [words for words in (
-        'is there twice; both are used', 'Threshs 212: it is not in ID#',
+        'occurs twice; both entries are used', 'Threshs 212: it is not in ID#',
         'Threshs 5: warning 100 lies beyond critical 0',
         'Threshs 9: it is not a list', '"x" is not an attribute number', 'Perfs 77: it is not in ID#')
         if words not in result.text] == []

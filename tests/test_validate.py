@@ -132,7 +132,7 @@ def nvme(*fields, **changed):
 
 FILE = 'attributes.json: '
 AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
-ENDLESS = AT_233 + ('valid must end at 255 or lower (with "ceiling": 255, for drives that exceed it, at 999); '
+ENDLESS = AT_233 + ('valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
                     'otherwise, an unrelated raw value becomes a percentage')
 CAPACITOR = FILE + 'ACME X1, attribute 175, power_loss_protection: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
@@ -161,9 +161,9 @@ MISTAKES = {
     ),
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),
-        AT_233 + 'from "100 - normalised" is not known; write value, worst, '
-        'raw, raw byte 0, raw bytes 0-1, bits of raw; before it, "100 -" or "200 -" is allowed, after it, "/ N" or '
-        '"of ID" (another attribute); for a ratio, write 100 * A / B; for a sum, A + B',
+        AT_233 + 'from "100 - normalised" is not a formula; write one of value, worst, '
+        'raw, raw byte 0, raw bytes 0-1, bits of raw; "100 -" or "200 -" may precede it, "/ N" or '
+        '"of ID" (another attribute) may follow it; for a ratio, write 100 * A / B; for a sum, A + B',
     ),
     # citations
     'source missing': (
@@ -241,7 +241,7 @@ MISTAKES = {
     ),
     'unit of a layout missing': (
         nvme({**ERASED, 'metric': 'power_on_time'}),
-        FILE + 'layout acme, power_on_time: unit is missing; say what one count is worth',
+        FILE + 'layout acme, power_on_time: unit is missing; write the unit of one count',
     ),
     'bytes of two fields': (
         nvme(ERASED, {'metric': 'pending', 'offset': 7, 'length': 1}),
@@ -249,15 +249,15 @@ MISTAKES = {
     ),
     'logs of another kind': (
         nvme(ERASED, kind='ssd'),
-        FILE + 'ACME N1, logs: only NVMe drives have these logs; set "kind": "nvme" or remove it',
+        FILE + 'ACME N1, logs: only NVMe drives have these logs; set "kind": "nvme" or remove "logs"',
     ),
     'two logs': (
         nvme(ERASED, logs={'0xCA': 'acme', '0xC0': 'acme'}),
-        FILE + 'ACME N1, logs: smartctl prints one page per call; name the one with the most metrics',
+        FILE + 'ACME N1, logs: smartctl prints one page per call; name only the page with the most metrics',
     ),
     'logs of a generic entry': (
         nvme(ERASED, generic=True),
-        FILE + 'ACME N1, logs: a generic entry matches drives whose logs are not known; remove it',
+        FILE + 'ACME N1, logs: a generic entry matches drives whose logs are not known; remove "logs"',
     ),
     # metrics
     'standard metric missing': (without('metrics', 'pending'),
@@ -320,7 +320,7 @@ MISTAKES = {
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
-        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is the part used, spare_available the '
+        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is the used part, but spare_available the '
                'part left; '
         'write value',
     ),
@@ -343,13 +343,13 @@ MISTAKES = {
     ),
     'ceiling never reached': (
         reading({'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535}, '175', 'capacitor_test_age'),
-        FILE + 'ACME X1, attribute 175, capacitor_test_age: ceiling 65535 is never reached: raw byte 2 ends at 255',
+        FILE + 'ACME X1, attribute 175, capacitor_test_age: ceiling 65535 is never reached: raw byte 2 is at most 255',
     ),
     # verdicts
     'states of a number': (
         reading({'from': 'value', 'states': {'0': 'failed'}}, '175', 'reallocated'),
         FILE + 'ACME X1, attribute 175, reallocated: "states" '
-        'gives words, but reallocated is a number; remove them, or make the metric a verdict',
+        'gives words, but reallocated is a number; remove "states", or make the metric a verdict',
     ),
     'verdict without states': (
         reading({'from': 'value'}, '175', 'power_loss_protection'),
@@ -366,13 +366,13 @@ MISTAKES = {
     ),
     'state never reached': (
         reading({'from': 'value', 'states': {'100': 'passed', '256': 'failed'}}, '175', 'power_loss_protection'),
-        CAPACITOR + 'states 256 is never reached: value ends at 255',
+        CAPACITOR + 'states 256 is never reached: value is at most 255',
     ),
     # patterns
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
         FILE
-        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; write at least 4, or add "first" or '
+        + 'ACME X1: models "ACM[A-Z]+" needs only 3 literal characters to match; write at least 4, or add "first" or '
           '"only", so that it does not match other drives',
     ),
     'a pattern as of a shell': (
@@ -383,7 +383,7 @@ MISTAKES = {
     'choice of patterns': (
         of_x1('models', ['ACME X1-[0-9]{3}|ACME X1']),
         FILE + 'ACME X1: models "ACME X1-[0-9]{3}|ACME X1" joins whole patterns with a bar, which slows down every '
-               'check; write one pattern for each',
+               'check; write separate patterns',
     ),
     'catastrophic pattern': (
         of_x1('models', ['ACME X1-(?:[0-9]+)+']),
@@ -406,7 +406,8 @@ MISTAKES = {
     ),
     'pattern without a sample': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME Y9-.*']),
-        FILE + 'ACME X1: models "ACME Y9-.*" matches no sample and no measured model; add a sample or correct it',
+        FILE + 'ACME X1: models "ACME Y9-.*" matches no sample and no measured model; add a sample or correct '
+               'the pattern',
     ),
     # entries
     'family twice': (put('entries', X2, 'family', 'ACME X1'),
@@ -417,7 +418,7 @@ MISTAKES = {
     ),
     'generic without a guard': (
         lambda data, _: (data['entries'][Z].pop('first'), data['entries'][Z].update(models=['NONAME'])),
-        FILE + 'Controller Z: a generic entry needs one of has, lacks, first, only or kind, or it claims every drive',
+        FILE + 'Controller Z: a generic entry needs has, lacks, first, only or kind; else it claims every drive',
     ),
     'generic fallback': (
         put('entries', FALLBACK, 'generic', True),
@@ -425,20 +426,20 @@ MISTAKES = {
     ),
     'null of nothing': (
         put('entries', X1, 'attributes', '190', None),
-        FILE + 'ACME X1, attribute 190: it is null, but no set that the entry uses has it; remove it',
+        FILE + 'ACME X1, attribute 190: no set of the entry has this attribute, so null has no effect; remove it',
     ),
     'formula reads a trap': (
         reading({'from': 'raw of 245', 'valid': [0, 254]}),
-        AT_233 + 'it reads attribute 245, which is marked as a trap; read another one',
+        AT_233 + 'this reads attribute 245, which is marked as a trap; read another attribute',
     ),
     'trap hides a reading': (
         put('entries', X1, 'attributes', '245', 'readings', {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}),
-        FILE + 'ACME X1, attribute 245, endurance_used: it is marked as a trap, but may override '
-               'another reading of endurance_used; remove it',
+        FILE + 'ACME X1, attribute 245, endurance_used: this reading of a trap may override '
+               'a good reading of endurance_used; remove it',
     ),
     'one of two formulas reads a trap': (
         reading([{'from': '100 - value', 'valid': [0, 99]}, {'from': 'raw of 245', 'valid': [0, 254]}]),
-        AT_233 + 'it reads attribute 245, which is marked as a trap; read another one',
+        AT_233 + 'this reads attribute 245, which is marked as a trap; read another attribute',
     ),
     'threshold of no attribute': (
         of_x1('ignore_thresholds', [246]),
@@ -446,16 +447,16 @@ MISTAKES = {
     ),
     'endurance and none': (
         of_x1('no_endurance', 'stuck at 100'),
-        FILE + 'ACME X1, attribute 233, endurance_used: the entry says no_endurance; remove one of them',
+        FILE + 'ACME X1, attribute 233, endurance_used: the entry has "no_endurance"; remove it or this reading',
     ),
     'set that every entry uses': (
         put('entries', X1, 'uses', ['ata-common']),
-        FILE + 'ACME X1, uses: every entry uses ata-common last, unless "uses_common" is false; remove it',
+        FILE + 'ACME X1, uses: every entry uses ata-common anyway, unless "uses_common" is false; remove ata-common',
     ),
     'advisory concerns the mended': (
         put('advisories', 0, 'firmware', '1\\..'),
         FILE + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '
-               'matches it; exclude it',
+               'matches it; exclude 1.1',
     ),
     'advisory in minutes': (
         put('advisories', 0, 'hour', 32768 * 60),
@@ -468,7 +469,7 @@ MISTAKES = {
     'advisory for every firmware': (
         without('advisories', 0, 'firmware'),
         FILE + 'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '
-               'matches it; exclude it',
+               'matches it; exclude 1.1',
     ),
     # entries against each other
     'same pattern': (
@@ -493,20 +494,21 @@ MISTAKES = {
                                     'source': 'measured on 9 drives'}),
         ),
         FILE
-        + 'ACME twin: it is never used, because ACME X2 takes every drive that it matches; narrow that one or remove '
+        + 'ACME twin: this entry is never used, because ACME X2 claims every drive that it matches; narrow the '
+          'other entry or remove '
           'this one',
     ),
     'weaker and never wins': (
         also(family='ACME any', generic=True, has=[233], uses_common=False),
-        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in your own file',
+        FILE + 'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
     ),
     'fallback that never wins': (
         also(family='ACME any', fallback=True, has=[233], kind='ssd'),
-        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in your own file',
+        FILE + 'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
     ),
     'no sample': (
         also(family='ACME X3', kind='hdd'),
-        FILE + 'ACME X3: it has no sample; add one to tests/samples, or to "samples" in your own file',
+        FILE + 'ACME X3: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
     ),
     'samples within': (
         lambda data, proof: data.update(samples=proof[:1]),
@@ -518,59 +520,61 @@ MISTAKES = {
     'sample of nobody near': (sample(X1, 'family', 'Quantum'), SAMPLE_1 + 'no entry is called Quantum'),
     'sample against two conditions': (
         lambda data, proof: (data['entries'][X1].update(kind='hdd'), proof[X1].update(model='WHO', kind='ssd')),
-        'acme.json: sample 1, WHO: its own entry, ACME X1, does not claim it because of "models" and "kind"; correct '
+        'acme.json: sample 1, WHO: the entry ACME X1 does not claim this sample because of "models" and "kind"; '
+        'correct '
         'the entry or the sample',
     ),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
-        SAMPLE_1 + 'its own entry, ACME X2, does not claim it because of "models"; correct the entry or the sample',
+        SAMPLE_1 + 'the entry ACME X2 does not claim this sample because of "models"; correct the entry or the sample',
     ),
     'samples of another entry': (
         lambda data, proof: (data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'), proof.append(proof[1])),
-        'acme.json: sample 2, ACME X2-480: ACME X1 claims it and 1 other sample of it, not its own entry, ACME X2; '
-        'narrow one of them',
+        'acme.json: sample 2, ACME X2-480: ACME X1 claims this sample and 1 other sample instead of the entry ACME X2; '
+        'narrow one entry',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
-        'acme.json: sample 4, WHO: its own entry, Unknown solid state drive, does not claim it because of "kind"; '
+        'acme.json: sample 4, WHO: the entry Unknown solid state drive does not claim this sample because of "kind"; '
         'correct the entry or the sample',
     ),
     'expects another number': (
         expecting('endurance_used', 77),
-        SAMPLE_1 + 'expect endurance_used 77, but attribute 233 gives 78 %; correct the one that is wrong',
+        SAMPLE_1 + 'expect endurance_used 77, but attribute 233 gives 78 %; correct the wrong value',
     ),
     'expects another word': (
         expecting('power_loss_protection', 'failed'),
         SAMPLE_1
-        + 'expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the one that is wrong',
+        + 'expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the wrong value',
     ),
     'expects a number of a verdict': (
         expecting('power_loss_protection', 1),
-        SAMPLE_1 + 'expect power_loss_protection 1, but attribute 175 gives "passed"; correct the one that is wrong',
+        SAMPLE_1 + 'expect power_loss_protection 1, but attribute 175 gives "passed"; correct the wrong value',
     ),
     'expects unknown': (
         expecting('endurance_used', None),
-        SAMPLE_1 + 'expect endurance_used null, but attribute 233 gives 78 %; correct the one that is wrong',
+        SAMPLE_1 + 'expect endurance_used null, but attribute 233 gives 78 %; correct the wrong value',
     ),
     'expects what is unknown': (
         sample(X2, 'expect', {'endurance_used': 300}),
         'acme.json: sample 2, ACME X2-480: expect endurance_used 300, but attribute '
-        '202 gives null (300 is outside its valid range); correct the one that is wrong',
+        '202 gives null (300 is outside its valid range); correct the wrong value',
     ),
     'expects a whole number': (
         reading({'from': '100 - value / 8', 'valid': [0, 99]}),
-        SAMPLE_1 + 'expect endurance_used 78, but attribute 233 gives 97.25 %; correct the one that is wrong',
+        SAMPLE_1 + 'expect endurance_used 78, but attribute 233 gives 97.25 %; correct the wrong value',
     ),
     'expects nothing of what is unknown': (
         sample(X2, 'expect', {}),
         'acme.json: sample 2, ACME X2-480: attribute 202 also gives endurance_used null (300 is outside its valid '
-        'range); if that is right, add "endurance_used": null to "expect"',
+        'range); if this value is right, add "endurance_used": null to "expect"',
     ),
     'expects too much': (expecting('temperature', 30),
-                         SAMPLE_1 + 'expect temperature 30, but its lines do not give this metric'),
+                         SAMPLE_1 + 'expect temperature 30, but the lines of the sample do not give this metric'),
     'expects too little': (
         not_expecting('capacitor_test_age'),
-        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360 s; if that is right, add "capacitor_test_age": '
+        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360 s; if this value is right, add '
+                   '"capacitor_test_age": '
                    '354360 to "expect"',
     ),
     'line that is no row': (
@@ -685,9 +689,9 @@ NOT_SAID = {
         also(family='ACME A', models=['AC.*'], only=[1, 5]), 'literal characters'),
     'short pattern beside first attributes': (
         also(family='ACME A', models=['AC.*'], first=[1, 5]), 'literal characters'),
-    'a trap, and no endurance': (excluded({'trap': True}), 'the entry says no_endurance'),
+    'a trap, and no endurance': (excluded({'trap': True}), 'the entry has "no_endurance"'),
     'a number, and no endurance': (
-        excluded({'readings': {'pending': {'from': 'raw'}}}), 'pending: the entry says no_endurance'),
+        excluded({'readings': {'pending': {'from': 'raw'}}}), 'pending: the entry has "no_endurance"'),
     'a sample that two entries claim': (
         lambda data, proof: (proof[X1]['expect'].update(endurance_used=1), data['entries'].append(
             {'family': 'ZZZ', 'models': ['ACME X1-.*'], 'source': 'measured on 9 drives'})), 'expect endurance_used'),
@@ -708,7 +712,7 @@ def test_an_entry_that_wins_a_measured_model_has_no_sample_and_no_rival(checkout
     checkout.write(data, samples(), 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\nACME X9-1,1.0,9\n')
 
     assert problems_of([checkout.path]) == [
-        FILE + 'ACME X9: it has no sample; add one to tests/samples, or to "samples" in your own file']
+        FILE + 'ACME X9: this entry has no sample; add one to tests/samples, or to "samples" in your own file']
 
 
 def test_the_same_models_may_come_with_several_controllers(checkout):
@@ -766,10 +770,10 @@ STAR = 'has * after a character, which repeats that character; for any text, wri
 
 @pytest.mark.parametrize(('pattern', 'problems'), [
     (' ACME', [BLANKS]), ('ACME ', [BLANKS]), ('ACME  X1', [BLANKS]),
-    ('ACME|ACNE', ['joins whole patterns with a bar, which slows down every check; write one pattern for each']),
+    ('ACME|ACNE', ['joins whole patterns with a bar, which slows down every check; write separate patterns']),
     ('ACME*', [STAR]), ('ACMEz*', [STAR]), ('ACME0*', [STAR]), ('ACME-*', [STAR]), ('ACME_*', [STAR]),
     (r'ACME\d*', []), ('ACME[0-9]*', []), (' ACM*', [BLANKS, STAR]),
-    ('ACM', ['can match with 3 literal characters; write at least 4, or add "first" or "only", '
+    ('ACM', ['needs only 3 literal characters to match; write at least 4, or add "first" or "only", '
              'so that it does not match other drives'])])
 def test_the_problems_of_a_pattern_are_said(pattern, problems):
     assert list(entry_rules.pattern_problems(pattern)) == problems
@@ -825,12 +829,12 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
     problems = problems_of([local(tmp_path, data)])
 
     assert problems == [
-        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if that is right, add '
+        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if this value is right, add '
         '"power_cycles": 7 to "expect"',
-        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X1; narrow one '
-        'of them',
-        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X2; narrow one '
-        'of them',
+        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims this sample instead of the entry ACME X1; '
+        'narrow one entry',
+        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims this sample instead of the entry ACME X2; '
+        'narrow one entry',
     ]
 
 
@@ -859,7 +863,8 @@ def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
 
 
 @pytest.mark.parametrize(('entry', 'drives', 'problems'), [
-    (X2, 3, [FILE + 'ACME X2, firmware: 3 drives are too few for this condition; cite a document or remove it']),
+    (X2, 3, [FILE + 'ACME X2, firmware: 3 drives are too few for this condition; cite a document or remove the '
+                   'condition']),
     (X2, 5, []), (X1, 1, [])], ids=['measured on few', 'measured on enough', 'few and documented'])
 def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry, drives, problems):
     """Of three drives chance decides which firmware they have."""
@@ -1042,7 +1047,8 @@ def test_the_command_says_why_a_file_cannot_be_validated(shipped, tmp_path, cont
 
     assert code == 1
     assert 'broken.json: ' in lines[0]
-    assert lines[-1] == 'broken.json: read as entries, 1 problem, fix this first, then validate again for the rest'
+    assert lines[-1] == ('broken.json: read as entries, 1 problem, fix this first, then validate again to find further '
+                         'problems')
 
 
 def test_samples_and_models_can_be_given(shipped, tmp_path):
@@ -1153,14 +1159,14 @@ def test_a_mistake_in_limits_is_named(tmp_path, mistake):
 
     assert (code, len(lines)) == (1, 2)
     assert lines[0].startswith(f'limits.json: {sentence}')
-    assert ('fix this first, then validate again for the rest' in lines[1]) is not is_whole
+    assert ('fix this first, then validate again to find further problems' in lines[1]) is not is_whole
     assert 'limits' in lines[1].partition(':')[2]
 
 
 def test_what_is_no_json_is_taken_for_what_belongs_into_its_folder(tmp_path):
     """Nothing else tells."""
     assert run(limits(tmp_path, '{', 'thresholds.d'))[1][-1] == (
-        'limits.json: read as limits, 1 problem, fix this first, then validate again for the rest')
+        'limits.json: read as limits, 1 problem, fix this first, then validate again to find further problems')
     assert run(limits(tmp_path, '{', 'attributes.d'))[1][-1].startswith('limits.json: read as entries, ')
 
 

@@ -197,7 +197,7 @@ BY_HAND = 'smartctl -l nvmelog,0xC0,0x200 /dev/nvmeN'
 
 @pytest.mark.parametrize('log, status, notes', [
     (LogPage('0xC0', status=vendor_logs.HANGS), vendor_logs.HANGS,
-     [f'the drive did not answer in time when {SOURCE.log} was read; it is not read again for a day']),
+     [f'the drive did not answer in time when {SOURCE.log} was read; no check reads this log for a day']),
     (LogPage('0xC0', status=vendor_logs.UNREAD), vendor_logs.UNREAD,
      [f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}']),
     (LogPage('0xC0', status=vendor_logs.UNREAD, failure=FAILURE), vendor_logs.UNREAD,
@@ -592,7 +592,7 @@ def test_a_drive_that_hangs_on_its_page_delays_no_verdict_and_is_left_alone_for_
     assert time.monotonic() - began < SOON
     for hours in (7, 7, 7, 4):
         assert bench.check('-v', after=hours * 3600)[0] == State.OK
-    assert capsys.readouterr().out.count('it is not read again for a day') == 5
+    assert capsys.readouterr().out.count('no check reads this log for a day') == 5
     assert [call.count('0x200') for call in fake.calls()] == [0, 1, 0, 0, 0, 0, 1]
 
 

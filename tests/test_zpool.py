@@ -355,9 +355,10 @@ def test_a_scan_is_of_all_virtual_devices_unless_it_names_one(text, scan):
 
 
 @pytest.mark.parametrize('rows, reason', [
-    ([(1, 'mirror-0'), (2, '/dev/a')], 'zpool reports 1 of its devices'),
-    ([(1, 'raidz2-0'), (2, '/dev/a'), (2, '/dev/b')], 'zpool reports 2 of its devices'),
-    ([(1, 'draid1:2d:4c:1s-0'), (2, '/dev/a'), (2, '/dev/b'), (2, '/dev/c')], 'zpool reports 3 of its devices'),
+    ([(1, 'mirror-0'), (2, '/dev/a')], 'its number of devices (1) does not fit its type'),
+    ([(1, 'raidz2-0'), (2, '/dev/a'), (2, '/dev/b')], 'its number of devices (2) does not fit its type'),
+    ([(1, 'draid1:2d:4c:1s-0'), (2, '/dev/a'), (2, '/dev/b'), (2, '/dev/c')], 'its number of devices (3) does '
+                                                                              'not fit its type'),
     ([(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')],
      'this version does not know its type')])
 def test_a_virtual_device_with_other_devices_than_its_name_says_is_unknown(rows, reason):

@@ -132,9 +132,9 @@ def test_a_faulty_log_device_is_named_and_changes_no_tolerance():
 
 
 @pytest.mark.parametrize('row, words', [
-    (FAULTED, 'tank (ZFS raid0, log device sdf1 faulty) has only its log on it, and none of its data: replace it'),
-    (FINE, 'tank (ZFS raid0) has only its log on it, and none of its data: replace or remove it in the pool before it '
-           'is pulled')])
+    (FAULTED, 'tank (ZFS raid0, log device sdf1 faulty) has only its log on this drive, and no data: replace it'),
+    (FINE, 'tank (ZFS raid0) has only its log on this drive, and no data: replace or remove the log in the pool '
+           'before you pull the drive')])
 def test_a_drive_with_only_a_log_is_next_for_a_reason_of_its_own(row, words):
     """Also while other drives of the pool were not checked, and while the pool is in doubt."""
     for text, unread in ((mirror(log=row), ()), (mirror(log=row), ('sda', 'sdb')),

@@ -3,7 +3,7 @@ import os
 import sys
 
 if sys.version_info < (3, 9):  # noqa: UP036
-    print('SMART UNKNOWN - Python 3.9 or newer is needed, this is %d.%d; start it with a newer one: python3.11 -IS %s' %  # noqa: UP031
+    print('SMART UNKNOWN - Python 3.9 or newer is needed, this is Python %d.%d; start it with: python3.11 -IS %s' %  # noqa: UP031
           (sys.version_info[0], sys.version_info[1], sys.argv[0]))
     sys.exit(3)
 
@@ -14,7 +14,7 @@ try:
     from smart_attributes.main import main
 except BaseException as error:  # a module that is missing, damaged or not readable, or a Python that is too old
     import json
-    words = ('check_smart_attributes cannot start: {}: {}; reinstall it, complete and readable for every user, '
+    words = ('check_smart_attributes cannot start: {}: {}; reinstall it completely, so that every user can read it, '
              'for Python 3.9 or newer').format(type(error).__name__, ' '.join(str(error).replace('|', '/').split()))
     is_local_check = '--format checkmk' in ' '.join(sys.argv).replace('=', ' ')  # its lines have the state
     print(json.dumps({'version': 2, 'state': 'UNKNOWN', 'code': 'plugin-damaged', 'error': words,

@@ -39,7 +39,7 @@ def _countdown(hour: int, hours: float | None, now: float) -> str:
     if hours >= hour:
         return f'at {hour} power-on hours, and the drive has {hours:.0f}'
     day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
-    return f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if it stays switched on'
+    return f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if the drive stays on'
 
 
 def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
@@ -114,7 +114,7 @@ def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
     """Return a note for each metric whose value from *log* is more than *apart* points from the judged value."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
     return [f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
-            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}; the latter is used'
+            f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}; the second value is used'
             for own in found if own.source.log == log and own.number is not None and own.metric in judged
             and abs(own.number - (judged[own.metric].number or 0)) > apart]
 
@@ -131,7 +131,7 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
     """Return a note for each untrusted device statistic, with what the statistic predicts if it is above 0."""
     return [f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is not judged, because '
-            'they are known to be wrong for this family' +
+            'this statistic is known to be wrong for this family' +
             (f'; {spec.untrusted_statistics[reading.metric]}' if reading.number and spec.untrusted_statistics[
                 reading.metric] else '')
             for reading in found if reading.source.log == drive_logs.DEVICE_STATISTICS

@@ -109,18 +109,18 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
         if grown >= LEAST_GROWN:
             return _of_rates(left, *_rates(_sampled(points, now, used), life), is_estimate=False)
         if life is not None and life * span >= IDLE * max(1.0, grown):
-            return 'it was used earlier and is idle now'
+            return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
     if used < LEAST_USED:
         return f'less than {LEAST_USED} % is used'
-    return 'the power-on time is not known' if age is None else f'it has run for less than {YOUNGEST / DAY:.0f} days'
+    return 'the power-on time is not known' if age is None else f'the drive has run less than {YOUNGEST / DAY:.0f} days'
 
 
 def _of_rates(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Forecast | str:
     """Return the forecast from rates in % per second, or a reason if the date is too far away."""
     if left / usual > FURTHEST:
-        return f'it is more than {FURTHEST / YEAR:.0f} years away'
+        return f'the date is more than {FURTHEST / YEAR:.0f} years away'
     return Forecast(left / usual, left / fast, min(left / slow, 2 * FURTHEST), is_estimate)
 
 

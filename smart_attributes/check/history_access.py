@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 WRITES, READS = 'writes', 'reads'   # values of Command.history: daemons and timers write, people read
-_DOUBTED = ('the history belongs to another user, who could have changed it; the age that it gives for {} '
+_DOUBTED = ('the history belongs to another user, who could have changed it; the age of {} in the history '
             'suppresses an alert only if the error log of the drive confirms this age')
 
 

@@ -169,8 +169,8 @@ def nobody(stage: Reads, drives: Inventory, options: Options) -> tuple[State, st
         return wish, f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})'
     if expected == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
-    return State.UNKNOWN, Coded('no-drives', 'no drives to check: smartctl --scan found none, or all are excluded by '
-                                             'patterns or are empty slots; name drives with -d, for example -d '
+    return State.UNKNOWN, Coded('no-drives', 'no drives to check: smartctl --scan found none, or patterns exclude them '
+                                             'all, or all slots are empty; name drives with -d, for example -d '
                                              '/dev/sda, or use --no-drives ok on machines without drives')
 
 

@@ -161,7 +161,7 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
         return level
     return before._replace(reading=reading, against=Coded(
         before.against.code,
-        f'{before.against}, and not yet {amount(margin(reading), reading.unit)} lower for a day'))
+        f'{before.against}, and it has not been {amount(margin(reading), reading.unit)} lower for a day'))
 
 
 def without(ignored: frozenset[int], found: Iterable[Reading]) -> list[Reading]:
@@ -226,8 +226,8 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | N
     if new.state is State.OK:
         return told
     against = f' {new.against}' if new.against else ''
-    return [Coded('old-event', f'{statement(reading)}: only a note at that age, would be {new.state.name}{against} if '
-                               f'recent')]
+    return [Coded('old-event', f'{statement(reading)}: only a note at this age ({new.state.name}{against} if it '
+                               f'were recent)')]
 
 
 def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowledgement | None, is_floor: bool,

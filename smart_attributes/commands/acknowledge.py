@@ -69,8 +69,8 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined."""
     is_named, is_of_file = which.devices or which.reports or which.names, own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or which.names or own.every_alarm):
-        raise UsageError('--list, --gone and --withdraw cannot be used with metrics; to withdraw one, use '
-                         '--withdraw SERIAL:METRIC')
+        raise UsageError('--list, --gone and --withdraw cannot be used with metrics; to withdraw an acknowledgement, '
+                         'use --withdraw SERIAL:METRIC')
     if not is_of_file and (bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
         raise UsageError('acknowledge needs metrics with NAME, -d ADDRESS or --report FILE, or --all, --gone, --list '
                          'or --withdraw; for examples, use --help')
@@ -121,17 +121,17 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.state is not None:
         return 'the drive itself reports this state, which cannot be acknowledged'
     if judgement.reading.number is None:
-        return 'it has no value now'
+        return 'this metric has no value now'
     alone = verdict.identity._replace(wwn='')
-    return '' if is_same_drive(alone, alone) else 'the drive reports no serial number, or one that many drives report'
+    return '' if is_same_drive(alone, alone) else 'the drive reports no serial number, or one shared by many drives'
 
 
 def template(why: str, until: str) -> Acknowledgement:
     """Return an acknowledgement with the fields that are the same for all. Raises UsageError for invalid values."""
     if len(why) < LEAST_WHY:
-        raise UsageError(f'--why needs a reason of at least {LEAST_WHY} characters: --why "stable since 2024"')
+        raise UsageError(f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable since 2024"')
     if until and not acknowledgements.is_day(until):
-        raise UsageError(f'--until "{clean(until)}" is not a day, such as 2027-01-31')
+        raise UsageError(f'--until "{clean(until)}" is not a date such as 2027-01-31')
     if until and until < today():
         raise UsageError(f'--until {until} is in the past; give the last day on which the value is accepted')
     return Acknowledgement('', '', 0, why, until, _who(), today())
@@ -202,7 +202,7 @@ def _alone(config: str) -> Iterator[str]:
     with _explained(file):
         fault = trust.fault(os.path.dirname(file), os.geteuid())
         if fault:
-            raise DataError(f'{fault}; remove write access for others: chown, chmod go-w or setfacl -b')
+            raise DataError(f'{fault}; to remove write access for others, use chown, chmod go-w or setfacl -b')
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
         status = os.fstat(descriptor)
@@ -210,8 +210,8 @@ def _alone(config: str) -> Iterator[str]:
             raise DataError(f'{lock} could be locked by another user; remove it: rm {lock}')
         with _explained(lock):
             if not files.has_locked(descriptor, fcntl.LOCK_EX, PATIENCE):
-                raise DataError(f'another acknowledge has locked {lock} for {PATIENCE:g} s, so nothing was changed; '
-                                f'to find it, run: fuser {lock}')
+                raise DataError(f'another acknowledge command has locked {lock} for {PATIENCE:g} s, so nothing was '
+                                f'changed; to find the process, run: fuser {lock}')
         yield file
     finally:
         os.close(descriptor)

@@ -208,7 +208,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
                             [(State.UNKNOWN, fault) for fault in fleet.faults])
     if kept.left_out:
-        print(f'{kept.left_out} more drives, none of them worse; --limit N shows more, --html {MOST_ROWS:,}, '
-              '--json all')
+        print(f'{kept.left_out} more drives, none of them worse; to see more, use --limit N, --html (up to '
+              f'{MOST_ROWS:,}) or --json (all)')
     for words in fleet.said()[len(fleet.faults):]:
         print(f'note: {words}')

@@ -89,7 +89,7 @@ def sudo_rule(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
     if not host.exists(own.user):
-        print(f'# this machine has no user {visible(own.user)}; use the rule on a machine that has one',
+        print(f'# this machine has no user {visible(own.user)}; use the rule on a machine that has this user',
               file=sys.stderr)  # a comment, in case a shell redirects stderr into the file, too
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
     print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))

@@ -24,7 +24,7 @@ _SCSI: Mapping[str, str] = {
     'temperature': 'temperature', 'non-medium-errors': 'non_medium_errors',
     **{f'{command}-{column}': f'{command}.{counter}' for command in ('read', 'write', 'verify')
        for column, counter in zip(smartd_log.ERROR_COUNTERS, ERROR_COUNTERS)}}
-_FIRMWARE = 'its entry applies to one firmware, and the log does not show which firmware the drive had'
+_FIRMWARE = 'the database entry applies to one firmware, and the log does not show which firmware the drive had'
 
 
 def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,

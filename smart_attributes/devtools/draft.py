@@ -49,10 +49,10 @@ NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
     'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.'}
 NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute table; '
-                    'read the drive with smartctl -A, behind a controller with -d TYPE.')
-NEXT = ('Next: correct family and models; add readings to the attributes that you know (doc/reference/metrics.md '
-        'lists the metrics); name your source. Then run: check_smart_attributes validate THIS_FILE. '
-        'To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.')
+                    'read the drive with smartctl -A (behind a controller, also with -d TYPE).')
+NEXT = ('Next: correct the family and the models; add readings to the attributes that you know '
+        '(doc/reference/metrics.md lists the metrics); name your source. Then run: check_smart_attributes validate '
+        'THIS_FILE. To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.')
 
 Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's name) -> (readings, why)
 
@@ -211,7 +211,7 @@ def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
     (text, count), = Counter(text for text, _ in pairs).most_common(1)
     vendors = {vendor for specs, vendor in pairs if specs == text}
     if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
-        yield json.loads(text), f'read as by {count} of {len(pairs)} entries that name it so'
+        yield json.loads(text), f'read as by {count} of {len(pairs)} entries that use this name'
 
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
@@ -252,10 +252,10 @@ def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
 def _already_covered(base: Json) -> Iterator[str]:
     if base.get('generic'):
         yield (f'The entry {base["family"]} already covers this drive: a separate entry is needed only if '
-               f'it is wrong or incomplete. This one gives the same readings and would replace it completely.')
+               f'it is wrong or incomplete. The draft gives the same readings and would replace this entry completely.')
     elif base and not base.get('fallback'):
         yield (f'The entry {base["family"]} already covers this drive; the draft gives the same readings and would '
-               f'replace it completely.')
+               f'replace this entry completely.')
 
 
 def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> str:

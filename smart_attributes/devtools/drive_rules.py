@@ -60,7 +60,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         yield f'no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
     elif unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
-        yield (f'its own entry, {drive.family}, does not claim it because of {reason}; correct the entry or the '
+        yield (f'the entry {drive.family} does not claim this sample because of {reason}; correct the entry or the '
                f'sample')
     elif winners[0][1]['family'] == drive.family:
         results = _readings(drive, context.database)
@@ -90,15 +90,15 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
     for metric, expected in expect.items():
         reading = results.get(metric)
         if reading is None:
-            yield f'expect {metric} {quoted(expected)}, but its lines do not give this metric'
+            yield f'expect {metric} {quoted(expected)}, but the lines of the sample do not give this metric'
         elif not _equal(reading, expected):
             yield (f'expect {metric} {quoted(expected)}, but {reading.source} gives {_counted(reading)}; correct the '
-                   f'one that is wrong')
+                   f'wrong value')
     for metric, reading in results.items():
         if metric not in expect:
             addition = f'"{metric}": {_as_expected(reading)}'
-            yield (f'{reading.source} also gives {metric} {_counted(reading)}; if that is right, add {addition} to '
-                   f'"expect"')
+            yield (f'{reading.source} also gives {metric} {_counted(reading)}; if this value is right, add {addition} '
+                   f'to "expect"')
 
 
 def _contradictions(results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase) -> Iterator[str]:
@@ -150,8 +150,8 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     families = {entry['family'] for _, entry in context.database.entries()}
     for (winner, family), places in stolen.items():
         if family in families:
-            more = f' and {plural(len(places) - 1, "other sample")} of it' if len(places) > 1 else ''
-            yield f'{places[0]}: {winner} claims it{more}, not its own entry, {family}; narrow one of them'
+            more = f' and {plural(len(places) - 1, "other sample")}' if len(places) > 1 else ''
+            yield f'{places[0]}: {winner} claims this sample{more} instead of the entry {family}; narrow one entry'
 
 
 def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
@@ -210,12 +210,12 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
         for pattern in entry.get('models', ()):
             if not _is_matched(pattern, models):
                 yield (f'{place}: models {quoted(pattern)} matches no sample and no measured model; add a sample or '
-                       f'correct it')
+                       f'correct the pattern')
         if entry['family'] not in validated:
             stronger = '' if id(entry) in won else _winner_instead(entry, claims)
-            yield (f'{place}: it is never used, because {stronger} takes every drive that it matches; '
-                   'narrow that one or remove this one' if stronger else
-                   f'{place}: it has no sample; add one to tests/samples, or to "samples" in your own file')
+            yield (f'{place}: this entry is never used, because {stronger} claims every drive that it matches; '
+                   'narrow the other entry or remove this one' if stronger else
+                   f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in your own file')
 
 
 def _is_matched(pattern: str, models: Sequence[str]) -> bool:

@@ -113,7 +113,7 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             if field.get('unit') and field['unit'] not in reading_rules.fitting(metric.name, metric.unit):
                 yield f'layout {name}, {metric.name}: unit {field["unit"]} does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
-                yield f'layout {name}, {metric.name}: unit is missing; say what one count is worth'
+                yield f'layout {name}, {metric.name}: unit is missing; write the unit of one count'
             for place in range(field['offset'], field['offset'] + field['length']) if 'share_of' not in field else ():
                 other = taken.setdefault((field.get('row'), place), metric.name)
                 if other != metric.name:
@@ -124,8 +124,8 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
 def _common_set(source: EntriesFile, _: Context) -> Iterator[str]:
     for entry in source.data['entries'] if source.is_whole else ():
         if drive_database.COMMON in entry.get('uses', ()):
-            yield (f'{entry["family"]}, uses: every entry uses {drive_database.COMMON} last, unless "uses_common" is '
-                   f'false; remove it')
+            yield (f'{entry["family"]}, uses: every entry uses {drive_database.COMMON} anyway, unless "uses_common" is '
+                   f'false; remove {drive_database.COMMON}')
 
 
 def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -157,11 +157,11 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     if pattern != pattern.strip() or '  ' in pattern:
         yield 'has leading, trailing or double blanks, which are removed from each model; remove them'
     if has_top_level_bar(pattern):
-        yield 'joins whole patterns with a bar, which slows down every check; write one pattern for each'
+        yield 'joins whole patterns with a bar, which slows down every check; write separate patterns'
     elif re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
-        yield (f'can match with {literals} literal characters; write at least {LITERALS}, or add "first" or '
+        yield (f'needs only {literals} literal characters to match; write at least {LITERALS}, or add "first" or '
                '"only", so that it does not match other drives')
 
 
@@ -189,18 +189,18 @@ def _missing_parts(entry: Json, _: Context) -> Problems:
     if 'source' not in entry:
         yield '', 'source is missing; cite a document, or write "measured on" with the models and the number of drives'
     if entry.get('generic') and not any(condition in entry for condition in (*drive_database.GUARDS, 'kind')):
-        yield '', f'a generic entry needs one of {", ".join(drive_database.GUARDS)} or kind, or it claims every drive'
+        yield '', f'a generic entry needs {", ".join(drive_database.GUARDS)} or kind; else it claims every drive'
     if entry.get('generic') and entry.get('fallback'):
         yield '', 'generic and fallback exclude each other; keep one'
 
 
 def _logs(entry: Json, _: Context) -> Problems:
     if 'logs' in entry and entry.get('kind') != 'nvme':
-        yield 'logs', 'only NVMe drives have these logs; set "kind": "nvme" or remove it'
+        yield 'logs', 'only NVMe drives have these logs; set "kind": "nvme" or remove "logs"'
     if len(entry.get('logs', ())) > 1:
-        yield 'logs', 'smartctl prints one page per call; name the one with the most metrics'
+        yield 'logs', 'smartctl prints one page per call; name only the page with the most metrics'
     if entry.get('logs') and entry.get('generic'):
-        yield 'logs', 'a generic entry matches drives whose logs are not known; remove it'
+        yield 'logs', 'a generic entry matches drives whose logs are not known; remove "logs"'
 
 
 def _nulls(entry: Json, context: Context) -> Problems:
@@ -208,7 +208,7 @@ def _nulls(entry: Json, context: Context) -> Problems:
     of_sets = {number for name in context.database.sets_of(entry) for number in sets[name]['attributes']}
     for number, row in entry.get('attributes', {}).items():
         if row is None and number not in of_sets:
-            yield f'attribute {number}', 'it is null, but no set that the entry uses has it; remove it'
+            yield f'attribute {number}', 'no set of the entry has this attribute, so null has no effect; remove it'
 
 
 def _traps(entry: Json, context: Context) -> Problems:
@@ -220,9 +220,9 @@ def _traps(entry: Json, context: Context) -> Problems:
             place = f'attribute {number}, {metric}'
             for spec in specs if isinstance(specs, list) else [specs]:
                 for other in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
-                    yield place, f'it reads attribute {other}, which is marked as a trap; read another one'
+                    yield place, f'this reads attribute {other}, which is marked as a trap; read another attribute'
                 if number in traps and metric in honest:
-                    yield place, f'it is marked as a trap, but may override another reading of {metric}; remove it'
+                    yield place, f'this reading of a trap may override a good reading of {metric}; remove it'
 
 
 def _contradictions(entry: Json, context: Context) -> Problems:
@@ -232,14 +232,14 @@ def _contradictions(entry: Json, context: Context) -> Problems:
                 for number in entry.get('ignore_thresholds', ()) if number not in rows)
     for number, row in rows.items() if 'no_endurance' in entry else ():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
-            yield f'attribute {number}, endurance_used', 'the entry says no_endurance; remove one of them'
+            yield f'attribute {number}, endurance_used', 'the entry has "no_endurance"; remove it or this reading'
 
 
 def _firmware(entry: Json, context: Context) -> Problems:
     drives = context.evidence.get(entry['family'], {}).get('drives')
     is_documented = any(_cites(entry.get('source', ''), key) for key in context.documents)
     if 'firmware' in entry and drives is not None and drives < FEW_DRIVES and not is_documented:
-        yield 'firmware', f'{drives} drives are too few for this condition; cite a document or remove it'
+        yield 'firmware', f'{drives} drives are too few for this condition; cite a document or remove the condition'
 
 
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
@@ -249,6 +249,6 @@ ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
 def _advisory_problems(advisory: Json) -> Iterator[str]:
     fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and re.fullmatch(advisory.get('firmware', '.*'), fixed):
-        yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude it'
+        yield f'firmware: {fixed} is listed as fixed, but the pattern of affected revisions matches it; exclude {fixed}'
     if hour > HIGHEST_DEFECT_HOUR:
         yield f'hour {hour} is {hour // 8766} years; write power-on hours'

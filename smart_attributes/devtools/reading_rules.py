@@ -27,7 +27,7 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
                   else ' or '.join(['leave it out', *(f'write {name}' for name in units)]))
         yield f'unit {unit} does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
-        yield f'unit is missing: the metric is {of_metric}; say what one count is worth'
+        yield f'unit is missing: the metric is {of_metric}; write the unit of one count'
 
 
 def fitting(metric: str, base: str) -> Sequence[str]:
@@ -44,7 +44,7 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
         yield f'valid [{ends}] is never reached: {spec["from"]} lies between {lowest:g} and {highest:g}'
     if spec.get('ceiling', 0) > highest:
-        yield f'ceiling {spec["ceiling"]} is never reached: {spec["from"]} ends at {highest:g}'
+        yield f'ceiling {spec["ceiling"]} is never reached: {spec["from"]} is at most {highest:g}'
 
 
 def interval_problems(valid: Interval) -> Iterator[str]:
@@ -60,13 +60,13 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     # Some drives count beyond the ceiling; for these, the ceiling is shown.
     largest = HIGHEST_BEYOND if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
-        yield f'from "{spec["from"]}" is the part used, {metric.name} the part left; write {formula.first.column}'
+        yield f'from "{spec["from"]}" is the used part, but {metric.name} the part left; write {formula.first.column}'
     elif formula.minus_from and None in valid:
         yield (f'from "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
                f'{formula.minus_from - 1}]')
     elif metric.name == 'endurance_used' and (valid[1] is None or valid[1] > largest):
-        yield (f'valid must end at {HIGHEST_ENDURANCE} or lower (with "ceiling": {HIGHEST_ENDURANCE}, for drives '
-               f'that exceed it, at {HIGHEST_BEYOND}); otherwise, an unrelated raw value becomes a percentage')
+        yield (f'valid must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for drives that have '
+               f'"ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value becomes a percentage')
     else:
         wrong = [(row, number) for row, number in _figures_of_nothing(formula, metric)
                  if is_inside(number, valid) and is_inside(number, metric.valid) and number not in spec.get('not', ())]
@@ -92,7 +92,7 @@ def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str,
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     states, highest = spec.get('states', {}), bounds(formula)[1]
     if states and not metric.is_verdict:
-        yield f'"states" gives words, but {metric.name} is a number; remove them, or make the metric a verdict'
+        yield f'"states" gives words, but {metric.name} is a number; remove "states", or make the metric a verdict'
     if metric.is_verdict and not states:
         yield f'{metric.name} is a verdict; give states, for example {{"100": "passed", "0-10": "failed"}}'
     spans = sorted((*span(key), key) for key in states)
@@ -100,7 +100,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         if start > end:
             yield f'states {key} is empty; write the smaller number first'
         elif start > highest:
-            yield f'states {key} is never reached: {spec["from"]} ends at {highest:g}'
+            yield f'states {key} is never reached: {spec["from"]} is at most {highest:g}'
     for before, after in zip(spans, spans[1:]):
         if after[0] <= before[1]:
             yield f'states {before[2]} and {after[2]} overlap; give each result one word'

@@ -155,7 +155,7 @@ def _print(paths: Sequence[str], words: str, validation: Validation, write: Call
         write(sentence)
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
     summary = ([*validation.summary, number] if validation.summary else
-               [f'read as {words}', number, 'fix this first, then validate again for the rest'])
+               [f'read as {words}', number, 'fix this first, then validate again to find further problems'])
     write(f'{", ".join(map(os.path.basename, paths))}: {", ".join(summary)}')
 
 

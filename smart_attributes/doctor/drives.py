@@ -51,7 +51,7 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     """Return the finding for a drive that can be read: the installation works, whatever the drive reports."""
-    more = '' if verdict.state is State.OK else f'; a check reports {verdict.state.name}, explain shows why'
+    more = '' if verdict.state is State.OK else f'; a check reports {verdict.state.name}, and explain shows why'
     more += ''.join(f'; {note}' for note in verdict.notes if note.code in drive_logs.CODES)
     finding = found('drive-answers', verdict.device.address, drive=_who(verdict.identity, hide_serial),
                     seconds=read.seconds, state=verdict.state.name)
@@ -89,7 +89,7 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     if verdict.identity.model and verdict.state is not State.WARNING:
         return found('drive-in-standby', device.address, drive=_who(verdict.identity, hide_serial),
                      reason=f'{words}; {last}')
-    why = last or 'never read while awake, so its model and serial number are unknown'
+    why = last or 'no check has read the drive while awake, so its model and serial number are unknown'
     return found('drive-standby-too-long', device.address)._replace(message=f'{words}; {why}',
                                                                     command=waking(device, check))
 

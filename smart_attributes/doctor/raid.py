@@ -200,5 +200,5 @@ def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
     """Return the finding that counts the members. left: members that were not queried -> reason."""
     names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
     parts = [f'{plural(count, "member")} of redundant arrays examined', '' if is_faulty else 'no problem found',
-             f'not asked for error recovery control: {names}' if left else '']
+             f'error recovery control was not read from: {names}' if left else '']
     return found('raid-examined', members=count, summary='; '.join(filter(None, parts)))

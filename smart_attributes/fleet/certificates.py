@@ -67,7 +67,7 @@ def _has_expired(authority: str) -> bool:
 
 def wrong(error: OSError) -> str:
     """Return the reason why a file with certificates or keys cannot be used."""
-    return 'holds no certificate, or no key that belongs to it' if isinstance(error, ssl.SSLError) else str(
+    return 'contains no certificate, or no key that matches it' if isinstance(error, ssl.SSLError) else str(
         error.strerror)
 
 

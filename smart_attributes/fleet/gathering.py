@@ -117,7 +117,7 @@ class Fleet:
             if not names:
                 of_filter = ' and matches --filter' if condition else ''
                 self.faults.append(Coded('no-services', f'{api.where}: Icinga returned no service that runs this plugin'
-                                         f'{of_filter}, by its CheckCommand or by output that begins with "SMART "'))
+                                         f'{of_filter} (known by its CheckCommand or output beginning with "SMART ")'))
             self._checked.update(name.partition('!')[0] for name in names)
             self._hosts.update(dict.fromkeys(api.hosts(hosts) if hosts is not None else ()))
             for service in api.services(names):
@@ -146,8 +146,8 @@ class Fleet:
         for code, hosts, words in (
                 ('hosts-without-check', without, f'host of {len(self._hosts)} without a service that runs this plugin'),
                 ('hosts-merged', self._same['hosts-merged'], 'host in several sources (each drive is counted once)'),
-                ('hosts-renamed', self._same['hosts-renamed'], 'host with the same name as another, but with other '
-                 'drives, in different sources (shown with the source)')):
+                ('hosts-renamed', self._same['hosts-renamed'], 'host with a name that another source uses for a host '
+                 'with other drives (shown with the source)')):
             self.notes += [Coded(code, _named(list(hosts), words))] if hosts else []
 
     def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:
@@ -200,7 +200,7 @@ class Fleet:
         by_host, skipped = reports(paths)
         if skipped:
             self.notes.append(Coded('file-skipped', _named(
-                skipped, 'file skipped, neither output of triage --json nor of smartctl')))
+                skipped, 'file skipped (not output of triage --json or of smartctl)')))
         return (Document(host, content, self.now, 'smartctl') for host, content in by_host.items())
 
     def _of_document(self, told: Document, old: list[str]) -> Iterator[FleetDrive]:

@@ -238,14 +238,14 @@ def said(rates: Iterable[Rate]) -> Iterator[Coded]:
     """Yield a message about each model, and about each firmware, that fails more often than others."""
     for each in rates:
         if each.worse.without is not None:
-            vanished = f', as if {plural(each.vanished, "vanished drive")} had failed too' if each.vanished else ''
+            vanished = f', with {plural(each.vanished, "vanished drive")} counted as failed' if each.vanished else ''
             yield Coded('model-fails-more', f'{each.model} fails more often than other models of the same age'
                         f'{_without(each.worse.without)}: {each.failures} of {plural(each.drives, "drive")} failed, '
                         f'{percent(each)} a year{vanished}; keep {plural(each.spares, "spare drive")} for three '
                         'months')
         for firmware, without in each.worse.firmware:
             yield Coded('firmware-fails-more', f'{each.model} with firmware {firmware} fails more often than with '
-                        f'other firmware{_without(without)}; update it if its vendor has a newer version')
+                        f'other firmware{_without(without)}; update the firmware if the vendor has a newer version')
 
 
 def _without(left_out: Sequence[str]) -> str:

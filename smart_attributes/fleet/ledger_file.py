@@ -314,7 +314,7 @@ class Bookkeeper:
 
     def _fail(self, error: BaseException) -> None:
         if self.is_whole:
-            self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in it'))
+            self.notes.append(Coded('ledger-unusable', f'{error}; this run is not in the ledger'))
 
 
 def record(path: str, ended: Sequence[tuple[str, str]], others: Sequence[str], now: float) -> Iterator[str]:

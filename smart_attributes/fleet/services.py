@@ -42,7 +42,7 @@ OLD = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models n
 FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but from Icinga, a daemon or another '
                 'program: {}')
 STALE_WORDS = Coded('result-old',
-                    'with a result older than two check intervals (drives are shown as of then): {}')
+                    'with a result older than two check intervals (drives are shown as they were then): {}')
 AHEAD = Coded('clock-ahead',
               'with a result dated in the future (correct the clock of the host): {}')
 CUT = Coded('output-cut', 'whose output was truncated in transit, so drives are missing: {}')

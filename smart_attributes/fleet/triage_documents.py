@@ -81,16 +81,16 @@ def read(path: str) -> Iterable[Document] | None:
     try:
         content = untrusted.parse(text)
     except untrusted.JsonTooLarge:
-        raise Damaged('it is too large for the document of one host; check how it was created') from None
+        raise Damaged('it is too large for the drives of one host; check how the file was created') from None
     except ValueError:
         if _BEGINNING.match(text):
-            raise Damaged('it is a damaged document of triage; copy it again from its host') from None
+            raise Damaged('it is damaged output of triage --json; copy it again from its host') from None
         return None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
     if isinstance(content.get('fleet'), dict):
-        raise Damaged('it is a document of fleet that another program has rewritten; copy it again as fleet --json '
-                      'printed it')
+        raise Damaged('it is output of fleet --json that another program has rewritten; copy the original '
+                      'again')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
@@ -113,7 +113,7 @@ def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
     """Yield the document of each host in a document of fleet, which has one drive per line. Raises Damaged."""
     end = text.rfind(_END_OF_A_FLEET)
     if end < 0:
-        raise Damaged('it is a damaged document of fleet; copy it again')
+        raise Damaged('it is damaged output of fleet --json; copy it again')
     drives = map(_line, re.finditer(rb'^\{.*\}(?=,?$)', text[:end], re.MULTILINE))
     for host, found in groupby(drives, lambda each: text_of(each.get('host')) or '-'):
         yield Document(host, {'drives': list(found), 'state': State.OK.name, 'is_fleet': True}, made, path)
@@ -123,7 +123,7 @@ def _line(found: re.Match[bytes]) -> Json:
     try:
         drive = untrusted.parse(found[0])
     except (ValueError, untrusted.JsonTooLarge):
-        raise Damaged('it is a damaged document of fleet; copy it again') from None
+        raise Damaged('it is damaged output of fleet --json; copy it again') from None
     return drive if isinstance(drive, dict) else {}
 
 

@@ -62,7 +62,7 @@ class Database(SqliteFile):
             self._create()
         elif version > directory.VERSION and not (self.commits and self.commits.version <= directory.VERSION):
             raise HistoryUnusable(f'{self.folder.file} is from a newer version of this program (tables {version}, here '
-                                  f'{directory.VERSION}); upgrade this one')
+                                  f'{directory.VERSION}); upgrade this program')
         elif version != directory.VERSION:
             raise ValueError('no program has written this version')
 

@@ -18,9 +18,9 @@ from ..typed import NamedTuple
 SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
 
 LATEST = 2 ** 36   # the year 4147: a larger number is not a time
-NAMELESS = ('has no serial number or WWN of its own; the history does not store it, so its increases do not alert')
+NAMELESS = ('has no serial number or WWN of its own; the history does not store it, so increases cause no alerts')
 AMBIGUOUS = ('cannot be distinguished from another drive by model, serial number and WWN; '
-             'the history stores neither, so their increases do not alert')
+             'the history stores neither drive, so increases cause no alerts')
 
 
 class Record(NamedTuple):

@@ -17,7 +17,7 @@ from ..typed import Any, Json
 
 FILE = 'farm.json'
 _LATEST = 10 ** 10     # seconds since 1970
-UNREAD = 'smartctl printed none'   # the reason is not stored, because it could be text that others wrote
+UNREAD = 'smartctl printed no FARM log'   # the reason is not stored, because it could be text that others wrote
 
 
 def load(state: StateDirectory) -> dict[str, Farm]:

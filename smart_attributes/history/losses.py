@@ -50,7 +50,7 @@ def _restart(head: Head, folder: HistoryFolder, now: int) -> str:
     if not losers:
         return f'damaged on {day(lost)} and repaired; no reading was lost {old}'
     return (f'damaged on {day(lost)}: the readings of {_named(losers, head)} were lost, so their earlier increases '
-            f'cannot be detected; those of {plural(len(kept), "other drive")} were kept {old}')
+            f'cannot be detected; the readings of {plural(len(kept), "other drive")} were kept {old}')
 
 
 def _recurring(head: Head, folder: HistoryFolder, now: int) -> str:

@@ -93,7 +93,7 @@ def doubt(now: int, latest: int, behind_since: int) -> str:
     """
     if now >= latest - SLACK or is_settled(now, latest, behind_since):
         return ''
-    return (f'the clock is {(latest - now) // DAY} days behind the history; correct it within a day, '
+    return (f'the clock is {(latest - now) // DAY} days behind the history; correct the clock within a day, '
             'otherwise the plugin changes the dates of the stored readings')
 
 

@@ -87,8 +87,8 @@ def _example(disk: Disk) -> str:
 def with_program(facts: Facts, disk: Disk) -> Facts:
     """Add the facts about the program. Raises SmartError if a package has already installed it or Python is missing."""
     if has_package(disk):
-        raise SmartError(f'a package has already installed the program here ({OF_PACKAGE}); use that one, or remove '
-                         'the package first', 'install-refused')
+        raise SmartError(f'a package has already installed the program here ({OF_PACKAGE}); use that program, or '
+                         'remove the package first', 'install-refused')
     found, source = modules(), single_file()
     path, version = python(compiled_for(found))
     shared = {name: found[f'{os.path.basename(files.PROGRAM)}/{name}'].decode() for name in SHARED}
@@ -122,7 +122,7 @@ def python(needed: str = '') -> tuple[str, str]:
         if version and (version == needed if needed else tuple(map(int, version.split('.'))) >= _OLDEST):
             return path, version
     raise SmartError(f'Python {needed or "3.9 or newer"} was not found in /usr/bin or /usr/local/bin, where every user '
-                     'can run it; install it, such as: dnf install python3.11', 'install-refused')
+                     'can run it; install it, for example: dnf install python3.11', 'install-refused')
 
 
 def _version(path: str) -> str:

@@ -123,7 +123,7 @@ def _remarks(facts: Facts) -> list[str]:
                 f'install the monitoring agent, then run: {facts.again}; or name the user with --user']
     others = [user for user in facts.users if user != owner(facts)]
     return [*([f'the sudo rule is missing: {facts.why_no_rule}; then run: {facts.again}'] * bool(facts.why_no_rule)),
-            *([f'the history belongs to {owner(facts)}; checks of {", ".join(others)} run without it'] * bool(others))]
+            *([f'the history belongs to {owner(facts)}; checks run by {", ".join(others)} have none'] * bool(others))]
 
 
 def remarks_on_removal(is_packaged: bool, has_package: bool) -> list[str]:
@@ -203,7 +203,7 @@ def _addition(item: Item, found: Found | None, written: str) -> Change | None:
     if found.kind != item.kind:
         return _kept(item, found)
     if item.kind == DIRECTORY and found.owner != item.owner and not found.is_empty:
-        return Change('keep', item, f'it holds files and belongs to {found.owner}; to give it to {item.owner}, run: '
+        return Change('keep', item, f'the directory has files of {found.owner}; to give it to {item.owner}, run: '
                                     f'chown -R {item.owner}: {item.path}')
     is_same = item.kind == DIRECTORY or found.digest == own_digest(item)
     is_owned = found.owner == item.owner and (item.kind != FILE or found.mode == item.mode)
@@ -266,7 +266,7 @@ def parse_list(text: str) -> dict[str, str]:
             return dict(written)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
-    raise SmartError(f'{LIST} is damaged; delete it. Installed files are then treated as changed by you',
+    raise SmartError(f'{LIST} is damaged; delete it. Installed files then count as files that you changed',
                      'install-refused')
 
 

@@ -34,7 +34,7 @@ def parse(text: str) -> Acknowledgement:
     if not re.fullmatch(_NUMBER, value):
         raise UsageError(f'--acknowledged "{clean(text)}": {_no_number(value)}')
     if until and not is_day(until):
-        raise UsageError(f'--acknowledged "{clean(text)}": {until} is not a day, such as 2027-01-31')
+        raise UsageError(f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31')
     return Acknowledgement(serial, metric, float(value), why, until, origin='--acknowledged')
 
 

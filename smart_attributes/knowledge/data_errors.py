@@ -56,7 +56,7 @@ def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> 
             others = (field[key] for key in ('minus', 'share_of') if key in field)
             end = field['length'] + max(place['offset'] for place in (field, *others))
             why = (f'unknown metric; {nearest_metric(field["metric"], metrics)}' if field['metric'] not in metrics
-                   else f'it ends at byte {end}, after the {"row" if "rows" in layout else "page"}'
+                   else f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
                    if end > layout.get('rows', 512)
                    else 'it has a row, but the layout has no rows' if ('row' in field) > ('rows' in layout)
                    else 'row is missing' if 'rows' in layout and 'row' not in field else '')

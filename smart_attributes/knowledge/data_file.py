@@ -33,8 +33,8 @@ def site_text(path: str) -> str:
         raise DataError(f'{path}: {reason(error)}; give a readable file') from None
     if fault:
         owner = 'root' if user == trust.ROOT else 'root or this user'
-        raise DataError(f'{path}: {fault}; only files that nobody but {owner} can change '
-                        'are read; to fix this, use chown, chmod go-w or setfacl -b')
+        raise DataError(f'{path}: {fault}; the plugin reads only files that nobody except '
+                        f'{owner} can change; to fix this, use chown, chmod go-w or setfacl -b')
     return read_text(path)
 
 

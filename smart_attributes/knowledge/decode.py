@@ -68,7 +68,7 @@ def parse(text: str) -> Formula:
     try:
         return _formula(text)
     except (ValueError, KeyError):
-        raise FormulaError(f'from "{text[:LONGEST_RAW]}" is not known; {_advice(text)}') from None
+        raise FormulaError(f'from "{text[:LONGEST_RAW]}" is not a formula; {_advice(text)}') from None
 
 
 def _formula(text: str) -> Formula:
@@ -107,8 +107,8 @@ def _advice(text: str) -> str:
     try:
         _formula(near)
     except (ValueError, KeyError):
-        return (f'write {FORMS}; before it, "100 -" or "200 -" is allowed, after it, "/ N" or "of ID" (another '
-                'attribute); for a ratio, write 100 * A / B; for a sum, A + B')
+        return (f'write one of {FORMS}; "100 -" or "200 -" may precede it, "/ N" or "of ID" (another attribute) '
+                'may follow it; for a ratio, write 100 * A / B; for a sum, A + B')
     return f'did you mean "{near}"?'
 
 

@@ -60,7 +60,7 @@ def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, 
     agos = [drive_logs.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
     if agos:
-        why = '' if known else 'errors at an hour that does not fit the power-on time'
+        why = '' if known else 'the hour of the errors does not fit the power-on time'
         yield Reading(metric.name, None if why else len(agos), metric.unit, Source(drive_logs.ERROR_LOG),
                       judged=not why, unknown=why, quiet=min(known, default=None))
 
@@ -85,7 +85,7 @@ def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, 
     when = ('none known' if newest is None else f'{"more than " * is_bound}{since(newest.ago)}'
             if newest.ago is not None else 'at an unknown time')
     advice = ('' if is_fresh
-              else f', must be at most {round(most / HOUR / 24)} days old; to start one, run: smartctl -t long DEVICE')
+              else f' (limit: {round(most / HOUR / 24)} days ago); to start one, run: smartctl -t long DEVICE')
     return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(drive_logs.SELF_TEST_LOG),
                    f'newest extended self-test that passed: {when}{advice}', State.OK if is_fresh else State.WARNING)
 
@@ -95,7 +95,7 @@ def clock_notes(report: Report, found: Sequence[Reading]) -> list[Coded]:
     code, verb = ((drive_logs.CODES[0], 'was set back') if is_certain(report, found)
                   else (drive_logs.CODES[1], 'was set back, or overflowed'))
     return [Coded(code, f'the {each.source} is {amount(each.number, "s")} ahead of the power-on time: '
-                        f'its counter {verb}')
+                        f'the power-on counter {verb}')
             for each in found if each.metric == drive_logs.HIDDEN]
 
 
@@ -105,7 +105,7 @@ def farm_notes(farm: Farm) -> Iterator[Coded]:
         yield Coded('farm-unread', f'the FARM log could not be read on {strftime("%Y-%m-%d", localtime(farm.asked))}: '
                                    f'{farm.unread}')
     if farm.is_foreign:
-        yield Coded('farm-foreign', 'the FARM log and the drive have different serial numbers, so its hours are not '
+        yield Coded('farm-foreign', 'the FARM log and the drive have different serial numbers, so the hours are not '
                                     'compared')
 
 

@@ -86,7 +86,7 @@ def _unreported(report: Report) -> Reading:
     """Return a health status for a report that has none: unknown, or state UNKNOWN if it has no usable counters."""
     source = Source(drive_logs.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
-        word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
+        word = 'not reported, because the drive stopped answering while it was read; check again, then run: dmesg -T'
     elif _has_counters(report):
         return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
     elif report.farm:
@@ -285,7 +285,7 @@ def _near(same: Sequence[Reading]) -> list[Reading]:
     return [each if own is None or each.number is None or not each.source.definition
             or abs(each.number - own) <= drive_logs.FAR else
             each._replace(number=None, judged=False, unknown=(
-                f'{amount(each.number, "%")} contradicts the {amount(own, "%")} of the {drive_logs.NVME_LOG}'))
+                f'{amount(each.number, "%")} contradicts {amount(own, "%")} in the {drive_logs.NVME_LOG}'))
             for each in same]
 
 

@@ -23,7 +23,7 @@ KEPT = 7 * DAY               # seconds for which a number is still used if later
 
 # Status -> code and text of the note.
 _NOTES: Mapping[int, tuple[str, str]] = {
-    HANGS: ('vendor-log-hangs', 'the drive did not answer in time when {} was read; it is not read again for a day'),
+    HANGS: ('vendor-log-hangs', 'the drive did not answer in time when {} was read; no check reads this log for a day'),
     UNREAD: ('vendor-log-unread', '{} could not be read; to see the reason, run: {}'),
     FOREIGN: ('vendor-log-foreign', 'the layout of {} differs from {}, so it is not used'),
     EMPTY: ('vendor-log-empty', '{} has no content')}

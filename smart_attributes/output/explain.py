@@ -132,7 +132,7 @@ def _farm(report: Report, database: SpecDatabase, hide_serial: bool, is_verbose:
     farm = report.farm
     if farm is None and is_verbose and database.identify(report.identity,
                                                          [row.id for row in report.attributes]).keeps_farm:
-        yield 'FARM log    not read; smartctl 7.4 or newer prints it, for root: smartctl -l farm DEVICE'
+        yield 'FARM log    not read; to see it, run as root (smartctl 7.4 or newer): smartctl -l farm DEVICE'
     elif farm and (farm.hours or farm.serial):
         parts = (f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
                  *([f'serial {clean(farm.serial)}'] if farm.serial and not hide_serial else ()),

@@ -87,7 +87,7 @@
     if (forecast.left <= 0) return 'used up';
     if (forecast.earliest === undefined) return day(forecast.left);
     return (forecast.estimate ? 'about ' : '') + day(forecast.left) + ', between ' + day(forecast.earliest) + ' and ' + day(forecast.latest)
-      + (forecast.estimate ? ' (an estimate from use and age alone)' : '');
+      + (forecast.estimate ? ' (estimated only from use and age)' : '');
   }
   const soonest = (drive) => Object.values(drive.forecasts || {}).sort((one, other) => one.left - other.left)[0];
   function until(drive) {

@@ -170,7 +170,7 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
         if low > high:
             raise UsageError(f'{quoted(text)}: the range {item} runs backwards; write {high}-{low}')
         if low < limits[0] or high > limits[1]:
-            raise UsageError(f'{quoted(text)}: this number of {entry.form} must be from {limits[0]} to {limits[1]}')
+            raise UsageError(f'{quoted(text)}: this number in {entry.form} must be from {limits[0]} to {limits[1]}')
         numbers.update(dict.fromkeys(range(low, high + 1)))
     return list(numbers)
 

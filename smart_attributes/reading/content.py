@@ -264,8 +264,8 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
         return None
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
-        return DriveError('returns a health log with only zeros: from a bridge, a RAID volume, or firmware that makes '
-                          'it up; check the drives behind it, or exclude it with --ignore', 'smart-data-empty')
+        return DriveError('returns a health log with only zeros, as some bridges, RAID volumes and firmware do; check '
+                          'the drives behind it, or exclude this device with --ignore', 'smart-data-empty')
     if not is_asked or report.identity.protocol != 'ATA' or any(
             entry.number for entry in report.statistics.values()) or any(
             row.value or row.raw.strip('0x') for row in report.attributes):

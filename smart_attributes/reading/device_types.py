@@ -89,11 +89,11 @@ TYPES = (
         '3ware', ((0, 127),), '3ware,0@/dev/twa0', '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
         drivers=('3w-9xxx', '3w-sas', '3w-xxxx'), bay='port {0}', silent_is_empty=True, own_nodes=(_3WARE,))),
     DeviceType('hpt,L/M[/N]', controller=Controller(
-        'HighPoint', ((1, 8), (1, 128), (1, 15)), 'hpt,1/3@/dev/sda', 'any volume of it, `/dev/sda`',
+        'HighPoint', ((1, 8), (1, 128), (1, 15)), 'hpt,1/3@/dev/sda', 'any volume, such as `/dev/sda`',
         products='HighPoint RocketRAID', bay='channel {1} of controller {0}')),
     # A MegaRAID number is assigned by the controller; it is not the bay number.
     DeviceType('megaraid,N', is_scsi=True, controller=Controller(
-        'MegaRAID', ((0, 65535),), 'megaraid,6@/dev/bus/0', '`/dev/bus/H`, or any volume of it, `/dev/sda`',
+        'MegaRAID', ((0, 65535),), 'megaraid,6@/dev/bus/0', '`/dev/bus/H`, or any volume, such as `/dev/sda`',
         products='MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, Supermicro',
         drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'), bay='drive {0} of the controller',
         silent_is_empty=True, has_bus=True)),
@@ -101,7 +101,7 @@ TYPES = (
         'MPI3MR', ((0, 65535),), 'mpi3mr,3@/dev/bus/0', '`/dev/bus/H`', products='Broadcom 96xx, driver mpi3mr',
         drivers=('mpi3mr',), since='7.5')),
     DeviceType('aacraid,H,L,ID', is_scsi=True, controller=Controller(
-        'aacraid', ((0, 65535),) * 3, 'aacraid,0,0,4@/dev/sg3', 'any volume of it, `/dev/sda`, or `/dev/sgM`',
+        'aacraid', ((0, 65535),) * 3, 'aacraid,0,0,4@/dev/sg3', 'any volume, such as `/dev/sda`, or `/dev/sgM`',
         products='Adaptec, Microsemi; Dell CERC: driver aacraid', drivers=('aacraid',),
         bay='drive {2} of channel {1}', silent_is_empty=True)),
     DeviceType('cciss,N', is_scsi=True, controller=Controller(

@@ -65,7 +65,7 @@ def diagnose(messages: Sequence[str], exit_status: int | None = None, output_tex
             return _error(code, sentence, quote)
     if exit_status is not None and exit_status < 0:
         return DriveError(f'cannot be read: smartctl was terminated by signal {-exit_status}; see dmesg -T, or '
-                          f'run it by hand', 'smartctl-failed')
+                          f'run smartctl by hand', 'smartctl-failed')
     return None
 
 
@@ -92,7 +92,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
         return cause
     if exit_status:
         return DriveError(f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended with '
-                          f'exit status {exit_status}; run it by hand', 'smartctl-failed')
+                          f'exit status {exit_status}; run smartctl by hand', 'smartctl-failed')
     if is_empty:
         return DriveError(_RECORD.format('it is empty, because smartctl printed nothing'), 'report-empty')
     return NotAReport('is not a smartctl report; record one with smartctl -x, preferably with --json')

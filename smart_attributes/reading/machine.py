@@ -77,7 +77,7 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
               or f'failed with exit status {answer.status}')
     code = getattr(reason, 'code', 'scan-failed')
     # If smartctl is too old, it cannot read named drives, either.
-    step = '' if code == 'smartctl-too-old' else '; name the drives with -d, or run it by hand'
+    step = '' if code == 'smartctl-too-old' else '; name the drives with -d, or run smartctl by hand'
     error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
     raise error
@@ -186,7 +186,7 @@ def _unread(answer: Answer) -> DriveError:
         return DriveNotReached(f'was not read: {answer.reason}; {_APART}', 'in-use')
     if answer.outcome == 'cut short' and answer.waited:
         return DriveError(f'cannot be read: {answer.reason}, and another check was using the drive for '
-                          f'{answer.waited:.1f} s of that; {_APART}', 'in-use')
+                          f'{answer.waited:.1f} s of this time; {_APART}', 'in-use')
     slow = 'the drive may be failing: run smartctl by hand, or increase --drive-timeout and -t'
     steps = {'timeout': ('timeout', slow), 'cut short': ('timeout', slow),
              'busy': ('process-hangs', 'nothing more is sent to the drive until that process ends: check drive, '

@@ -236,7 +236,7 @@ class Runner:
         if not is_late:
             return None
         if earlier:
-            return _not_started(command, f'another check has been reading it{earlier.since}', 'met')
+            return _not_started(command, f'another check has been reading the drive{earlier.since}', 'met')
         return _not_started(command, 'the time limit passed before its turn', 'too late')
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:

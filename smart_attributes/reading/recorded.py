@@ -36,7 +36,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     lost = {group for group, found in others.items() if kept[group] > len(found)}
     reads += [read for group in others if group in lost for read in others[group]]
     left = [os.path.basename(read.device.path) for group in others if group not in lost for read in others[group]]
-    return [Coded('file-skipped', f'left out {plural(len(left), "file")} without a report of smartctl: '
+    return [Coded('file-skipped', f'left out {plural(len(left), "file")} without a smartctl report: '
                                   f'{listed(left, SHOWN)}')] if left else []
 
 

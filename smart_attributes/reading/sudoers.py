@@ -90,7 +90,7 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
         rule = rule._replace(is_quiet=False)
     if request.is_literal or not knows_expressions(sudo):
         reason = ('as requested' if request.is_literal
-                  else f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 does)')
+                  else f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 and newer do)')
         return document(rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))),
                         f'# One line for each drive, {reason}. Print it again when drives or data files change.')
     lines = _literal(how, runner, drives) if request.names_drives else ()
@@ -190,7 +190,7 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
 def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):
         raise UsageError('--user takes the name of one user, such as --user nagios; '
-                         'sudo may take ALL, names in capitals, groups and numbers for other users')
+                         'sudo would apply ALL, names in capitals, groups and numbers to other users')
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     if not set(request.types) <= set(requestable):
         raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule always allows all other types')

@@ -208,7 +208,7 @@ def moved(device: Device) -> ControllerElsewhere | None:
         return None
     numbers = ', '.join(f'host {number}' for number in others)
     through = '' if device.path.startswith('/dev/bus/') else f' (of {device.path})'
-    advice = f'{device.type}@PATH with a path of that controller, as in smartctl --scan or ' \
+    advice = f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ' \
              f'ls -l /sys/class/scsi_generic'
     if kind.has_bus:
         advice = f'{device.type}@/dev/bus/{others[0]}' + (' (likewise for the whole range)' if device.optional else '')

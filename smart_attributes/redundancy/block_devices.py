@@ -285,7 +285,7 @@ def statuses(text: str) -> Mapping[str, Status]:
         match = _LINE.fullmatch(line.rstrip(' '))
         if match:
             found[match[1]] = _status(match[2] or '') if match[1] not in found else \
-                Status('', unknown='dmsetup reports that it contains more than one RAID')
+                Status('', unknown='dmsetup reports that this volume contains more than one RAID')
     return found
 
 

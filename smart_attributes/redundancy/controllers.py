@@ -219,17 +219,17 @@ def _why_unknown(volume: Volume) -> str:
     is_split = len(spans) == 1 or ('' not in spans and int(fields.get('depth', len(spans))) == len(spans))
     reasons = (
         (any('twice' in each for each in (fields, *drives, *volume.spares)) or len(set(slots)) < len(slots),
-         'it twice, with different values'),
-        ('controller' not in fields, 'it without a controller'),
-        ('parity' in fields and 'activity' not in fields, 'it without the state of its parity'),
-        (not 0 < len(drives) <= MOST_MEMBERS, f'{len(drives)} drives of it'),
-        (activity in _UNREADY, f'that a {activity} is running, and it is not redundant until that ends'),
-        (meaning is None, f'the state {state}'),
-        ('activity' in fields and _meaning(tool['activity_is'], task) is None, f'the activity {task}'),
+         'this volume twice, with different values'),
+        ('controller' not in fields, 'this volume without a controller'),
+        ('parity' in fields and 'activity' not in fields, 'this volume without the state of its parity'),
+        (not 0 < len(drives) <= MOST_MEMBERS, f'{len(drives)} drives in this volume'),
+        (activity in _UNREADY, f'a running {activity}, so this volume is not redundant yet'),
+        (meaning is None, f'the unknown state {state}'),
+        ('activity' in fields and _meaning(tool['activity_is'], task) is None, f'the unknown activity {task}'),
         (not is_split or not all(_level(volume, span) for span in spans),
-         f'the level {level} and {len(drives)} drives of it'),
+         f'the level {level} with {len(drives)} drives'),
         (not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}, 'a drive state that this version does not know'),
-        (is_bad == is_whole or (is_whole and 'trouble' in fields), f'the state {state}, but its drives contradict it'))
+        (is_bad == is_whole or (is_whole and 'trouble' in fields), f'the state {state}, which its drives contradict'))
     return next((f'{volume.program} reports {why}' for is_so, why in reasons if is_so), '')
 
 

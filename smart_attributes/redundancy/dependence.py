@@ -242,7 +242,7 @@ def _on(group: Group) -> set[str]:
 
 def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
     members = (member._replace(on=tuple(each for each in member.on if each not in rest)) for member in group.members)
-    return group._replace(level='', unknown=f'in /sys it lies on itself, or on more than {DEEPEST_GROUPS} layers',
+    return group._replace(level='', unknown=f'in /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
                           members=tuple(members))
 
 

@@ -90,8 +90,8 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
     """Return the message that a group needs no data on a drive. is_dropped: False for a spare or a rebuild."""
-    return reason('member-not-used', group, todo='no longer uses it: replace it, or add it again if only its cable was '
-                  'at fault' if is_dropped else 'needs no data on it: replace it')
+    return reason('member-not-used', group, todo='no longer uses this drive: replace it, or add it again if only its '
+                  'cable was at fault' if is_dropped else 'needs no data on this drive: replace it')
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
@@ -99,7 +99,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
-    told = f'replace or remove it in the {pool} before it is pulled' if is_used else 'replace it'
+    told = f'replace or remove the {roles} in the {pool} before you pull the drive' if is_used else 'replace it'
     return reason('only-log-or-cache', group, roles=roles, todo=told)
 
 
@@ -118,7 +118,7 @@ def unknown(group: Group) -> Coded:
 
 def only_swap() -> Coded:
     """Return the message that a drive holds swap space and nothing else."""
-    return Coded('only-swap', 'it holds only swap space: replace it')
+    return Coded('only-swap', 'the drive holds only swap space: replace it')
 
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:

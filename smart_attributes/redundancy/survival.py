@@ -29,7 +29,7 @@ BY_SLOT = 'raid10'   # md's raid10: the slot determines which members hold copie
 def doubt(why: str, remedy: str) -> Coded:
     """Return a reason to doubt a copy. why: a clause. remedy: the command that removes the doubt."""
     # Sentences must not contain ">", so only the plan shows a command that contains it.
-    told = 'triage --plan has the command' if '>' in remedy else f'run: {remedy}'
+    told = 'triage --plan shows the command' if '>' in remedy else f'run: {remedy}'
     return Coded('', f'{why}; {told}', why=why, remedy=remedy)
 
 

@@ -217,7 +217,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
     if is_odd or not all(_kind(each).level for each in (vdev, *leaves)):
         return 'this version does not know its type'
     if vdev.children and not kind.fewest <= len(vdev.children) <= kind.most:
-        return f'zpool reports {len(vdev.children)} of its devices'
+        return f'its number of devices ({len(vdev.children)}) does not fit its type'
     if not is_nested and vdev.state not in _WORKS:
         return f'zpool reports the state {clean(vdev.state)}'
     if any(leaf.state not in _STATES or (leaf.state in _WORKS and leaf.detail.startswith('was ')) for leaf in leaves):

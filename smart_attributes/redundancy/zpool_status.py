@@ -36,10 +36,10 @@ _AT_REST = re.compile('resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:rep
 _SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
 # Key, pattern of texts that raise a doubt, the doubt as a clause, and the command that removes the doubt.
 _DOUBTS = (
-    ('expand', r'\A(?!expanded )', 'an expansion of it has not ended', 'zpool wait -t raidz_expand {0}'),
+    ('expand', r'\A(?!expanded )', 'its expansion has not ended', 'zpool wait -t raidz_expand {0}'),
     ('errors', r'\A(?!No known data errors\s*\Z)', 'zpool reports data errors in it', REMEDY),
     ('scan', ' with (?!0 )[0-9]+ errors ', 'its last scrub or resilver found errors that it could not repair', REMEDY),
-    ('scan', r'\Aresilver (?:\(.*\) )?canceled ', 'a resilver of it was canceled', REMEDY))
+    ('scan', r'\Aresilver (?:\(.*\) )?canceled ', 'its resilver was canceled', REMEDY))
 
 
 class Vdev(NamedTuple):

@@ -81,7 +81,7 @@ class Before(NamedTuple):
             yield Coded('legacy-note', f'"{word}" does not belong to an option and is ignored, as in version 1.6')
         if self.old_database is not None and not is_there(self.old_database):
             successor = self._database(config)
-            instead = (f'{successor}, kept by an upgrade, adds its labels' if successor
+            instead = (f'labels come from {successor}, which an upgrade has kept' if successor
                        else 'the shipped attributes.json is used instead')
             yield Coded('legacy-note', f'{self.old_database} does not exist; {instead}')
 
@@ -186,13 +186,13 @@ def typed(address: str, option: str) -> str:
         return address
     if address.startswith('megaraid'):
         if option != 'sat+':
-            raise UsageError(f'-O {option}: megaraid allows only sat+; leave it out, or write TYPE@PATH such as '
+            raise UsageError(f'-O {option}: megaraid allows only sat+; leave out -O, or write TYPE@PATH such as '
                              f'sat+megaraid,6@/dev/bus/0')
         return option + address
     if re.fullmatch(r'/dev/sg[0-9]+', address):
         if option not in ('sat', 'scsi'):
-            raise UsageError(f'-O {option}: {address} allows only sat or scsi; or write TYPE@PATH such as '
-                             f'sat@{address}')
+            raise UsageError(f'-O {option}: {address} allows only sat or scsi; use one of these, or write TYPE@PATH '
+                             f'such as sat@{address}')
         return f'{option}@{address}'
     return f'{option}@{address}' if address.startswith('/dev/disk/by-') else address
 

@@ -120,7 +120,7 @@ def entry(file: str, name: str, data: Any) -> OldEntry:
     if not isinstance(data, dict):
         return OldEntry(name, faults=(f'{where} is not an object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
                                       f'"Perfs": ...}}',))
-    faults = [f'{where} is there twice; both are used'] if re.search(r' \([2-9]\)$', name) else []
+    faults = [f'{where} occurs twice; both entries are used'] if re.search(r' \([2-9]\)$', name) else []
     columns, comments = {}, {}
     for number, item in _by_number(object_of(data, 'ID#').items(), f'{where}, ID#', faults):
         if isinstance(item, dict) and item.get('value') in (VALUE, RAW):

@@ -21,9 +21,9 @@ SPINDLE = frozenset((4, 10))      # starts and start retries, which only hard di
 PLAIN_PATH = r'/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
 SHORTEST = 4                      # fewest characters of a pattern
 HDD, SSD = Identity('ATA', rotation=7200), Identity('ATA', rotation=0)
-_NOT_KNOWN = ('{}: attributes.json does not describe the attributes of {}; their numbers are only compared, as '
-              'before (a RAW_VALUE as one whole number); to create a better entry from the drive itself, run: '
-              'check_smart_attributes draft')
+_NOT_KNOWN = ('{}: attributes.json does not describe the attributes of {}; their numbers are only compared with '
+              'limits, as before (a RAW_VALUE as one whole number); to create a better entry from the drive itself, '
+              'run: check_smart_attributes draft')
 
 Meanings = Mapping[int, Sequence[Meaning]]   # meanings by number; several meanings if our entries differ
 
@@ -273,12 +273,12 @@ class _Work:
         fields = {'warning': limit_conversion.converted(limit.warning, limit.shift, meanings[0]),
                   'critical': limit_conversion.converted(limit.critical, limit.shift, meanings[0])}
         if metrics.setdefault(metric, fields) != fields:
-            self._lost.append(f'{old}: it is {metric}, which already has a limit from another number; a metric can '
-                              'have only one')
+            self._lost.append(f'{old}: this is {metric}, which already has a limit from another number; a metric can '
+                              'have only one limit')
             return
         bounds = self._our_limit(metric, target)[:2]
         before = [bound.otherwise if isinstance(bound, DriveLimit) else bound for bound in bounds]
-        instead = (f', instead of {before[0] or "none"} and {before[1] or "none"}' if any(before)
+        instead = (f', instead of warning {before[0] or "none"}, critical {before[1] or "none"}' if any(before)
                    and before != list(fields.values()) else '')
         self._carried.append(f'{old}: {metric} of {target.shown}, warning {fields["warning"]}, critical '
                              f'{fields["critical"]}{instead}')

@@ -231,7 +231,7 @@ def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[st
         ours = worst(judgement.state for judgement in judgements)
         if state is not ours:
             we = f'we say {ours.name}' if judgements else 'we do not evaluate it'
-            end = '' if rule.counts else '; this limit is from version 1.x itself, so only its label is added'
+            end = '' if rule.counts else '; this limit was shipped with 1.x, so only its perfdata label is added'
             yield (f'{rule.origin}: {_in_words(number)} is {state.name} (limits {rule.limit.warning} and '
                    f'{rule.limit.critical}), {we}{end}')
     for judgement in verdict.judgements:

@@ -56,6 +56,6 @@ def lasting(metric: str, forecast: Forecast, now: float) -> str:
     """Return "endurance_used: used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
     if forecast.left <= 0:
         return f'{metric}: used up'
-    about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')
+    about, why = ('about ', '; estimated only from use and age') if forecast.is_estimate else ('', '')
     left, earliest, latest = (day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest))
     return f'{metric}: used up {about}{left} (between {earliest} and {latest}{why})'

@@ -32,7 +32,7 @@ IDLE_OF_LABEL = {NEXT: actions.REJOIN, LAST: actions.KEEP}   # for a drive that 
 # Code of a step -> text that names what is unknown about the drive.
 NOT_KNOWN = {'redundancy-unknown': 'its redundancy is not known: copy the data first',
              'use-unknown': 'its use is not known: copy the data first',
-             'redundancy-doubtful': 'whether other members hold its data is in doubt',
+             'redundancy-doubtful': 'it is uncertain whether other members hold its data',
              'members-not-checked': 'the state of other members is not known'}
 
 
