@@ -149,7 +149,7 @@ def test_only_one_line_of_the_package_has_a_time_limit_and_that_is_advice():
              for line in path.read_text().splitlines() if 'scterc,' in line]
     advice = codes.DOCTOR['error-recovery-too-long']
 
-    assert len(lines) == 1 and json.dumps(advice.command) in lines[0] and 'again after each power-on' in advice.remedy
+    assert len(lines) == 1 and json.dumps(advice.command) in lines[0] and 'after each power-on' in advice.remedy
 
 
 def test_no_check_asks_and_no_rule_admits_it():

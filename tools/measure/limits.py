@@ -35,10 +35,10 @@ _SEEN_AGAIN: Sequence[Json] = (
         'errors cause only a note.'},
     {'after': '365d', 'warning': '20',
      'why':
-        'There are 149 reports, made months or years later, of HGST, Hitachi and Toshiba disks whose newest '
-        'error was more than a year old and that had no other finding. No disk had become critical or had lost '
-        'more data, so up to 20 errors cause only a note. Of the HGST disks with more errors, half were missing from later '
-        'reports (8 of 17).'})
+        'There are 149 reports, made months or years later, of HGST, Hitachi and Toshiba disks whose newest error '
+        'was more than a year old and that had no other finding. No disk had become critical or had lost more '
+        'data, so up to 20 errors cause only a note. Of the HGST disks with more errors, half were missing from '
+        'later reports (8 of 17).'})
 _SEEN_AGAIN_WD: Sequence[Json] = (
     {'after': '90d', 'warning': '20',
      'why':
