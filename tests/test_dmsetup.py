@@ -61,7 +61,7 @@ def test_lines_of_other_targets_are_left_out_and_two_of_one_name_make_it_unknown
 
     assert dmsetup.statuses(text) == {
         'vg-a': Status('raid1', 'AA', text='raid1 2 AA 4/4 idle 0'),
-        'vg-b': Status('', unknown='dmsetup reports that it contains more than one RAID')}
+        'vg-b': Status('', unknown='dmsetup reports that this volume contains more than one RAID')}
 
 
 def volume(*members: Member) -> Group:

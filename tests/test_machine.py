@@ -191,7 +191,7 @@ APART = 'start the checks of one drive at different times, or increase -t'
      'was not read: because; check fewer drives, or increase -t'),
     ({'outcome': 'met'}, 'in-use', f'was not read: because; {APART}'),
     ({'outcome': 'cut short', 'waited': 1.26}, 'in-use',
-     f'cannot be read: because, and another check was using the drive for 1.3 s of that; {APART}'),
+     f'cannot be read: because, and another check was using the drive for 1.3 s of this time; {APART}'),
     ({'outcome': 'cut short'}, 'timeout', f'cannot be read: because; {SLOW}'),
     ({'outcome': 'timeout', 'waited': 1.0}, 'timeout', f'cannot be read: because; {SLOW}'),
     ({'outcome': 'busy'}, 'process-hangs', 'cannot be read: because; nothing more is sent to the drive until that '

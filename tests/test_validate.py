@@ -290,8 +290,8 @@ MISTAKES = {
     ),
     'unit missing': (
         reading({'from': 'raw'}, '241', 'host_written'),
-        FILE + 'ACME X1, attribute 241, host_written: unit is missing: the metric is an amount of data; say what one '
-               'count is worth',
+        FILE + 'ACME X1, attribute 241, host_written: unit is missing: the metric is an amount of data; write the '
+               'unit of one count',
     ),
     # formulas against valid ranges
     'no valid range': (

@@ -3,7 +3,7 @@ import os
 import sys
 
 if sys.version_info < (3, 9):  # noqa: UP036
-    print('SMART UNKNOWN - Python 3.9 or newer is needed, this is Python %d.%d; start it with: python3.11 -IS %s' %  # noqa: UP031
+    print('SMART UNKNOWN - Python 3.9 or newer is needed, this is %d.%d; start it with a newer one: python3.11 -IS %s' %  # noqa: UP031
           (sys.version_info[0], sys.version_info[1], sys.argv[0]))
     sys.exit(3)
 
