@@ -101,9 +101,9 @@ def test_what_does_not_fit_is_counted():
 
 
 def test_states_have_colours():
-    """Red, and bold for who cannot see red."""
-    assert '\x1b[1;31mCRITICAL' in printed(80, ('--report', drive_path('samsung-worn-out')))
-    assert '\x1b[32mOK' in printed(80, ('--report', drive_path('intel-s3500-healthy')))
+    """Red, and bold for who cannot see red; shades that can be read on a light and on a dark background."""
+    assert '\x1b[1;38;5;160mCRITICAL' in printed(80, ('--report', drive_path('samsung-worn-out')))
+    assert '\x1b[38;5;28mOK' in printed(80, ('--report', drive_path('intel-s3500-healthy')))
 
 
 def test_no_color_means_none():
