@@ -40,7 +40,7 @@ WIDER = 1.2                 # factor that widens the range, for changes that hav
 # as fast as before. One of the 70 wore out before the range; with a factor of 4.2 instead of 12, three did.
 SLOWER, FASTER = 6, 12
 FURTHEST = 50 * YEAR         # a later date is not useful
-IDLE = 3                    # a drive is idle if its lifetime rate would have worn it this many times as much
+IDLE = 3                    # a drive is idle if its lifetime rate is at least this many times its present rate of wear
 
 
 def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:

@@ -15,7 +15,7 @@ class TriageOptions(NamedTuple):
 
 
 class ListOptions(NamedTuple):
-    """How list prints."""
+    """The output options of the list command."""
     as_json: bool
 
 

@@ -39,7 +39,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
 
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print the command's document; convert plain lines, as of history --forget, to a document."""
+    """Print the command's document; convert plain lines, such as those of history --forget, to a document."""
     spool.seek(0)
     if spool.read(1) == '{':
         _copy(spool)

@@ -101,7 +101,7 @@ def redundant(groups: Sequence[Group]) -> dict[str, str]:
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether copies exist while all members work. LVM RAID and ZFS count, because /sys lacks their level."""
+    """Return whether a group is redundant if all members work; True for LVM RAID and ZFS, whose level /sys lacks."""
     return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
         group.kind == 'zfs' and not group.level)
 

@@ -206,7 +206,7 @@ def _lasted(history: History, place: int) -> int:
 def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
     """Return the newest growth that is an alert now, preferably CRITICAL growth; None if nothing is an alert.
 
-    Growth is the sum of all rises within the rule's period before a rise. A counter can have 1,000 rises.
+    A rise's growth is the sum of it and the earlier rises within the rule's period. A counter can have 1,000 rises.
     """
     totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
     found, first = None, len(all_rises)

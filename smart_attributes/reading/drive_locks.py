@@ -103,7 +103,7 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """Return root's process that is using a drive, for any other user; None if root is not using the drive.
+        """Return the process of root that is using a drive, if we are not root; None if root is not using the drive.
 
         Only root may open root's files, because whoever opens a file can lock it. The kernel lists the locked files.
         Source: Linux, fs/locks.c, locks_show().

@@ -226,7 +226,7 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
 
 
 def _scsi(lines: Lines) -> dict[str, float]:
-    """Return the SCSI log pages, by SCSI_NUMBERS and ERROR_COUNTERS of content."""
+    """Return the values of the SCSI log pages, with the keys in content.SCSI_NUMBERS and content.ERROR_COUNTERS."""
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
     # pySMART does not support these labels, or looks for different text ("non-medium error count").

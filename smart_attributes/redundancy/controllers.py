@@ -257,7 +257,7 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], 
 
 
 def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
-    """Return the disks of each drive, from the verdict with its serial number or, if it has none, its address."""
+    """Return the block devices of each drive, from the verdict with the same serial number or else the same address."""
     every: dict[str, tuple[str, ...]] = {}
     for drive, tool in {drive['key']: (drive, volume.tool) for volume in found
                         for drives in (*volume.spans.values(), volume.spares) for drive in drives}.values():
