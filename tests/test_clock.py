@@ -83,7 +83,7 @@ def test_it_changes_no_state_and_is_in_the_sentence_about_a_drive_that_is_ok():
 
     assert told.state is State.OK
     assert [note for note in told.notes if note.code == SET_BACK] == [
-        'the self-test log is 8500 h ahead of the power-on time: its counter was set back']
+        'the self-test log is 8500 h ahead of the power-on time: the power-on counter was set back']
     assert 'or overflowed' in next(note for note in verdict(report(500, [9000])).notes if note.code == BEHIND)
 
 
@@ -94,7 +94,7 @@ def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
 
     assert (hidden.number, hidden.unit, str(hidden.source)) == (8500 * HOUR, 's', 'error log')
     assert [str(note) for note in told.notes if note.code == BEHIND] == [
-        'the error log is 8500 h ahead of the power-on time: its counter was set back, or overflowed']
+        'the error log is 8500 h ahead of the power-on time: the power-on counter was set back, or overflowed']
 
 
 @pytest.mark.parametrize('unit', ['Power_On_Minutes', 'Power_On_Half_Minutes', 'Power_On_Hours_and_Msec'])

@@ -214,7 +214,7 @@ def test_damage_to_the_log_is_said_or_changes_nothing(content):
 
 # --- the contradiction -----------------------------------------------------------------
 
-SET_BACK = 'the FARM log is {} h ahead of the power-on time: its counter was set back'
+SET_BACK = 'the FARM log is {} h ahead of the power-on time: the power-on counter was set back'
 
 
 @pytest.mark.parametrize(('of', 'hidden', 'said'), [
