@@ -314,5 +314,5 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
 
     assert result.code == 1
     assert 'logged_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
-    assert ('self_test_age: newest extended self-test that passed: none known (limit: 35 days ago)'
+    assert ('self_test_age: newest extended self-test that passed: none known (limit: 35 days)'
             in result.text)

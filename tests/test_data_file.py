@@ -114,8 +114,8 @@ def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
     shared.chmod(0o777)
     (shared / 'link.json').symlink_to(site)
 
-    assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; only '
-                                                       f'files that nobody but root ')
+    assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; the '
+                                                       f'plugin reads only files that nobody except root ')
 
 
 def test_links_without_end_are_refused(tmp_path):
@@ -168,8 +168,8 @@ def test_root_refuses_what_others_can_change(site, target, mode, group):
     os.chown(changed, 0, group)
     changed.chmod(mode)
 
-    assert unreadable(site) == (f'{site}: {changed} is writable by others; only files that nobody but root can change '
-                                'are read; '
+    assert unreadable(site) == (f'{site}: {changed} is writable by others; the plugin reads only files that nobody '
+                                'except root can change; '
                                 'to fix this, use chown, chmod go-w or setfacl -b')
 
 

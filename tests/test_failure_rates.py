@@ -91,7 +91,7 @@ def test_a_bad_model_is_named_first_with_the_spare_drives_to_hold(bad_site):
     said = next(line for line in lines if line.startswith('note: '))
 
     assert said == ('note: BAD 1 fails more often than other models of the same age: 9 of 40 drives failed, 38 to '
-                    '128 % a year; hold 10 spare drives for three months')
+                    '128 % a year; keep 10 spare drives for three months')
     place = lines.index('failures by model, and spare drives for three months:')
     assert lines[place + 1:place + 5] == [
         '  model   drives  drive-years  failures  vanished       a year  spares  why',
@@ -133,7 +133,7 @@ def test_the_words_about_a_model_name_what_was_left_out_and_what_vanished():
 
     assert list(ledger.said(rates)) == [
         'BAD fails more often than other models of the same age (compared without WORSE): 20 of 100 drives failed, 4.4 '
-        'to 11 % a year, with 3 vanished drives counted as failed; hold 3 spare drives for three months',
+        'to 11 % a year, with 3 vanished drives counted as failed; keep 3 spare drives for three months',
         'BAD with firmware A1 fails more often than with other firmware; update the firmware if the vendor has '
         'a newer version',
         'BAD with firmware A2 fails more often than with other firmware (compared without A1); update the '

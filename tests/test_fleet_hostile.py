@@ -264,9 +264,9 @@ FLOOD = '{"version": 2, "drives": ['
 @pytest.mark.parametrize('start, repeated, times, end, said', [
     pytest.param('', '[],', 1, '', 'larger than 16 MiB', id='300-mb'),
     pytest.param('', '[],', 5_000_000, '0]}', 'too large for the drives of one host', id='lists'),
-    pytest.param('', '[', 1_000_000, '', 'it is a damaged output of triage --json; copy it again', id='nested'),
-    pytest.param('', '{}', 1, '', 'it is a damaged output of triage --json; copy it again', id='cut-off'),
-    pytest.param('"', '9', 5_000_000, '', 'it is a damaged output of triage --json; copy it again', id='string')])
+    pytest.param('', '[', 1_000_000, '', 'it is damaged output of triage --json; copy it again', id='nested'),
+    pytest.param('', '{}', 1, '', 'it is damaged output of triage --json; copy it again', id='cut-off'),
+    pytest.param('"', '9', 5_000_000, '', 'it is damaged output of triage --json; copy it again', id='string')])
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, start, repeated, times, end, said):
     """A document that was cut off on its way was taken for no document at all, with exit status 0."""
     (tmp_path / 'a.json').write_text(FLOOD + start + repeated * times + end)

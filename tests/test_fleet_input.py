@@ -581,8 +581,8 @@ def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collect
 
 
 @pytest.mark.parametrize('spoil, said', [
-    (lambda text: text[:len(text) // 2], 'it is a damaged output of fleet --json; copy it again'),
-    (lambda text: text.replace('"name": ', '"name" ', 1), 'it is a damaged output of fleet --json; copy it again'),
+    (lambda text: text[:len(text) // 2], 'it is damaged output of fleet --json; copy it again'),
+    (lambda text: text.replace('"name": ', '"name" ', 1), 'it is damaged output of fleet --json; copy it again'),
     (lambda text: json.dumps(json.loads(text), indent=4), 'output of fleet --json that another program has rewritten')])
 def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
     (tmp_path / 'sites').mkdir()

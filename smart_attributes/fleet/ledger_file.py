@@ -81,7 +81,7 @@ class Ledger:
         version = self._base.version
         if version > VERSION:
             raise LedgerUnusable(f'{visible(self.path)} is from a newer version of this program (tables {version}, '
-                                 f'here {VERSION}); upgrade this one')
+                                 f'here {VERSION}); upgrade this program')
         if version != VERSION or not self._base.is_sound:
             raise Error
         self._base.transaction(lambda: self._run(*SQL['damaged']))

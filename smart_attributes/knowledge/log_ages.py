@@ -85,7 +85,7 @@ def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, 
     when = ('none known' if newest is None else f'{"more than " * is_bound}{since(newest.ago)}'
             if newest.ago is not None else 'at an unknown time')
     advice = ('' if is_fresh
-              else f' (limit: {round(most / HOUR / 24)} days ago); to start one, run: smartctl -t long DEVICE')
+              else f' (limit: {round(most / HOUR / 24)} days); to start one, run: smartctl -t long DEVICE')
     return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(drive_logs.SELF_TEST_LOG),
                    f'newest extended self-test that passed: {when}{advice}', State.OK if is_fresh else State.WARNING)
 
