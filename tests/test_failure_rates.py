@@ -121,8 +121,8 @@ def test_an_admin_reads_about_a_bad_model_first(bad_site, tmp_path):
     assert bad_site.run(130, bad_site.hosts, '--html', str(page)).code == 0
     text = page.read_text()
 
-    places = [text.index(words) for words in ('BAD 1 fails more often than other models', 'id="rates-title"',
-                                              'id="todo-title"', 'id="models-title"')]
+    places = [text.index(words) for words in ('BAD 1 fails more often than other models', 'id="drives"',
+                                              'id="rates-title"', 'id="models-title"')]
     assert places == sorted(places)
 
 
