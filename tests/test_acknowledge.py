@@ -507,7 +507,7 @@ def test_help_names_the_limits_that_the_program_holds():
     text = ' '.join(run('acknowledge', '--help-all').text.split())
 
     assert f'reason, {acknowledge.LEAST_WHY} characters or more' in text
-    assert f'wait longer than {acknowledge.PATIENCE:g} seconds' in text
+    assert f'waits at most {acknowledge.PATIENCE:g} seconds' in text
     assert '[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone SERIAL]' in text
 
 

@@ -183,7 +183,7 @@ def test_a_broken_rule_is_found(broken, monkeypatch):
 def test_members_that_were_not_checked_count_as_dead(monkeypatch):
     """The oracle finds it if a drive of which nothing is known counts as good."""
     from smart_attributes.redundancy import replacement
-    monkeypatch.setattr(replacement.sentences, 'unchecked', lambda *_: NEXT)
-    monkeypatch.setattr(replacement, 'UNKNOWN', NEXT)
+    monkeypatch.setattr(replacement.sentences, 'unchecked', lambda group, _: replacement.sentences.reason(
+        'replace-next', group))
 
     assert tried(1500)[0] > 0

@@ -3,6 +3,7 @@ handle it.
 """
 from __future__ import annotations
 
+import html
 import json
 import re
 import ssl
@@ -133,7 +134,7 @@ def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
                                             answered('h3', 'OK (sda)')))
     text, page = fake.fleet('--limit', '0').text, tmp_path / 'page.html'
     fake.fleet('--html', str(page))
-    card = page.read_text().partition('<main')[2].partition('id="drives"')[0]
+    card = html.unescape(page.read_text()).partition('id="drives"')[2].partition('<section')[0]
 
     remedy = BY_NAME['nrpe-timeout'].remedy
     assert f'[nrpe-timeout] NRPE did not answer in time: {OUTPUTS[0][0]}; {remedy}' in text

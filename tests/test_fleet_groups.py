@@ -96,7 +96,7 @@ def test_the_fleet_shows_groups_at_risk_first(tmp_path):
     [only] = found['fleet']['groups_at_risk']
     assert (only['host'], only['name'], only['first_step'], found['fleet']['group_count']) == (
         'db1', 'md0', FIRST, 1)
-    assert page.index('>Groups at risk ') < page.index('>What to do<')
+    assert page.index('id="drives"') < page.index('>Groups at risk ') < page.index('id="models"')
     for words in ('<th scope="row">db1</th>', '<td>md0</td>', '<td>raid5</td>', FIRST):
         assert words in page
 

@@ -105,12 +105,12 @@ def test_a_check_without_drives_has_a_row():
 @pytest.mark.parametrize('state, shown', [(0, 'OK'), (1, 'WARNING'), (2, 'CRITICAL'), (3, 'UNKNOWN'), (4, 'UNKNOWN'),
                                           (-1, 'UNKNOWN'), (127, 'UNKNOWN')])
 def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
-    found = told('<Timeout exceeded.>\nmore', state)
+    found = told('<Timeout exceeded.>\nfurther words', state)
     [row] = found.drives
 
     assert (row.facts['state'], found.remarks) == (shown, (services.FOREIGN,))
     assert '<Timeout exceeded.>' in str(row.facts) or 'Timeout exceeded.' in str(row.facts)
-    assert 'more' not in str(row.facts)
+    assert 'further words' not in str(row.facts)
 
 
 @pytest.mark.parametrize('output, remark, words', [

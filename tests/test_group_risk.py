@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
@@ -122,54 +123,56 @@ def test_an_activity_has_its_word_and_progress():
     assert (known['activity'], known['progress'], other['activity']) == ('rebuilding', 37.4, 'juggle')
 
 
-def boxes(*members: dict[str, Any], **more: Any) -> Any:
-    [found] = drawn(group(None, members=members, **more), names=('sdx', 'sda')).drawn
-    return found['members']
+def boxes(*members: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
+    """Return the class and the text of each box that the page draws for a group of these members."""
+    content = page.Content('{}', {}, groups=drawn(group(None, members=members, **more), names=('sdx', 'sda')))
+    text = ' '.join(''.join(page.rendered(content, 'Drives', 0)).split())
+    found = text.partition('<ul aria-label="Members of')[2].partition('</ul>')[0]
+    return [(kind, ' '.join(re.sub('<[^>]*>', ' ', inner).split()))
+            for kind, inner in re.findall('<li class="([^"]*)">(.*?)</li>', found)]
 
 
 def test_members_stand_by_slot_and_those_without_one_last():
     found = boxes(member('sdc1', 'spare', slot=None), member('sdb1', slot=1), member(None, 'missing', None, 2),
                   member('sda1', slot=0), missing=2)
 
-    assert [each['name'] for each in found] == ['sda1', 'sdb1', 'slot 2: empty', 'sdc1', '2 missing members']
-    assert [each['kind'] for each in found] == ['', '', 'empty', '', 'empty']
+    assert [(kind, text.partition(' sda ')[0]) for kind, text in found] == [
+        ('', 'sda1 in sync'), ('', 'sdb1 in sync'), ('empty', 'slot 2: empty'), ('', 'sdc1 spare'),
+        ('empty', '2 missing members')]
 
 
 def test_of_many_empty_slots_three_are_drawn():
     """An array with 32 slots and 4 members exists."""
     found = boxes(*(member(None, 'missing', None, slot) for slot in range(28)), member(None, 'missing', None, None))
 
-    assert [each['name'] for each in found] == [
-        'slot 0: empty', 'slot 1: empty', 'slot 2: empty', '26 more empty slots']
-    assert boxes(member(None, 'missing', None, None))[0]['name'] == 'empty slot'
+    assert found == [('empty', text) for text in (
+        'slot 0: empty', 'slot 1: empty', 'slot 2: empty', '26 more empty slots')]
+    assert boxes(member(None, 'missing', None, None)) == [('empty', 'empty slot')]
 
 
 def test_of_many_members_64_are_drawn():
     found = boxes(*(member(f'd{slot}', slot=slot) for slot in range(70)))
 
-    assert (len(found), found[-1]['name']) == (65, '6 more members')
+    assert (len(found), found[-1]) == (65, ('empty', '6 more members'))
 
 
-@pytest.mark.parametrize('state, drive, words, colour, kind', [
-    ('in_sync', 'OK', 'in sync', '', ''), ('in_sync', 'CRITICAL', 'in sync', '', 'CRITICAL'),
-    ('faulty', 'OK', 'faulty', 'CRITICAL', 'CRITICAL'), ('missing', None, 'missing', 'CRITICAL', 'CRITICAL'),
-    ('rebuilding', 'OK', 'rebuilding', 'WARNING', 'WARNING'), ('unknown', 'OK', 'unknown', 'UNKNOWN', 'UNKNOWN'),
-    ('rebuilding', 'UNKNOWN', 'rebuilding', 'WARNING', 'UNKNOWN'), ('spare', 'WARNING', 'spare', '', 'WARNING')])
-def test_a_box_has_the_states_of_member_and_drive(state, drive, words, colour, kind):
+@pytest.mark.parametrize('state, drive, words, kind', [
+    ('in_sync', 'OK', 'in sync', ''), ('in_sync', 'CRITICAL', 'in sync', 'CRITICAL'),
+    ('faulty', 'OK', 'faulty', 'CRITICAL'), ('missing', None, 'missing', 'CRITICAL'),
+    ('rebuilding', 'OK', 'rebuilding', 'WARNING'), ('unknown', 'OK', 'unknown', 'UNKNOWN'),
+    ('rebuilding', 'UNKNOWN', 'rebuilding', 'UNKNOWN'), ('spare', 'WARNING', 'spare', 'WARNING')])
+def test_a_box_has_the_states_of_member_and_drive(state, drive, words, kind):
     """The array's own state never hides that of the drive."""
-    [found] = boxes(member('sda1', state, drive))
-
-    assert (found['state'], found['colour'], found['kind']) == (words, colour, kind)
-    assert found['drives'] == [{'name': 'sda', 'state': drive, 'place': 1}]
+    assert boxes(member('sda1', state, drive)) == [(kind, f'sda1 {words} sda {drive or "not checked"}')]
 
 
 def test_the_worst_drives_of_a_member_are_named():
     """A member can be an array of many drives."""
     states = ('OK', None, 'WARNING', 'UNKNOWN', 'CRITICAL', 'OK', 'OK', 'OK')
-    [found] = boxes(member(drives=[{'name': f'd{number}', 'state': state} for number, state in enumerate(states)]))
+    [(kind, text)] = boxes(member(drives=[{'name': f'd{n}', 'state': state} for n, state in enumerate(states)]))
 
-    assert [each['state'] for each in found['drives']] == ['CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK', 'OK']
-    assert found['more'] == 2
+    assert (kind, text) == ('CRITICAL', 'sda1 in sync d4 CRITICAL d3 UNKNOWN d2 WARNING d1 not checked d0 OK d5 OK '
+                                        'and 2 more drives')
 
 
 def test_risks_are_those_that_a_fleet_lists():

@@ -278,7 +278,7 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     notes = opened.keep([Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
 
     assert history(tmp_path, START + STEP).records == ()
-    assert len(notes) == 1 and 'increases do not alert' in notes[0] and notes[0].startswith('/dev/sda ')
+    assert len(notes) == 1 and 'increases cause no alerts' in notes[0] and notes[0].startswith('/dev/sda ')
 
 
 def test_two_drives_of_a_run_that_fit_one_record_have_no_history(tmp_path):

@@ -42,7 +42,7 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
             'error_log_count': {'warning': '0', 'critical': '10'}}}]}}
     assert ('carried over: old.json, Mine: attribute 233 VALUE, "20:" and "10:": endurance_used of INTEL '
             'SSDSC2BB240G4, '
-            'warning 80, critical 90, instead of 85 and 95') in result.text
+            'warning 80, critical 90, instead of warning 85, critical 95') in result.text
 
 
 def test_what_was_migrated_judges_as_it_did(intel, tmp_path):

@@ -41,7 +41,7 @@ def test_the_line_names_three_drives_that_are_waited_for(done, waiting, line):
 
 def test_the_line_is_shorter_than_the_terminal(monkeypatch):
     """A line that wraps cannot be taken away."""
-    monkeypatch.setenv('COLUMNS', '20')
+    monkeypatch.setenv('COLUMNS', '19')
     stream = Terminal()
     ProgressLine(stream)(0, ['sda'])
 

@@ -45,7 +45,7 @@ BROKEN = {
                       'has a repetition inside another'),
     'formula': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
         '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]},
-        'from "normalised" is not known'),
+        'from "normalised" is not a formula'),
     'states': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
         '5': {'name': 'Five', 'readings': {'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}}}}}]},
         'states: the key "1111'),

@@ -181,7 +181,7 @@ def test_the_document_quotes_the_shares_of_its_data_file():
     row, = [row for row in rows if row['newest_error'] == '' and (row['vendor'], row['state'], row['reason']) == (
         'Seagate', 'WARNING', 'pending')]
 
-    said = (f'{float(row["gone_percent"]):.0f} % were gone at the next look; of quiet disks of the same families '
-            f'(OK, no lost data, no reallocated sector), {float(row["quiet_gone_percent"]):.0f} %.')
+    said = (f'{float(row["gone_percent"]):.0f} % were absent at the next check. Of disks without findings in the '
+            f'same families (OK, no lost data, no reallocated sector), {float(row["quiet_gone_percent"]):.0f} % were absent.')
 
     assert said in ' '.join(verdicts.DOCUMENT.read_text().split())

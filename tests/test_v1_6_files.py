@@ -135,7 +135,7 @@ def test_an_entry_that_was_shipped_adds_labels_and_no_limits(fake, tmp_path):
 
     assert result.code == 0
     assert old_values(result) == {'nvme0_Percentage_Used': '4;;;;', 'nvme0_Error_Information_Log_Entries': '73;;;;'}
-    assert ('Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; this limit is from version 1.x'
+    assert ('Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; this limit was shipped with 1.x'
             in result.text)
 
 
@@ -187,7 +187,7 @@ def test_a_database_that_an_upgrade_kept_serves_the_checks_that_name_the_old_pat
     with_path, without = check(intel, *there, '-dbj', str(tmp_path / 'check_smartdb.json')), check(intel, *there)
 
     assert old_values(with_path) and not old_values(without)
-    assert f"{tmp_path / 'check_smartdb-1.6.json'}, kept by an upgrade, adds its labels" in with_path.text
+    assert f"labels come from {tmp_path / 'check_smartdb-1.6.json'}, which an upgrade has kept" in with_path.text
 
 
 def test_entries_of_this_version_are_taken_as_well(intel, tmp_path):
