@@ -140,7 +140,7 @@ def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
     assert f'[nrpe-timeout] NRPE did not answer in time: {OUTPUTS[0][0]}; {remedy}' in text
     assert 'and 2 checks with a problem: 1 nrpe-timeout, 1 output-cut\n' in text
     assert '[nrpe-timeout] NRPE did not answer in time' in card and remedy[1:] in card
-    assert 'Repair the check' in card and 'Find out why' not in card
+    assert '<strong>Find out why' not in card
 
 
 def test_the_page_draws_code_and_handling_in_its_table(fake, tmp_path):

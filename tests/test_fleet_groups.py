@@ -97,7 +97,8 @@ def test_the_fleet_shows_groups_at_risk_first(tmp_path):
     assert (only['host'], only['name'], only['first_step'], found['fleet']['group_count']) == (
         'db1', 'md0', FIRST, 1)
     assert page.index('id="drives"') < page.index('>Groups at risk ') < page.index('id="models"')
-    for words in ('<th scope="row">db1</th>', '<td>md0</td>', '<td>raid5</td>', FIRST):
+    for words in ('<th scope="row">db1</th>', '<td data-title="group">md0</td>',
+                  '<td data-title="level">raid5</td>', FIRST):
         assert words in page
 
 

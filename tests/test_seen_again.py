@@ -182,6 +182,7 @@ def test_the_document_quotes_the_shares_of_its_data_file():
         'Seagate', 'WARNING', 'pending')]
 
     said = (f'{float(row["gone_percent"]):.0f} % were absent at the next check. Of disks without findings in the '
-            f'same families (OK, no lost data, no reallocated sector), {float(row["quiet_gone_percent"]):.0f} % were absent.')
+            'same families (OK, no lost data, no reallocated sector), '
+            f'{float(row["quiet_gone_percent"]):.0f} % were absent.')
 
     assert said in ' '.join(verdicts.DOCUMENT.read_text().split())
