@@ -103,7 +103,7 @@ def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
 
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
-    """Return the rest of an override, which may be invalid; None if nothing is left."""
+    """Return an override, which may be invalid, without these acknowledgements; None if nothing is left."""
     device, metrics = override.get('for'), override.get('metrics', {})
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):

@@ -30,7 +30,7 @@ class Mistake(NamedTuple):
 
 def of_entries(data: Json, metrics: Collection[str], sets: Collection[str],
                layouts: Collection[str] = ()) -> Iterator[Mistake]:
-    """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that it may use."""
+    """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries may use."""
     for path, place, pattern in patterns(data):
         why = regular_expressions.fault(pattern)
         if why:
@@ -79,7 +79,7 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
 
 
 def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
-    """Yield (path, place, regular expression) for every pattern of a file. path: of the pattern's entry or advisory."""
+    """Yield (path, place, regular expression) for every pattern of a file. path: leads to its entry or advisory."""
     owners = [('entries', number, entry['family'], entry) for number, entry in enumerate(data['entries'])]
     owners += [('advisories', number, f'advisory {advisory["id"]}', advisory)
                for number, advisory in enumerate(data.get('advisories', ()))]
@@ -91,7 +91,7 @@ def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
 
 
 def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
-    """Yield (path, place, metric, reading) for every reading of a file, sets first. path: of its set or entry."""
+    """Yield (path, place, metric, reading) for every reading of a file, sets first. path: leads to its set or entry."""
     owners: list[tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value)
                                             for name, value in data.get('sets', {}).items()]
     owners += [(('entries', number), entry['family'], entry) for number, entry in enumerate(data['entries'])]
@@ -148,7 +148,7 @@ def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mista
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
-    """Yield (path, place, whether for one serial number, limits by metric) for each part of a file with limits."""
+    """Yield (path, place, whether for one serial number, limits by metric) for each part of a limits file."""
     yield ('metrics',), 'metrics', False, data.get('metrics', {})
     for number, override in enumerate(data.get('overrides', ())):
         selector = rank(override)
@@ -229,13 +229,13 @@ def _closest(word: str, metrics: Collection[str]) -> str:
 
 
 def _having(word: str, names: Collection[str]) -> Sequence[str]:
-    """Return the names with a part that begins with *word*; names that begin with it come first."""
+    """Return the names with a part that begins with *word*; names that begin with *word* come first."""
     having = [name for name in names if f'_{word}' in f'_{name}'] if len(word) >= SHORTEST else []
     return sorted(having, key=lambda name: (not name.startswith(word), name))
 
 
 def _names() -> Mapping[str, str]:
-    """Return the metric for each name in smartctl and the database; if there are several, the most frequent metric."""
+    """Return the metric for each name in smartctl and the database; if a name has several, the most frequent metric."""
     counts: dict[str, Counter[str]] = {}
     data = shipped_data.load(shipped_data.path('attributes.json'))
     for owner in (*data['sets'].values(), *data['entries']):

@@ -102,7 +102,7 @@ def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 
 def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
-    """Return the data of a JSON text. of_pairs: makes an object from its pairs. Raises DataError if it is not JSON."""
+    """Return the data of a JSON text. of_pairs: makes an object from its pairs. Raises DataError for any other text."""
     try:
         return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole,
                           parse_float=_finite)
@@ -235,7 +235,7 @@ def schema(name: str) -> Any:
 
 
 def definition(part: Json, root: Json) -> Json:
-    """Return *part* of the schema *root*, or the definition that it refers to."""
+    """Return *part* of the schema *root*, or the definition that this part refers to."""
     while '$ref' in part:
         part = root['definitions'][part['$ref'].rsplit('/', 1)[1]]
     return part

@@ -32,14 +32,14 @@ FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
 
 
 class Operand(NamedTuple):
-    """One number of one row."""
+    """An operand of a formula: one number of one attribute row."""
     column: str                 # 'value', 'worst', 'raw' or 'bits'
     bytes: tuple[int, ...]      # the raw bytes, lowest first
     attribute: int | None       # None: the row that the formula belongs to
 
 
 class Formula(NamedTuple):
-    """A parsed `from`."""
+    """The parsed formula in an entry's `from`."""
     first: Operand
     second: Operand | None
     minus_from: int             # 100 or 200; 0: nothing to subtract from
@@ -113,7 +113,7 @@ def _advice(text: str) -> str:
 
 
 def evaluate(formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> float | None:
-    """Return the result of the formula at *row*, or None if the report lacks a number for it."""
+    """Return the result of the formula for *row*, or None if the report lacks a number for it."""
     first = _number(formula.first, row, rows)
     if first is None:
         return None
@@ -148,8 +148,8 @@ def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow
 def raw_bytes(row: AttributeRow) -> Bytes:
     """Return raw bytes 0 to 5, low byte first; None for each byte that the report lacks.
 
-    smartctl's JSON contains them as a number. smartctl's text, and reports without the number, contain one of the
-    formats of ata_format_attr_raw_value(). Source: smartmontools, atacmds.cpp.
+    smartctl's JSON contains these bytes as one number. smartctl's text, and reports without the number, contain one of
+    the formats of ata_format_attr_raw_value(). Source: smartmontools, atacmds.cpp.
     """
     # A time is always printed in hours, but the number is still in the drive's own unit.
     if row.raw_number is not None and row.raw_number >= 0 and 'h+' not in row.raw:
@@ -174,7 +174,7 @@ _HALVES = r'(\d+)/(\d+)'                    # raw24/raw24 or raw24/raw32: high /
 
 @lru_cache(maxsize=4096)
 def printed_bytes(raw: str) -> Bytes:
-    """Return raw bytes 0 to 5 of a printed RAW_VALUE; None for each byte that it lacks."""
+    """Return raw bytes 0 to 5 of a printed RAW_VALUE; None for each byte that the text lacks."""
     if len(raw) > LONGEST_RAW:
         return _NOTHING
     if raw.isdecimal():

@@ -60,7 +60,7 @@ class ReadingSpec(NamedTuple):
 
 
 class DriveSpec(NamedTuple):
-    """The content of the matching entry of the highest rank for a drive."""
+    """The content of the highest-ranked entry that matches a drive."""
     family: str | None              # None: only the fallback matches
     names: Mapping[int, str]
     readings: tuple[ReadingSpec, ...]  # of each metric, the first valid reading counts
@@ -133,7 +133,7 @@ class SpecDatabase:
         return frozenset(name for _, data in self._sources for name in data.get('sets', ()))
 
     def identify(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
-        """Return the content of the matching entry of the highest rank.
+        """Return the content of the highest-ranked entry that matches the drive.
 
         attributes: attribute IDs in the order of the drive's table. If entries of a site contradict each other, a
         shipped entry is used; see dispute().
@@ -160,7 +160,7 @@ class SpecDatabase:
 
     def claims(self, identity: Identity, attributes: Sequence[int],
                only_shipped: bool = False) -> list[tuple[str, Json]]:
-        """Return (file, entry) of the matching entries of the highest rank: none, one, or several by mistake."""
+        """Return (file, entry) of each highest-ranked entry that matches: none, one or, by mistake, several."""
         best: list[Candidate] = []
         for candidate in self._candidates(identity.plain_model):  # the highest rank first
             if best and candidate.rank < best[0].rank:
@@ -199,7 +199,7 @@ class SpecDatabase:
         return self._specs[key]
 
     def read_entry(self, source: str, entry: Json) -> DriveSpec:
-        """Return the content of *entry*, of the file *source*, for drives for which it is selected."""
+        """Return the content of *entry*, from the file *source*, for the drives that the entry describes."""
         rows = self.rows_of(source, entry)
         specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
         # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915 measured disks, no

@@ -133,9 +133,9 @@ def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
 
 
 def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None, is_bound: bool = False) -> Reading | None:
-    """Return the reading self_test, or None if the log has no result.
+    """Return the reading `self_test`, or None if the log has no result.
 
-    age: the drive's power-on time, seconds. is_bound: the real time may be longer.
+    age: the drive's power-on time, seconds. is_bound: the real power-on time may be longer.
     """
     result = _standing(results(tests, identity, age))
     if result is None:

@@ -27,7 +27,7 @@ PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[str, Metric],
                  age: float | None) -> list[Reading]:
-    """Return the readings, with the time since the newest data error, and with logged errors that no reading counts.
+    """Return the readings; add the time since the newest data error, and the logged errors that no reading counts.
 
     report: must have at least one error. age: the drive's power-on time, seconds.
     """
@@ -56,7 +56,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
 
 
 def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, age: float | None) -> Iterable[Reading]:
-    """Yield the number of logged errors of some kinds, with the age of the newest. Yield nothing without errors."""
+    """Yield the number of logged errors of some kinds and the age of the newest error; nothing if there are none."""
     agos = [drive_logs.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
     if agos:
@@ -75,7 +75,7 @@ def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | 
 
 
 def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float, is_bound: bool) -> Reading:
-    """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
+    """Return the reading `self_test_age`: whether the newest extended test that passed is recent enough.
 
     most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds. is_bound: the real
     power-on time may be longer.
@@ -91,7 +91,7 @@ def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, 
 
 
 def clock_notes(report: Report, found: Sequence[Reading]) -> list[Coded]:
-    """Return a note for each log of the drive that is ahead of its power-on time."""
+    """Return a note for each log whose hours are ahead of the drive's power-on time."""
     code, verb = ((drive_logs.CODES[0], 'was set back') if is_certain(report, found)
                   else (drive_logs.CODES[1], 'was set back, or overflowed'))
     return [Coded(code, f'the {each.source} is {amount(each.number, "s")} ahead of the power-on time: '

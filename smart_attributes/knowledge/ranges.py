@@ -110,7 +110,7 @@ def is_violated(text: str, number: float, unit: str = '') -> bool:
 
 
 def excess(text: str, number: float, unit: str = '') -> float:
-    """Return how far *number* is beyond the range *text*, as a multiple of the end that it exceeds; 0 if inside.
+    """Return how far *number* is beyond the range *text*, as a multiple of the end that it exceeds; 0 if it is inside.
 
     An end between -1 and 1 counts as 1. Return 0 for a range that alerts inside. Raises UsageError like parse().
     """
@@ -153,7 +153,7 @@ def contradiction(warning: str, critical: str, worse: str, unit: str = '') -> st
 
 
 def _side(text: str, unit: str) -> tuple[str, float]:
-    """Return the side on which a range alerts, "high" or "low", and its end; '' if it alerts on both or inside."""
+    """Return the side on which a range alerts ("high", "low"; '' for both or inside), and the end on this side."""
     limit = parse(text, unit)
     if limit.invert or (limit.start > 0 and limit.end < INFINITY):
         return '', 0.0

@@ -49,7 +49,7 @@ def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric],
 def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: bool) -> list[Reading]:
     """Return the health status, failing attributes, warning bits and the decisive self-test.
 
-    age: power-on time, seconds. is_bound: the real time may be longer.
+    age: power-on time, seconds. is_bound: the real power-on time may be longer.
     """
     failing = [row for row in report.attributes if row.when_failed == 'now']
     bits = report.nvme.get('critical_warning', 0)
@@ -119,7 +119,7 @@ def _failed_once(row: AttributeRow) -> Reading:
 # --- 2. standard logs --------------------------------------------------------
 
 def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]) -> Iterable[Reading]:
-    """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit of sector counts, by metric."""
+    """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: the unit of each metric's sectors."""
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report a normalized value of 200 as the number of reallocated sectors.
         if place in drive_logs.ATA and ('N' not in statistic.flags or place[0] == drive_logs.ENDURANCE_PAGE):

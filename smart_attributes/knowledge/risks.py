@@ -1,8 +1,8 @@
 """Find in thresholds/risk.json how many drives failed after a finding. Only drives that alert load this module.
 
-A *stratum* is a metric with two bands: of its number and of the time since it last rose ("level"), or of its increase
-within a week and of the time since then ("rise"). If a drive is in several strata, the first one in the file is used.
-tools/measure/risk.py counts the drives in each stratum.
+A *stratum* is a metric with two bands. In the form "level", the bands are for the metric's number and for the time
+since its last rise; in the form "rise", for its increase within a week and for the time since this increase. If a drive
+is in several strata, the first one in the file is used. tools/measure/risk.py counts the drives in each stratum.
 """
 from __future__ import annotations
 

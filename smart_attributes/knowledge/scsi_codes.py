@@ -13,7 +13,7 @@ _DATA = files.data('scsi_codes.json')
 
 
 def verdicts(report: Report, status: Reading) -> list[Reading]:
-    """Return readings: health status, with the state for its code; the metric affected by the code; background scan."""
+    """Return readings: the health status with its code's state, the code's metric, and the background scan."""
     code = _CODE.search(report.smart_status_text)
     row = next((row for row in _DATA['sense_codes'] if code and row['asc'] == code[1] and
                 re.fullmatch(row['ascq'], code[2])), None) if status.number == 0 else None

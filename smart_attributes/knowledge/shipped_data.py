@@ -1,6 +1,6 @@
 """Find and load the shipped data files. A check without site files reads no other data files.
 
-The shipped files are validated before a release (see the command validate), so a check does not validate them.
+The shipped files are validated before a release (see the command `validate`), so a check does not validate them.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGE = files.PROGRAM
 def path(name: str) -> str:
     """Return the path of the shipped file or folder *name*. Raises DataError if it is missing.
 
-    A wheel and the single-file program have the data inside the package; a checkout and the Debian package, next to it.
+    In a wheel and the single-file program, the data is inside the package; elsewhere, it is next to the package.
     """
     if not os.path.isdir(PACKAGE):
         return os.path.join(PACKAGE, name)

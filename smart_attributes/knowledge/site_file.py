@@ -33,7 +33,7 @@ class SiteFile(NamedTuple):
 
 
 def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
-    """Return the valid parts of a file. shown: its name in mistakes, such as "thresholds.d/site.json"."""
+    """Return the valid parts of a file. shown: its name in messages, such as "thresholds.d/site.json"."""
     name = os.path.basename(path)
     try:
         return understood(data_file.site_text(path), schema_name, name, shown)
@@ -42,7 +42,7 @@ def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
 
 
 def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteFile:
-    """Return the valid parts of the content of a file. Raises DataError if it is not JSON."""
+    """Return the valid parts of a file's content. Raises DataError if this content is not JSON."""
     data, doubled = data_file.parse(text, shown or name)
     rules = schema(schema_name)
     if not doubled and is_fitting(data, rules, rules):

@@ -89,7 +89,7 @@ def when_quiet(limit: Limit, reading: Reading) -> Limit:
 
 
 class Exceptions(NamedTuple):
-    """Settings of a site file for a drive, other than limits."""
+    """The settings, other than limits, that a site file has for a drive."""
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
     is_read: bool

@@ -74,7 +74,7 @@ def _number(field: Json, part: bytes) -> float | None:
 
 
 def _is_empty(layout: Json, page: bytes) -> bool:
-    """Return whether the only fields set are those that even emulated drives set, such as version and GUID."""
+    """Return whether no field is set, except fields that even emulated drives set, such as version and GUID."""
     rest = bytearray(page)
     for offset, length in layout.get('always_set', ()):
         rest[offset:offset + length] = bytes(length)
@@ -82,7 +82,7 @@ def _is_empty(layout: Json, page: bytes) -> bool:
 
 
 def _has_layout(layout: Json, page: bytes) -> bool:
-    """Return whether a page has the GUID and the version of the layout, as far as the layout has them."""
+    """Return whether a page has the GUID and the version of the layout, as far as the layout defines them."""
     guid, version = layout.get('guid'), layout.get('version')
     if guid and page[guid['offset']:guid['offset'] + PAGE // 32] != bytes.fromhex(guid['bytes']):
         return False
@@ -123,7 +123,7 @@ def of_drive(report: Report, log: tuple[str, str], layout: Json, metrics: Mappin
 
 
 def source_of(page: str, layout: str) -> Source:
-    """Return the source of the readings of a page such as "0xC0"."""
+    """Return the source for readings from a page such as "0xC0"."""
     return Source(f'NVMe log {page}', definition=layout)
 
 

@@ -1,7 +1,7 @@
 """Convert an admin's addresses into Devices, name these Devices, and apply --match and --ignore.
 
-Names are short, in [a-z0-9_], and each is unique among the drives of one run. udev makes the names in /dev/disk: by-id
-from the identity of a drive, by-path from its socket.
+Names are short, in [a-z0-9_], and each is unique among the drives of one run. In /dev/disk, udev makes the by-id names
+from the identity of a drive, and the by-path names from the socket.
 """
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _check_path(path: str, text: str) -> None:
 
 
 def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
-    """Return the exact types included in a type, and whether it is a range."""
+    """Return the exact types that a type stands for, and whether this type is a range."""
     if device_type in ('', 'auto'):
         return [''], False
     match = re.match(TUNNELS, device_type)
@@ -140,9 +140,9 @@ def _entry(base: str, text: str) -> DeviceType:
 
 
 def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
-    """Return the types included in a type with ranges, and whether it has any ranges.
+    """Return the types that a type stands for, and whether this type contains ranges.
 
-    "megaraid,[0-1]" includes megaraid,0 and megaraid,1.
+    "megaraid,[0-1]" stands for megaraid,0 and megaraid,1.
     """
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
@@ -204,7 +204,7 @@ def named(devices: Iterable[Device]) -> list[Device]:
 
 
 def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
-    """Return the devices, named by their labels. Equal labels are lengthened; with the label '', the name stays."""
+    """Return the devices, named by their labels. Equal labels are lengthened; for the label '', the name is kept."""
     return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
 
 
@@ -266,7 +266,7 @@ _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
-    """Return a name in the folder for each device path, preferably with the model; nothing if the folder is missing."""
+    """Map each device path to its name in the folder, preferring names with the model; {} if the folder is missing."""
     try:
         names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
     except OSError:
@@ -307,9 +307,9 @@ def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern
               is_final: bool = True) -> bool | None:
     """Return whether to check a drive, or None if this depends on a model or serial number not yet read.
 
-    Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
-    it is known. is_final: the identity will not become more complete. Otherwise, a drive without a model or serial
-    number that the patterns may need stays in the check (None).
+    Each pattern is searched for in the address, the path, the name, the model and the serial number. identity: None
+    until known. is_final: the identity will not become more complete. If a model or serial number that the patterns may
+    need can still become known, return None.
     """
     texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):

@@ -1,4 +1,4 @@
-"""Count the results of a SCSI disk's background scan; only disks with results load it. Pure. Source: SBC-4, 6.4.2."""
+"""Count the results of a SCSI disk's background scan; used only for disks with results. Pure. Source: SBC-4, 6.4.2."""
 from __future__ import annotations
 
 from collections.abc import Iterable

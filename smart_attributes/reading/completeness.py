@@ -115,13 +115,13 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     *_ANY,
     Part('the SMART/Health Information log', TABLE, _has_nvme_log),
     *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME))}
-"""By protocol, the parts that a report must have; '' is for a report that does not contain the protocol."""
+"""The parts that a report must have, for each protocol; '' stands for a report that lacks the protocol."""
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of a report's missing parts, worst first, and then of the attribute table's missing rows.
+    """Return the names of the parts that a report lacks, worst first, then the missing rows of the attribute table.
 
-    arguments: of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
+    arguments: smartctl's, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
     """
     parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
              and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
@@ -264,7 +264,7 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
 
 
 def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -> None:
-    """Add the places in a table. If one attribute row has a column, the column counts as missing in rows without it."""
+    """Append to *places* where a table has bad values. If one attribute row has a column, all rows must have it."""
     columns = _COLUMNS.intersection(key for item in items if shape is _ROW and isinstance(item, dict) for key in item)
     for number, item in enumerate(items):
         if isinstance(item, dict):
@@ -287,7 +287,7 @@ def _places(data: Json) -> set[str]:
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield text on self-tests that are counted but not listed, and on empty statistics pages that must have data."""
+    """Yield what is missing: self-tests that are counted but not listed, statistics pages that are wrongly empty."""
     for name in ('extended', 'standard'):
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):

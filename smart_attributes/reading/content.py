@@ -71,7 +71,7 @@ def json_start(text: str) -> int:
 
 
 def loaded(text: str, start: int) -> Any:
-    """Return the JSON document that starts at *start*. Raises DriveError if it is damaged or if another follows."""
+    """Return the JSON document that starts at *start*. Raises DriveError if it is damaged or not the only one."""
     try:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -105,7 +105,7 @@ def objects_of(data: Json, key: str) -> list[Json]:
 
 
 def words_of(data: Json, key: str) -> list[str] | None:
-    """Return the list of strings, or None if it has other items or is absent."""
+    """Return the list of strings, or None if the list is absent or has other items."""
     value = data.get(key)
     return value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
 
@@ -241,7 +241,7 @@ def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, 
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
-    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be one.
+    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be a drive.
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
@@ -338,7 +338,7 @@ def newest_first(entries: Iterable[ErrorEntry]) -> tuple[ErrorEntry, ...]:
 
 
 def self_test_passed(status: str) -> bool | None:
-    """Return the result in the printed status of a self-test: True passed, False failed, None unknown.
+    """Return the result from the printed status of a self-test: True passed, False failed, None unknown.
 
     smartctl prints the same text for ATA, SCSI and NVMe. In JSON, too, the text is used, because the key "passed" is
     true for a test that is still running.
@@ -383,7 +383,7 @@ EXIT_STATUS_BITS = (
 def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
-    Bit 2 (0x04) is only a note if the data is complete, because smartctl always sets it behind some RAID controllers.
+    If the data is complete, bit 2 (0x04) is only a note, because smartctl always sets it behind some RAID controllers.
     """
     if not status:
         return ()

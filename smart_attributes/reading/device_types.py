@@ -1,6 +1,6 @@
 """The types of smartctl's -d option, and their controllers, in one table.
 
-It is imported before the first process is started, so it must be cheap: plain classes, and no re.
+It is imported before the first process is started, so it must be cheap: plain classes, and no import of `re`.
 """
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DeviceType:
         self.slots: Slots = controller.slots if controller else ()  # limits of the numbers that select a drive
 
     def has_slot(self, numbers: str) -> bool:
-        """Return whether numbers such as "6" or "1/2" match the form and are within their limits."""
+        """Return whether numbers such as "6" or "1/2" match the form and the limits of this type."""
         words = numbers.split(self.separator)
         fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
         return fewest <= len(words) <= len(self.slots) and all(

@@ -48,7 +48,7 @@ def _is_there(path: str) -> bool:
 
 
 def _refused(device: Device, error: DriveError) -> DriveError:
-    """Return the error for a refused call: a specific error if the rule that we print would not allow it, either."""
+    """Return the error for a call that sudo refused: a specific one if the rule that we print also refuses the call."""
     from . import sudoers
     arguments = smartctl_calls.read_arguments(device.path, device.type)
     if sudoers.admits(sudoers.all_expressions(), arguments):

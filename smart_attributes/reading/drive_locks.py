@@ -2,10 +2,10 @@
 
 The standard input of smartctl is a file that is locked with flock. The lock belongs to every process that has the file
 open, so it lasts until smartctl and the sudo that runs it have ended, even if the check ended long ago. So /proc
-need not be searched, and nothing must be cleaned up.
+need not be searched, and nothing needs cleaning up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
-this user. Other users see root's locks; root ignores the locks of others. This module is imported before the first
+this user. Other users see root's locks; root ignores the locks of other users. This module is imported before the first
 process starts, so it must be cheap.
 """
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Earlier:
-    """The process that is using a drive, and its start time.
+    """The process that is using a drive, with the start time of the process.
 
     pid: 0 if not known. start: seconds since boot, 0 if not known.
     """
@@ -50,7 +50,7 @@ class Earlier:
 
     @property
     def since(self) -> str:
-        """The start time of the process, with the date if this time is older than half a day, and the process ID."""
+        """The start time of the process (with the date if it is more than half a day ago) and the process ID."""
         process = f' (process {self.pid})' if self.pid else ''
         age = _now() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
@@ -82,7 +82,7 @@ class Waiting:
             self.why_not = str(error)
 
     def begin(self, command: Command) -> int | Earlier:
-        """Return a locked file for reading a drive, or the process still reading the drive; -1 if locking fails.
+        """Return the locked file of a drive, or the process that is still reading the drive; -1 if locking fails.
 
         Raises OSError if this process has no file descriptors left.
         """
@@ -142,7 +142,7 @@ class Waiting:
 
 
 def _now() -> float:
-    """Return the seconds since boot, like the kernel's process start times; clock changes do not affect them."""
+    """Return the seconds since boot, as in the kernel's start times of processes; clock changes do not affect them."""
     return time.clock_gettime(_CLOCK)
 
 
@@ -165,7 +165,7 @@ def sign(descriptor: int, pid: int) -> None:
 
 
 def earlier_in(descriptor: int) -> Earlier:
-    """Return the process recorded in a file. Its start time comes from the kernel if it still runs, else from the file.
+    """Return the process in a lock file. The start time is from the kernel if the process runs, else from the file.
 
     A record that is damaged or dated in the future counts as absent.
     """

@@ -24,7 +24,7 @@ class Named(NamedTuple):
 
 
 def named(device: Device, identity: Identity, bay: str, by_id: Sequence[str], host: str) -> Named:
-    """Return the names of a drive. by_id: its names in /dev/disk/by-id. host: the name of its host."""
+    """Return the names of a drive. by_id: the drive's names in /dev/disk/by-id. host: the drive's host."""
     serial, wwn = identity.serial, re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
     paths = () if device.type else (device.path.replace('/dev/', '', 1),)
     labels = [*by_id, serial, clean(serial), identity.wwn, *(begin + wwn for begin in _WWN if wwn)]

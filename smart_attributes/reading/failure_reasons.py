@@ -99,7 +99,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return the error; if it recommends a type although one was given, it now recommends a different type."""
+    """Return the error, reworded to recommend a different type if it recommends a type although one was given."""
     if device_type and error.around_type:
         error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
     return error
@@ -116,7 +116,7 @@ class Remains(NamedTuple):
 
 
 def without_data(remains: Remains) -> DriveError:
-    """Return the error for a report without SMART data and without a known reason for the lack."""
+    """Return the error for a report that has no SMART data and no known reason for this."""
     if remains.is_unsupported:
         return _error('smart-unsupported', _WORDS['unsupported'])
     if not remains.is_asked:
@@ -176,12 +176,12 @@ _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def of_path(path: str) -> str:
-    """Return the type of a device without SMART, from its path: "an optical drive"; '' if it may be a drive."""
+    """Return the type of a device without SMART, from its path: "an optical drive"; '' if the device may be a drive."""
     return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')
 
 
 def virtual_disk(model: str) -> DriveIsNoDrive | None:
-    """Return the error for a virtual disk, or None if its model is not in the list."""
+    """Return the error for a virtual disk, or None if the model is not in the list."""
     hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
     return DriveIsNoDrive(f'is a virtual disk of {hypervisor}, so it has no SMART; check the drives on the '
                           f'host', 'virtual-disk') if hypervisor else None

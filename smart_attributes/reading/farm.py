@@ -20,7 +20,7 @@ _LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
 
 
 def of_json(data: Json) -> Farm | None:
-    """Return the FARM log in a document, or None if it is missing or the drive is not reported to support it.
+    """Return the FARM log in a document, or None if the log is missing or the drive is not reported to support it.
 
     Values with a wrong type or an impossible size, and values of impossible heads, count as absent. Two values are not
     read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write power-on time, whose unit 7.5 changed.
@@ -40,7 +40,7 @@ def of_json(data: Json) -> Farm | None:
 
 
 def cut(text: str) -> tuple[str, Farm | None]:
-    """Return two texts: smartctl's text without the FARM log, and this log. Its labels also occur in other logs."""
+    """Return smartctl's text without the FARM log, whose labels also occur in other logs, and the FARM log."""
     section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
     return (text[:section.start()] + text[section.end():], _of_text(section[0])) if section else (text, None)
 

@@ -56,7 +56,7 @@ def start(argv: list[str], runner: Runner) -> None:
 
 
 def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
-    """Return the values of each option that selects what is read, by all its spellings; None if in doubt."""
+    """Return the values of each option that selects what is read, under the option's spellings; None if in doubt."""
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:

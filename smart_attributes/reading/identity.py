@@ -19,8 +19,8 @@ def distinct(reads: Sequence[Read]) -> list[Distinct]:
     """Return each drive once, in the order of the reads.
 
     If in doubt, two addresses are two drives: a drive shown twice is a nuisance, but a failing drive merged into
-    another is overlooked. Of several addresses, one with a report is kept, preferably one behind RAID, because such an
-    address stays the same when the volume gets another letter.
+    another is overlooked. Of several addresses, an address with a report is kept, preferably an address behind RAID,
+    because it stays the same when the volume gets another letter.
     """
     groups: list[list[Read]] = []
     bearers: dict[str, list[int]] = {}  # identifier of a drive -> groups that have it, in order
@@ -51,7 +51,7 @@ def _names(read: Read) -> list[str]:
 
 
 def note(drive: Distinct) -> str:
-    """Return the note on dropped addresses and the errors there, or ''."""
+    """Return the note on a drive's dropped addresses and the errors that they caused, or ''."""
     others = [read.device.address + ('' if isinstance(read.outcome, Report) else f', which {read.outcome}')
               for read in drive.others]
     return 'also reached as ' + ', '.join(others) if others else ''
@@ -78,7 +78,7 @@ def _models_agree(one: str, other: str) -> bool:
 
 
 def serial_key(serial: str) -> str:
-    """Return a serial number for comparison, or '' if it does not identify a drive."""
+    """Return a serial number in a form for comparison, or '' if it does not identify a drive."""
     key = re.sub(r'[^0-9A-Z]', '', serial.upper())
     return '' if re.match(_PLACEHOLDER, key) or key in _COUNTING or len(key.lstrip('0')) < 4 else key
 

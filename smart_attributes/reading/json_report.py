@@ -22,7 +22,7 @@ _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs contain the n
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: of the process, if known; used if the report lacks it. error_text: the standard error, including
+    exit_status: smartctl's, if known; used if the report has none. error_text: the standard error, including
     messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
@@ -81,7 +81,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
 
 
 def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:
-    """Return why the drive cannot be judged from this document, or None if it can."""
+    """Return why the drive cannot be judged from this document, or None if it can be judged."""
     support, smartctl = object_of(data, 'smart_support'), object_of(data, 'smartctl')
     problem = content.known_problem(
         report, text_of(object_of(data, 'device_type'), 'name'),
@@ -111,7 +111,7 @@ def _identity(data: Json) -> Identity:
 
 
 def _protocol(data: Json) -> str:
-    """Return the protocol of the drive. If "device" contradicts all logs in the document, the logs decide."""
+    """Return the protocol of the drive. If the key "device" contradicts all logs, the logs decide."""
     named = text_of(object_of(data, 'device'), 'protocol')
     found = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
     return named if named in found or not found else found[0]
@@ -243,7 +243,7 @@ def _self_test(row: Json, kind: str, result: str, hours: int | None) -> SelfTest
 
 
 def _nvme(data: Json) -> dict[str, int]:
-    """Return the NVMe health log and the temperature thresholds, by NVME_KEYS."""
+    """Return the NVMe health log and the temperature thresholds, with the keys in NVME_KEYS."""
     log = object_of(data, 'nvme_smart_health_information_log')
     values = {key: integer_of(log, key) for key in content.NVME_KEYS}
     if values['critical_warning'] is None:

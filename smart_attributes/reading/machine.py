@@ -131,7 +131,7 @@ def _read(plan: Plan, answer: Answer) -> Read:
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
-    """Return a plan with the call of an earlier version if sudo refused this one; None if there is nothing to retry."""
+    """Return a plan with an earlier version's call if sudo refused this call; None if there is nothing to retry."""
     if not smartctl_calls.is_refused(answer):
         return None
     former = smartctl_calls.former(plan.command) if plan.former is None else plan.former
@@ -139,7 +139,7 @@ def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
 
 
 def _without_tunnel(plan: Plan) -> Plan | None:
-    """Return a plan to read a drive behind RAID without sat+, because it may be a SAS drive; None if it had no sat+."""
+    """Return the plan without sat+, because a drive behind RAID may be a SAS drive; None if *plan* has no sat+."""
     device, kind = plan.device, base(plan.device)
     if kind == device.type or not is_raid(device):
         return None
@@ -159,7 +159,7 @@ def _outcome(answer: Answer) -> Outcome:
 
 
 def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:
-    """Return the report that *parse* returns for its arguments, or why *parse* failed; only this drive is affected.
+    """Return the report that *parse* returns for its arguments, or why *parse* failed, which affects only this drive.
 
     look: the next step if parsing takes too long.
     """

@@ -23,7 +23,7 @@ _LETTERS = bytes(byte if 0x20 <= byte < 0x7f else ord('.') for byte in range(256
 
 
 def controller(device: Device) -> str:
-    """Return the path of the controller of an NVMe drive, "/dev/nvme0"; '' if it has none or several.
+    """Return the path of the controller of an NVMe drive, "/dev/nvme0"; '' if the drive has no controller or several.
 
     Vendor logs belong to the controller. The namespace nvme0n1 may belong to a controller other than nvme0.
     """
@@ -46,7 +46,7 @@ def _controller_of(name: str, namespace: str) -> str:
 
 
 def page_of(answer: Answer, number: str) -> LogPage | None:
-    """Return the page in the answer of smartctl, or why the page is missing; None if the drive was not asked."""
+    """Return the page in the answer of smartctl, or why the page is missing; None if no page was requested."""
     if answer.outcome in ('timeout', 'cut short'):
         return LogPage(number, status=HANGS)
     if answer.outcome != 'done':
@@ -109,7 +109,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _lines(data: dict[str, Any]) -> list[str]:
-    """Return the lines of text for which smartctl's JSON has no keys of their own, without blank lines."""
+    """Return the lines of text, except blank ones, for which smartctl's JSON has no separate key."""
     numbered = {int(match[1]): value for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
                 if match}
     lines = [numbered[number] for number in sorted(numbered)]
@@ -123,7 +123,7 @@ def _unusable(why: str) -> Coded:
 
 
 def _failure(stdout: bytes) -> Coded:
-    """Return smartctl's own reason, or NOTHING."""
+    """Return the reason that smartctl gives, or `NOTHING`."""
     try:
         messages = _loaded(stdout).get('smartctl', {}).get('messages', ())
         return next((Coded('smartctl-message', clean(each['string'], LONGEST_STATEMENT)) for each in messages), NOTHING)

@@ -77,7 +77,7 @@ class _Process:
 
 
 def _spawn(command: Command, lock: int) -> _Process:
-    """Start *command* with pipes for its output and, if there is one, the lock file as its input. Raises OSError.
+    """Start *command* with pipes as its output and, if given, the lock file as its input. Raises OSError.
 
     It uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs for 24 drives.
     """
@@ -118,8 +118,8 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
 class Runner:
     """Runs commands in parallel. Each command has its own time limit, and all share one deadline.
 
-    Usage: start() the commands that are certainly needed, import the rest, run() all commands, print, close(). Call
-    run() again for retries.
+    Usage: start() the commands that are certainly needed, import other modules, run() all commands, print, close().
+    Call run() again for retries.
     """
 
     def __init__(self, waiting: Waiting | None = None) -> None:
@@ -192,7 +192,7 @@ class Runner:
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:
-        """Start a command; return False if another check, or another address, is using the drive. Raises OSError."""
+        """Start a command; return False if another check or command is already using the drive. Raises OSError."""
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
             if not any(lock.pid == process.pid for process in (*self._active, *self._dying)):
@@ -261,7 +261,7 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Read the available output, but discard all beyond LARGEST_FILE: endless output must not block the check."""
+        """Read the available output and keep at most LARGEST_FILE bytes: endless output must not block the check."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST_FILE // _CHUNK):

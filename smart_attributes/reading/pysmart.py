@@ -1,8 +1,8 @@
 """Group the lines of smartctl's text by type; use pySMART for the attribute table, NVMe health log and SCSI counters.
 
 pySMART supports only the layout of `-A` in English. Lines in another layout (brief, hexadecimal, names with blanks,
-other groups of digits) are first converted to this layout. pySMART's Device class is not used, because it takes 2.6 ms
-for forty lines and starts smartctl if data is missing.
+other digit groups) are first converted to this layout. pySMART's Device class is not used, because it takes 2.6 ms for
+forty lines and starts smartctl if data is missing.
 """
 from __future__ import annotations
 
@@ -106,14 +106,14 @@ def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
 
 
 def _attribute(row: Any) -> AttributeRow:
-    """Return a row that pySMART has read. The raw value stays text, because pySMART's raw_int drops signs and hex."""
+    """Return a row that pySMART has read. The raw value stays text: pySMART's `raw_int` drops signs and hex digits."""
     value, worst, threshold = (None if number > 255 else number for number in (row.value_int, row.worst, row.thresh))
     return AttributeRow(row.num, row.name, value, worst, threshold, row.type == 'Pre-fail',
                         WHEN_FAILED[row.when_failed], row.raw)
 
 
 def nvme(fields: Mapping[str, str]) -> dict[str, int]:
-    """Return the NVMe health log, by NVME_KEYS. fields: label in lower case -> value as printed."""
+    """Return the NVMe health log, with the keys in NVME_KEYS. fields: label in lower case -> value as printed."""
     warning = fields.get('critical warning', '')
     lines = [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
     lines += [f'{label}: {value}' for label, _, key in _NVME_LOG
@@ -135,7 +135,7 @@ def _value(printed: str, key: str) -> str:
 
 
 def scsi(fields: Mapping[str, str]) -> dict[str, float]:
-    """Return the SCSI counters that pySMART supports, by the keys of json_report. fields: as for nvme()."""
+    """Return the SCSI counters that pySMART supports, with the keys that `json_report` uses. fields: as for nvme()."""
     # pySMART removes the last character of a percentage, and accepts no text after other numbers.
     lines = [f'{label}: {number[1]}{_UNITS.get(key, "")}' for label, _, key in _SCSI_LOG
              for number in [re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))] if number]

@@ -41,7 +41,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
 
 def _group(path: str) -> str:
-    """Return the folder and the ending of a file. If most files of this group are reports, none is skipped."""
+    """Return a file's folder and ending. If most files of such a group are reports, no file in it is skipped."""
     return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
 
 
@@ -50,7 +50,7 @@ def _report(path: str) -> Report:
 
 
 def _is_meant(path: str) -> bool:
-    """Return whether a file in a folder has the name or the beginning of a report; such a file is never left out."""
+    """Return whether a file in a folder is named like a report or begins like one; such a file is never left out."""
     if 'smart' in os.path.basename(path).lower():
         return True
     try:
@@ -61,7 +61,7 @@ def _is_meant(path: str) -> bool:
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
-    """Return the recorded reports under short, unique names: with as many last parts of the path as needed."""
+    """Return the recorded reports under short, unique names: made of as many of the path's last parts as needed."""
     names = unique(_forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads))
     return [read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)]
 

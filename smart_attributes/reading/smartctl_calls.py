@@ -68,7 +68,7 @@ def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
 
 
 def is_ours(arguments: Command) -> bool:
-    """Return whether a check calls smartctl with these arguments, current or from FORMER."""
+    """Return whether a check calls smartctl with these arguments, or an earlier version did (FORMER)."""
     if arguments[:2] == _PAGE:
         return len(arguments) == 4 and any(arguments == page_arguments(page, arguments[3]) for page in PAGES)
     logs, address = _logs_and_address(arguments)

@@ -58,7 +58,7 @@ QUIET = '''\
 
 
 class SudoRule(NamedTuple):
-    """A user, the calls of smartctl that sudo allows this user, and their time limit."""
+    """A user, the calls of smartctl that sudo allows this user, and the time limit of a call."""
     user: str
     executable: str
     timeout: int                          # seconds, after which sudo ends the command. 0: no limit
@@ -98,7 +98,7 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
 
 
 def general(request: RuleRequest, how: HowRead) -> SudoRule:
-    """Return the rule that allows every drive at a usual path."""
+    """Return the rule that allows reading every drive at a usual path."""
     return SudoRule(request.user, how.smartctl, math.ceil(how.timeout) + SLACK, tuple(all_expressions(request.types)))
 
 

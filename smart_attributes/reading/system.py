@@ -76,7 +76,7 @@ def _content(file: int, limit: int) -> bytes:
 
 
 def disks_of(device: Device, system: System = LINUX) -> list[str]:
-    """Return the kernel's names of a drive's disks: one per namespace for an NVMe controller, none for a recording."""
+    """Return the kernel's names of a drive's block devices: one for each NVMe namespace, none for a recording."""
     name = os.path.basename(os.path.realpath(device.path))
     if device.is_recorded:
         return []
@@ -173,7 +173,7 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the reads, with a better reason if a controller is not at its address; a range there keeps only one read.
+    """Return the reads, with a better reason if a controller has moved; only one read of a range there is kept.
 
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
@@ -288,7 +288,7 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, and the process. Its ID is left out if it does not read this drive.
+    """Return the address that a process reads, and the process; its ID is 0 if the process does not read this drive.
 
     The ID in a file may belong to any process, such as 1, and a message must never advise killing the wrong process.
     """

@@ -78,7 +78,7 @@ def _report(lines: Lines) -> Report:
 
 
 def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> DriveError | None:
-    """Return why the drive cannot be judged from this text, or None if it can."""
+    """Return why the drive cannot be judged from this text, or None if it can be judged."""
     fields = lines.fields
     problem = content.known_problem(
         report, fields.get('device type', ''), fields.get('transport protocol', ''),
@@ -195,7 +195,7 @@ def _offline(lines: Lines) -> int | None:
 
 
 def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """Yield the rows of the first log, the extended one, which contains all entries of the standard log."""
+    """Yield the rows of the first (extended) log, which contains all entries of the standard log."""
     previous = 0
     for row in rows:
         if int(row['number']) <= previous:
@@ -205,7 +205,7 @@ def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
 
 
 def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
-    """Return the NVMe health log and the temperature thresholds, by NVME_KEYS."""
+    """Return the NVMe health log and the temperature thresholds, with the keys in NVME_KEYS."""
     values: dict[str, int | None] = dict(pysmart.nvme(lines.fields))
     if 'critical_warning' not in values and passed is not None:
         # Without the log (only -H was given), the text below the health status still shows the bits.
@@ -325,8 +325,8 @@ def _unfit_lines(text: str) -> Iterator[str]:
 def _is_ended(text: str, protocol: str, arguments: Collection[str]) -> bool:
     """Return whether a text has not been cut off.
 
-    If all logs were requested, it must have the last log. Otherwise, and always for an NVMe drive, it must end with the
-    empty line that follows each part.
+    If all logs were requested, the text must contain the last log. Otherwise, and always for an NVMe drive, it must end
+    with the empty line that follows each part.
     """
     last = _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol] if '-a' in arguments else ''
     if last and not re.search(last, text, re.MULTILINE | re.IGNORECASE):
