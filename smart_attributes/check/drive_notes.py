@@ -51,7 +51,7 @@ def unknown_model(device: Device, identity: Identity, state: State) -> Reading:
 
 
 def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past | None = None) -> list[Coded]:
-    """Return the notes on a drive that -v prints; they do not change the drive's state."""
+    """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     sentences = (
         ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
                                      for row in report.attributes if row.when_failed == 'past']),
@@ -129,7 +129,7 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    """Return a note for each untrusted device statistic, with what the statistic predicts if it is above 0."""
+    """Return a note for each untrusted device statistic; if the statistic is above 0, add what it predicts."""
     return [f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is not judged, because '
             'this statistic is known to be wrong for this family' +
             (f'; {spec.untrusted_statistics[reading.metric]}' if reading.number and spec.untrusted_statistics[

@@ -1,7 +1,7 @@
-"""Isolate each drive: an exception in the code for one drive makes it UNKNOWN; other drives are reported as usual.
+"""Isolate each drive: an exception in the code for one drive makes only this drive UNKNOWN.
 
-Exceptions while one drive is read or judged are handled in reading/machine and in verdicts. Errors about the whole run,
-such as a missing Python package, are left to `main`.
+Exceptions while one drive is read or judged are handled in reading/machine.py and verdicts.py. Errors about the whole
+run, such as a missing Python package, are left to `main`.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
 
 
 def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
-    """Show a drive with *work*; if this fails, show with *work* that the drive cannot be shown."""
+    """Call *work* to show a drive; if this fails, call it again to show that the drive cannot be shown."""
     try:
         work(verdict)
     except Exception as error:
@@ -54,7 +54,7 @@ def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
 
 
 def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
-    """Return the result of *show* for the drives of a run, and the drives as shown.
+    """Return the result of *show* for a run, and the run with an error for each drive that cannot be shown.
 
     If *show* fails, each drive is shown separately, to find the drives that cannot be shown. The error is raised again
     if no single drive causes it.

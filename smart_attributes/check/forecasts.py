@@ -2,9 +2,9 @@
 
 From the speed of wear so far, a forecast calculates when the endurance is used up, with an early and a late date.
 No forecast is made below 2 % used, before 90 days of age, or for a drive that was written to before and is idle now.
-The early end of the range matters most, because it shows when to order drives. The factors are tuned on simulated years
-(steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within the range in
-more than nine of ten cases. The factors of the estimate come from real drives.
+The early end of the range matters most, because it shows when to order drives. The range's factors are tuned on
+simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within
+the range in more than nine of ten cases. The factors of the estimate come from real drives.
 """
 from __future__ import annotations
 

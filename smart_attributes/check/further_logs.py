@@ -1,4 +1,4 @@
-"""The second pass of reading: logs of some drives that the first call does not read.
+"""The second pass of reading: read logs of some drives, because the first call does not read these logs.
 
 They are pages of vendor-specific NVMe logs and, only for commands that a person runs, Seagate's FARM log. A drive is
 asked for them once it has answered the first call, while others are still being read. A missing log changes no state.
@@ -60,7 +60,7 @@ class FurtherLogs:
         return any(call is not None for _, call in calls)
 
     def take(self, answer: Answer) -> None:
-        """Keep the answer of a drive that was asked."""
+        """Keep the answer of a drive that was asked for a log."""
         if answer.command in self._asked:
             self._answers[answer.command] = answer
 
@@ -91,7 +91,7 @@ class VendorPages:
     """The vendor log pages of NVMe drives whose database entry names such a page."""
 
     def __init__(self, judge: Judge, every: int, prefix: Command) -> None:
-        """Store the settings. every: seconds between two reads of one drive. prefix: smartctl, after sudo if needed."""
+        """Store the settings. every: seconds between two reads of one drive. prefix: smartctl, with sudo if needed."""
         self._judge, self._every, self._prefix = judge, every, prefix
         self.patience = nvme_log.PATIENCE
 
@@ -127,7 +127,7 @@ def log_of(read: Read, judge: Judge) -> Log | None:
 
 
 def is_due(log: Log, past: Past | None, every: int) -> bool:
-    """Return whether the last read of a drive's log is old enough. past: the drive's earlier readings.
+    """Return whether a drive's log was last read long enough ago to be read again. past: the drive's earlier readings.
 
     Readings that another user could have written must not prevent a check by root from reading the log.
     """

@@ -35,7 +35,7 @@ class Remembered:
                  longest_asleep: int = 0) -> None:
         """Create the access object of a run.
 
-        trouble: a message why an enabled history cannot be used; else ''.
+        trouble: a message that states why an enabled history cannot be used; else ''.
         is_whole: read the complete history, for interactive commands.
         longest_asleep: seconds that a drive in standby may go without being read.
         """

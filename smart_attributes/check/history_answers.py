@@ -1,4 +1,4 @@
-"""Answers from the history for people and for doctor; a check does not need them."""
+"""Answers from the history for interactive commands and for `doctor`; a check does not need them."""
 from __future__ import annotations
 
 import time
@@ -58,7 +58,7 @@ def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
 
 
 def told(history: Remembered, verdict: Verdict) -> Verdict:
-    """Return a verdict with the stored points of its metrics and its forecasts, for interactive commands."""
+    """Return a verdict with its forecasts and with the stored points of its metrics, for interactive commands."""
     recalled = history.recalled(verdict.device)
     if verdict.problem:
         return verdict
@@ -81,7 +81,7 @@ def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, His
 def since(history: Remembered, device: Device) -> int:
     """Return the time since which the history has readings of a drive, in seconds since 1970.
 
-    0: its smartd log was imported or cannot be imported. The current time: the history has no readings of it.
+    0: the smartd log was imported or cannot be imported. The current time: the history has no readings of the drive.
     """
     recalled = history.recalled(device)
     if history.store is None or recalled is None or not (recalled.match.record or recalled.match.note):

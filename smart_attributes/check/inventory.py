@@ -56,7 +56,7 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
 
 def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
            late: str = '') -> tuple[list[Read], list[Coded]]:
-    """Return the drives that --match, --ignore and --ssdonly select, plus the undecided drives, with a fault for each.
+    """Return the drives that --match, --ignore and --ssdonly select, and undecided drives with a fault for each.
 
     decided: each decision is added here. late: why patterns are no longer evaluated.
     """
@@ -105,7 +105,7 @@ def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, 
 
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
-    """Return a note for each drive that answered as a device type other than requested."""
+    """Return a note for each drive that answered as a device type other than the requested type."""
     known = {device.name: device for device in asked}
     return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address}, only as '
                                   f'{read.device.address}; use that address')
@@ -188,7 +188,7 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
 
 
 def _labels(reads: Sequence[Read], label: str) -> list[str]:
-    """Return the identifier of each drive that --label selects; '' if a drive does not report it."""
+    """Return the identifier that --label selects for each drive; '' if a drive does not report it."""
     if label == 'by-id':
         links = addresses.links()
         return [addresses.name_of(read.device, links) for read in reads]

@@ -62,7 +62,7 @@ def _read_as(word: str, known: Sequence[Device]) -> list[str]:
 
 
 def links() -> dict[str, list[str]]:
-    """Return the names in /dev/disk/by-id of each device path."""
+    """Return the names that each device path has in /dev/disk/by-id."""
     found: dict[str, list[str]] = {}
     for name in system.names_in(addresses.FOLDER):
         found.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(name)

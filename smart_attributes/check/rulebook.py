@@ -70,7 +70,7 @@ class Judge(NamedTuple):
 
 
 def site_of(data: DataFiles, before: Before | None) -> Site:
-    """Return the local data files: first those of the configuration directory, then those of the command line."""
+    """Return the local data files, first from the configuration directory and then from the command line."""
     mistakes: list[str] = []
     attributes, limits = files_of(data, mistakes)
     limits += [(path, '') for path in (before.limits() if before else ())]
@@ -188,7 +188,7 @@ def day(moment: float) -> str:
 
 
 def shipped_database(config: str) -> Json:
-    """Return the content of attributes.json: from the configuration directory if newer and valid, else as shipped."""
+    """Return the content of attributes.json, from the local copy if it is newer and valid, else as shipped."""
     return _database(config)[0]
 
 

@@ -85,7 +85,7 @@ class Verdicts(Listener):
         return (may_have_page and spec.log is not None) or (spec.keeps_farm and self._is_for_a_person)
 
     def completed(self, drives: Inventory, deadline: float) -> Inventory:
-        """Return the inventory with the further logs of its drives, which drives at a new address are asked for first.
+        """Request further logs of drives at a new address; return the inventory with the further logs of all drives.
 
         deadline: value of time.monotonic().
         """

@@ -1,9 +1,9 @@
 """The database of a history: a SQLite file that never delays a check for long. Lost commits are detected.
 
-A check waits for the file no longer than PATIENCE and BUDGET allow. It never closes the file, because the last process
-to close it waits 121 ms for the disk; a commit with synchronous NORMAL takes 0.2 ms. Since the file is never closed,
-SQLite never restarts its log; shorten_log() does so once the log is long. A damaged file is set aside, and the readable
-part of its content is copied (see losses).
+A check waits for the file no longer than PATIENCE and BUDGET allow. A check never closes the file, because the last
+process to close it waits 121 ms for the disk; a commit with synchronous NORMAL takes 0.2 ms. Since the file is never
+closed, SQLite never restarts its log; shorten_log() truncates a long log. A damaged file is set aside, and the
+readable part of its content is copied (see losses.py).
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Database(SqliteFile):
     def __init__(self, place: HistoryFolder, writes: bool, fill: Callable[[str], None]) -> None:
         """Create the object without opening the file.
 
-        fill: called in the transaction that creates the tables, with the reason for the new file, or '' for the first.
+        fill: called in the transaction that creates tables, with the reason for the new file; '' for the first file.
         """
         self.folder, self._writes, self._fill = place, writes, fill
         self.commits: Commits | None = None   # the commit record before the file was opened
@@ -140,9 +140,9 @@ class Database(SqliteFile):
                 'missing_until': self.commits.time if self.commits else now, 'uncounted': int(self.commits is None)}
 
     def unsynced_since(self) -> int | None:
-        """Return the time since which a power cut may have lost commits together with their count.
+        """Return the time since which a power cut may have removed both commits and their count.
 
-        Seconds since 1970, or 0 for the beginning. None if the system has not restarted with unsynced commits.
+        In seconds since 1970; 0: since the history began. None if the system has not restarted with unsynced commits.
         """
         record = self.commits
         return record.synced_at if record and record.is_open and record.boot != directory.boot_id() else None

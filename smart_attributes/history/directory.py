@@ -1,20 +1,20 @@
 """The files of a history other than the database: lock, commit record, list of known drives, and failure mark.
 
-They are in the state directory. Links and files of another user are refused. Callers must act as the owner of the
-state directory, unless a docstring states otherwise.
+They are in the state directory. Links are refused, and so are files of another user. Callers must act as the owner of
+the state directory, unless a docstring states otherwise.
 
 The commit record states how many commits a reader must find.
-SQLite stops reading its log at the first damaged frame without an error, so a flipped bit, a truncated log or a removed
-log looks like a slightly older history. The record is written after each commit and read before the database. If the
-database is behind the record, the commits in between are lost.
+SQLite stops reading its log at the first damaged frame and reports no error, so a flipped bit, a truncated log or a
+removed log looks like a slightly older history. The record is written after each commit and read before the database.
+If the database is behind the record, the commits in between are lost.
 
 After a power cut, everything that was not synced may be missing, including the newest record. The record therefore also
 states since when commits may be missing from the disk, and the boot ID of the system that wrote the record. The "open"
 mark is synced before the first unsynced commit. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format";
 proc(5), boot_id.
 
-The list of known drives is kept outside the database, so that a check still notices that a drive is gone if the
-database is lost. The file is replaced only when the list changes. A damaged list is ignored; the database has a copy.
+The list of known drives is kept outside the database, so that a check notices missing drives even if the database is
+lost. The file is replaced only when the list changes. A damaged list is ignored; the database has a copy.
 """
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def _path(place: HistoryFolder, name: str) -> str:
 
 
 def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
-    """Return the history folder; if it is missing and *is_made*, create it. The caller need not act as the owner.
+    """Return the history folder; create a missing folder if *is_made* is true. The caller need not act as the owner.
 
-    Raises HistoryUnusable if it is missing or if others can write to it.
+    Raises HistoryUnusable if the folder is missing or if other users can write to it.
     """
     path = os.path.join(state.path, state_directory.HISTORY)
     with refusals(path):
@@ -110,7 +110,7 @@ def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
 
 
 def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
-    """Return the inode of the database; if it is missing and *is_made*, create it empty.
+    """Return the inode of the database file; create a missing file (empty) if *is_made* is true.
 
     Raises HistoryUnusable if the file is missing, a link, not a regular file, or owned by another user.
     """
@@ -138,7 +138,7 @@ def is_writable(folder: HistoryFolder) -> bool:
 
 
 def leave_mark(folder: HistoryFolder, reason: str) -> None:
-    """Leave a mark for the next check: after printing its output, this check could not write.
+    """Leave a mark that shows the next check that this check could not write the history after its output.
 
     On a full disk, the mark stays empty, but the time of the file still shows when the failure began.
     """
@@ -211,7 +211,7 @@ def read_commits(place: HistoryFolder) -> Commits | None:
 
 
 def change_commits(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
-    """Replace the record by the result of *changed* under a lock, and return the new record.
+    """While holding a lock, replace the record by the result of *changed*; return the new record.
 
     is_synced: wait until the record is on the disk. Raises HistoryUnusable if the record cannot be locked or written.
     """
@@ -317,7 +317,7 @@ def known_of(head: Head) -> Known:
 
 
 def read_known(folder: HistoryFolder) -> Known:
-    """Return the list; an empty list if it is missing or damaged."""
+    """Return the list of known drives; an empty list if the file is missing or damaged."""
     try:
         checksum, _, text = files.content(_path(folder, DRIVES), LARGEST_SMALL_FILE).partition(b'\n')
         if checksum == _checksum(text):
@@ -330,7 +330,7 @@ def read_known(folder: HistoryFolder) -> Known:
 
 
 def write_known(folder: HistoryFolder, known: Known) -> None:
-    """Replace the list if it has changed. Raises HistoryUnusable."""
+    """Replace the list of known drives if it has changed. Raises HistoryUnusable."""
     if read_known(folder) == known:
         return
     drives = [(record.number, record.first_read, *record.identity[:5]) for record in known.drives]

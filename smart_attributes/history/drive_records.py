@@ -1,9 +1,9 @@
 """The drives of a history: which record belongs to a drive, and which drives were added, removed or moved. Pure.
 
-Drives are matched with records by the rules that also detect duplicates, and not only by WWN. A place is an address
-with the drive that was found there. A run ends only places within its scope, so two services that check a drive at
-different addresses do not move it back and forth. No decision is stored. A change is reported for a day after a place
-began, or after it was first found without its drive. A missing drive is reported until it is back.
+The rules that match drives with records also detect duplicates; they do not rely on the WWN alone. A place is an
+address with the drive that was found there. A run marks only places within its scope as left, so a drive that two
+services check at different addresses is not reported as moved. No decision is stored. A change is reported for a day
+after a drive was first found at a place or first found to have left it. A missing drive is reported until it is back.
 """
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ def _match(place: int, identities: Sequence[Identity], fitting: Sequence[Record]
 
 def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope, now: int,
             slots: Mapping[str, str] | None = None) -> list[DrivePlace]:
-    """Return all places after a run, changed or not.
+    """Return all places as they are after a run, including unchanged places.
 
-    drive_at: each occupied address -> its drive; None: in standby, unreadable or indistinguishable from another drive.
+    drive_at: the drive at each occupied address; None if in standby, unreadable or indistinguishable from another one.
     slots: address -> slot, if known.
     """
     after = {}
@@ -168,7 +168,7 @@ def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
 
 def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record],
             now: int) -> Change | None:
-    """Return the change of the drive that left a place; None if the drive was at its other place all the time."""
+    """Return what happened to a drive that left a place; None if another service still reads it at another place."""
     now_at = here.get(place.drive)
     if now_at and now_at.first >= place.gone:
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address)

@@ -52,7 +52,7 @@ class Rise(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """Growth of a series that is an alert now, or that a command has requested."""
+    """The growth of a series: either it is an alert now, or a command has requested it."""
     state: State
     size: float
     before: float
@@ -106,7 +106,7 @@ def _number(text: object, name: str, where: str) -> float:
 
 def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, falls: bool,
           age: float | None = None) -> GrowthAlert | None:
-    """Return the worst growth of a reading that is an alert now, or None.
+    """Return a reading's worst growth that is an alert now, or None.
 
     history: includes the reading of this check (see series.with_reading). rules: in the format of thresholds/. now:
     seconds since 1970. falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
@@ -150,7 +150,7 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
 
 
 def lately(history: History, reading: Reading, within: int, now: int, falls: bool) -> Growth | None:
-    """Return the total growth of a reading in the last *within* seconds, alert or not; None if it has not grown.
+    """Return a reading's total growth in the last *within* seconds, even if it is not an alert; None without growth.
 
     The period in the result is never longer than the history of the series.
     """
@@ -195,7 +195,7 @@ def _recent(history: History, rule: GrowthRule, now: int) -> History:
 
 
 def _lasted(history: History, place: int) -> int:
-    """Return for how many seconds the number has been at the value of the point at *place* or worse."""
+    """Return for how many seconds the number has been as bad as at the point with the index *place*, or worse."""
     start = history.points[place]
     for later in history.points[place + 1:]:
         if later.number < start.number:
@@ -206,7 +206,7 @@ def _lasted(history: History, place: int) -> int:
 def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
     """Return the newest growth that is an alert now, preferably CRITICAL growth; None if nothing is an alert.
 
-    A rise's growth is the sum of it and the earlier rises within the rule's period. A counter can have 1,000 rises.
+    The growth at a rise includes all earlier rises within the rule's period. A counter can have 1,000 rises.
     """
     totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
     found, first = None, len(all_rises)
@@ -284,7 +284,7 @@ def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
 
 def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
              now: int) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """Yield both ends of the period before each change in the last rule.held seconds, and of the period until now."""
+    """For each change in the last rule.held seconds, and for now, yield both ends of the period that ends then."""
     first = 0
     for end, number in [*((time, number) for time, number in steady if time > now - rule.held), (now, steady[-1][1])]:
         while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:
@@ -293,11 +293,11 @@ def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
 
 
 def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
-    """Return whether a drive wears more than *times* as fast as in its life so far and wears out within *gone* seconds.
+    """Return whether a drive wears over *times* times as fast as on average and will wear out within *gone* seconds.
 
-    history: of endurance_used. age: power-on time in seconds. The speed in the last *within* seconds is measured from
-    one step of the counter to another, because the exact wear between two steps is unknown. False if the history is too
-    short or the counter has not risen.
+    history: the series of endurance_used. age: power-on time in seconds. The speed in the last *within* seconds is
+    measured from one step of the counter to another, because the exact wear between two steps is unknown. False if the
+    history is too short or the counter has not risen.
     """
     steps = [point.number for point in history.points if point.time > now - within]
     before = [point.number for point in history.points if point.time <= now - within]

@@ -1,7 +1,7 @@
 """Create the tables of a history, copy the readable part of a damaged history, and report the losses.
 
 A check with an intact history does not load this module. A damaged file is set aside and copied drive by drive, so
-damage to the data of one drive loses only the readings of this drive.
+damage to the data of one drive affects only the readings of this drive.
 """
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _restart(head: Head, folder: HistoryFolder, now: int) -> str:
 
 
 def _recurring(head: Head, folder: HistoryFolder, now: int) -> str:
-    """Return a message if the file could not be used twice within a day, most recently within the last day."""
+    """Return a message if the file was unusable twice within a day and the second time was within the last day."""
     lost, before = _moment(head, 'lost'), _moment(head, 'lost_before')
     if not before or lost - before > DAY or now - lost > DAY:
         return ''
@@ -84,7 +84,7 @@ def _moment(head: Head, name: str) -> int:
 
 
 def _named(numbers: Collection[str], head: Head) -> str:
-    """Return the addresses of drives as a phrase, or the models of drives without an address."""
+    """Return a phrase with the address of each drive, or the model of a drive that has no address."""
     at = {place.drive: place.address for place in head.places if not place.gone}
     names = [at.get(record.number) or record.identity.model for record in head.records
              if str(record.number) in numbers]
@@ -132,7 +132,7 @@ def set_aside(folder: HistoryFolder, name: str) -> None:
     """Rename the database and its log to *name*; raise HistoryUnusable if this fails.
 
     The index and the log are handled first, because SQLite would apply them to the next database. A log of more than
-    LARGEST_OLD_LOG bytes is removed, because the file itself has nearly all of its content.
+    LARGEST_OLD_LOG bytes is removed, because nearly all content of the log is in the file, too.
     """
     if name == folder.damaged and os.path.lexists(name):   # an earlier file has not been copied yet
         name = folder.aside
@@ -188,7 +188,7 @@ class OldFile(SqliteFile):
 def salvaged(database: SqliteFile, folder: HistoryFolder, before: Commits | None, now: int) -> dict[str, object]:
     """Copy the readable part of a damaged history, at least the list of known drives; return facts for the new history.
 
-    before: the commit record, if it existed, which states when the last check read the drives.
+    before: the commit record, which states when the last check read the drives; None if it did not exist.
     """
     known, old = directory.read_known(folder), OldFile(folder)
     last_read = before.time if before else 0

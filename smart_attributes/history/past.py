@@ -115,7 +115,7 @@ def quieted(past: Past, reading: Reading) -> Reading:
 
 def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
                  age: float | None = None) -> GrowthAlert | None:
-    """Return the worst growth of a reading that is an alert now, or None. See growth.alert()."""
+    """Return a reading's worst growth that is an alert now, or None. See growth.alert()."""
     known = history(past, reading)
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
@@ -127,7 +127,7 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
 # The check that notices a fall stores the former number in a separate series, from which later checks report it.
 
 def falls(past: Past, readings: Iterable[Reading], firmware: str, within: int = REPORTED) -> list[Fall]:
-    """Return the falls, stored or new, of a drive's counters in the last *within* seconds.
+    """Return the stored and the new falls of a drive's counters in the last *within* seconds.
 
     firmware: the drive's current firmware.
     """
@@ -153,7 +153,7 @@ def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
 
 
 def former_numbers(past: Past, readings: Sequence[Reading], firmware: str) -> tuple[Observation, ...]:
-    """Return the former numbers, to be stored, of the counters that this check found lower than before."""
+    """For each counter that this check found lower than before, return the former number, which is to be stored."""
     return tuple(Observation(Key(fall.reading.metric + _BESIDE, fall.firmware), fall.before, series.CHANGE,
                              past.now - fall.since)
                  for fall in falls(past, readings, firmware) if fall.noticed == past.now)

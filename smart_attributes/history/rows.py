@@ -1,10 +1,10 @@
 """Read and write drives, places, series and points as rows of the database, inside a transaction.
 
-Their checksums form a tree: each series has a checksum of its points, and each drive has a checksum of its series. Each
+The checksums form a tree: each series has a checksum of its points, and each drive has a checksum of its series. Each
 drive also has a seal: a checksum of its places and its row (which includes the checksum of its series). The seal shows
 whether the stored data of the drive is intact. A checksum of all facts and seals shows whether a drive is missing. So
 changed numbers and missing rows are detected. CRC-32 detects only accidental damage. It does not detect changes by the
-owner of the file, but checks of other users do not trust this owner's history (see store).
+owner of the file, but checks of other users do not trust this owner's history (see store.py).
 """
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _values(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Re
 
 
 def _seal(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> int:
-    """Return the checksum of a drive's row (without its seal) and of the rows of its places."""
+    """Return one checksum over a drive's row (without its seal) and the rows of its places."""
     return checksum([row[:-1]], places)
 
 
@@ -139,7 +139,7 @@ def stored(database: SqliteFile, drives: Sequence[Record], points: Sequence[str]
 
 
 def points_of(database: SqliteFile, drives: Collection[int], conditions: Sequence[str]) -> dict[int, list[Point]]:
-    """Return the points of the series of drives, by series number. conditions: RECENT or EVERY."""
+    """Return the points of the drives' series, by series number. conditions: RECENT or EVERY."""
     by_series: dict[int, list[Point]] = {}
     for condition in conditions:
         for number, *point in database.run(_POINTS.format(_listed(drives), condition)):
@@ -245,7 +245,7 @@ def _with(row: Stored, point: Point) -> Stored:
 
 
 def _shortened(database: SqliteFile, row: Stored, point: Point, now: int) -> Stored:
-    """Delete all points of a series; return the series with the points that hysteresis needs and their checksums."""
+    """Delete all points of a series; return the series with new checksums and only the points that hysteresis needs."""
     grown = row.history._replace(points=(*row.history.points, point))
     rest = series.peaks(series.latest(grown, now, series.SPAN) or grown.points)
     database.run('DELETE FROM point WHERE series = ?', row.number)

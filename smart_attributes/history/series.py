@@ -124,7 +124,7 @@ def latest(history: History, now: int, span: int) -> list[Point]:
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
-    """Return the points, but drop each point that a later point equals or exceeds; the later point takes over its time.
+    """Return the points without each point that a later point equals or exceeds; the later point gets the earlier time.
 
     For any span that ends now, the highest number stays the same, but may begin a little earlier.
     """
@@ -141,7 +141,7 @@ def level(margin: float, number: float, before: float, recent: History, now: int
     """Return the number to compare with limits: the number of this check, or a higher number from earlier checks.
 
     margin: how far below a limit the number must be, in the metric's unit. before: the result of this function at the
-    previous check. recent: the readings, including this check's.
+    previous check. recent: the readings, including the reading of this check.
     """
     day = latest(recent, now, SPAN)
     released = max(point.number for point in day) + margin if day else before

@@ -54,7 +54,7 @@ class LogFault(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The content of the logs of a drive."""
+    """The content of a drive's logs."""
     rows: tuple[LogRow, ...]   # oldest first: rows with a change, and one row of each day
     read: int               # number of lines read
     damaged: int            # number of lines skipped
@@ -89,7 +89,7 @@ def logs(folder: str = '') -> list[str]:
 def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
     """Return the logs of a drive; [] if no logs match, or if logs of two drives match.
 
-    smartd names a log after model and serial number, in which it replaces special characters by _ and -.
+    smartd names a log after the model and the serial number, with special characters replaced by _ or -.
     """
     def plain(text: str) -> str:
         return re.sub(r'[^0-9A-Za-z]', '', text)
@@ -101,7 +101,7 @@ def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
 
 
 def ending(path: str) -> str:
-    """Return the end of a log's file name without the name of the drive, such as ".csv.2.gz"."""
+    """Return the part of a log's file name that follows the name of the drive, such as ".csv.2.gz"."""
     name = os.path.basename(path)
     match = _NAME.fullmatch(name)
     return name[len(match['log']):] if match else ''
@@ -178,7 +178,7 @@ def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a regular file. Raises HistoryUnusable for other files, which could block the check, and OSError."""
+    """Open a regular file. Raises OSError, and HistoryUnusable for other files, which could block the check."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -219,7 +219,7 @@ def _lines(text: str) -> tuple[list[_Line], int]:
 
 
 class _Cells(dict[str, str]):
-    """Cache of the cells of a log, most of which repeat from line to line. Raises KeyError for an invalid cell."""
+    """Cache of a log's cells, most of which repeat from line to line. Raises KeyError for an invalid cell."""
 
     def __missing__(self, text: str) -> str:
         if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):
@@ -252,8 +252,8 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
     """Yield the lines in order of the drive's power-on hours, with times corrected for a wrong clock.
 
     Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours in two cases:
-    its own time is too late for the hours between it and the newest line, or not later than the time of the previous
-    line. If the log has no hours, lines in the future are left out, because it is unknown when they were written.
+    the logged time is too late for the hours up to the newest line, or not later than the time of the previous line. If
+    the log has no hours, lines dated in the future are left out, because it is unknown when they were written.
     """
     hours = _hours(lines)
     if not any(hours):

@@ -1,7 +1,7 @@
 """The history store: opened by a check, read before the verdict, written after the output is printed.
 
 The history adds alerts and dates them but never suppresses an alert, so a forged history does no more harm than a
-missing history. A check writes everything in one transaction, so simultaneous or killed checks leave it consistent.
+missing history. A check writes in one transaction, so killed or simultaneous checks do not damage the history.
 """
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DriveHistory(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Messages about lost readings; '' if nothing was lost in that way."""
+    """One message for each way in which readings can be lost; '' if nothing was lost in that way."""
     restart: str = ''     # the file could not be used
     recurring: str = ''   # this happened twice within a day, most recently within the last day
     missing: str = ''     # individual commits were missing
@@ -111,7 +111,7 @@ class HistoryStore:
         return Losses(*losses.messages(self._head, self.folder, self.now))
 
     def knows_since(self, record: Record) -> int:
-        """Return when the history of a drive began, in seconds since 1970; 0: a log about the drive was imported."""
+        """Return when the history of a drive began, in seconds since 1970; 0 if a log of the drive was imported."""
         return 0 if f'{TAKEN}{record.number}' in self._head.facts else record.first_read
 
     @property
@@ -153,7 +153,7 @@ class HistoryStore:
         return self._reading(lambda: self._all_of(record.number))
 
     def examine(self) -> None:
-        """Read and verify the whole history, as no check does. Damage is handled as in a check; `losses` reports it."""
+        """Read and verify the whole history; no check does so. Damage is handled as in a check; `losses` reports it."""
         self._reading(self._examine, EXAMINED)
         self._database.guarded(self._database.shorten_log)
 
@@ -257,7 +257,7 @@ class HistoryStore:
     def _ask_the_clock(self) -> None:
         """Correct the dates of points if the clock was wrong.
 
-        As long as it is unknown which clock is right, readings are stored as if made a second after the newest reading.
+        While it is unknown when the clock was wrong, readings are stored as if made a second after the newest reading.
         """
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if not since and self.now >= latest:
@@ -291,7 +291,7 @@ class HistoryStore:
         self._version, self._last, self._expected = self._database.generation(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
-        """Return the histories of drives. Read again only for other drives or after another check has written."""
+        """Return the histories of drives. Read the database only for other drives or if another check has written."""
         if self._version != self._database.generation():
             self._all()
         if self._last is None or self._last[0] != identities:
@@ -302,7 +302,7 @@ class HistoryStore:
         return self._last[1]
 
     def _stored(self, records: Sequence[Record]) -> dict[int, Mapping[Key, rows.Stored]]:
-        """Return the series of drives, by drive number; they are read in advance or from the database."""
+        """Return the series of drives, by drive number, from the series read in advance or from the database."""
         ahead = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
         lacking = [record for record in records if record.number not in ahead]
         return {**ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
@@ -353,7 +353,7 @@ class HistoryStore:
         self._database.is_urgent |= bool(moved)
 
     def _record(self, identity: Identity, history: DriveHistory) -> tuple[Record | None, str]:
-        """Return the record of a drive (created for a new drive) and ''; or None and why it cannot be stored."""
+        """Return the record of a drive (created for a new drive) and ''; or None and why the drive cannot be stored."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = (f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use '

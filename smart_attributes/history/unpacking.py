@@ -18,8 +18,8 @@ class UnpackedTooLarge(Exception):
 def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
     """Return the unpacked content of a compressed file, and an error message or ''.
 
-    For a damaged file, return the content before the damage. name: the result of kind(). size: of the file, in bytes.
-    most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
+    For a damaged file, return the content before the damage. name: the result of kind(). size: the file's size in
+    bytes. most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name not in _OPENING:
         return b'', f'was not read: Python cannot decompress {name}; decompress it by hand'
@@ -48,7 +48,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def kind(file: BinaryIO) -> str:
-    """Return the compression of a file by its first bytes, such as "gzip", or ''. The position is 0 afterwards."""
+    """Return the compression of a file by its first bytes, such as "gzip", or ''. The file position is 0 afterwards."""
     head = file.read(6)   # length of the longest signature
     file.seek(0)
     return next((name for start, name in _KINDS.items() if head.startswith(start)), '')

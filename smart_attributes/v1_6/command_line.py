@@ -56,7 +56,7 @@ class Before(NamedTuple):
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
 
     def limits(self) -> list[str]:
-        """Return the path given with -ucfgj, in a list, if the file has this version's format of limits."""
+        """Return a list with the path given with -ucfgj if the file has this version's format of limits, else []."""
         from . import files
         try:
             return [self.user_config] if self.user_config and not files.is_of_1_6(files.read(self.user_config)) else []
@@ -119,7 +119,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
-    """Return an option in this parser's spelling, even if only version 1.6 accepted it: "-device", "--d", "-no"."""
+    """Return this parser's spelling of an option, also for spellings of version 1.6, such as "-device" or "--d"."""
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
     name, sign, value = word.lstrip('-').partition('=')
@@ -132,7 +132,7 @@ def spelt(word: str, parser: argparse.ArgumentParser) -> str:
 def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Before | None:
     """Remove the options specific to version 1.6 from *values* and return them, or None if none was given.
 
-    rest: words that do not belong to an option, which version 1.6 ignored. Raises UsageError if a word is a mistyped
+    rest: words that do not belong to an option; version 1.6 ignored them. Raises UsageError if a word is a mistyped
     option, or a drive that would not be checked.
     """
     before = Before(**{name: values.pop(name) for name in Before._fields if name in values})

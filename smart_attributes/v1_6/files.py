@@ -41,7 +41,7 @@ class OldLimit(NamedTuple):
 
 
 class OldEntry(NamedTuple):
-    """An entry: of a database for a family, or of a user configuration for a drive."""
+    """An entry for a family in a database, or for a drive in a user configuration."""
     name: str
     models: tuple[str, ...] = ()
     columns: Mapping[int, str] = {}    # number -> VALUE or RAW_VALUE
@@ -53,7 +53,7 @@ class OldEntry(NamedTuple):
 
 
 class OldFile(NamedTuple):
-    """A database with entries by family, or a user configuration with entries by device path; both unchanged."""
+    """A database with entries by family, or a user configuration with entries by device path, without changes."""
     name: str
     entries: Json
 
@@ -343,7 +343,7 @@ def old_path(device: Device) -> str:
 
 
 def old_names(devices: Sequence[Device]) -> dict[str, str]:
-    """Return the start of each device's labels in version 1.6, by our name.
+    """Return how the labels of each device started in version 1.6, by the name of the device in this version.
 
     Version 1.6 omitted the controller. If two drives would have the same name, our name is used.
     """

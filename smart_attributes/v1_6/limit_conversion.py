@@ -1,4 +1,4 @@
-"""Convert limits of version 1.6, for a number of an attribute, to limits of this version, for a metric. Pure.
+"""Convert limits of version 1.6, which apply to attributes, to limits of this version, which apply to metrics. Pure.
 
 attributes.json defines the meaning of an attribute: the formula for the reading also converts the limit.
 """
@@ -27,7 +27,7 @@ class Meaning(NamedTuple):
 
 
 def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
-    """Return the formula from *column* of an attribute to a reading.
+    """Return the formula that converts *column* of an attribute to a reading.
 
     Return None if the reading has another source, is a status word, or is never judged.
     """
@@ -60,7 +60,7 @@ def of_specs(number: int, column: str, specs: Iterable[DriveSpec]) -> list[Meani
 
 
 def columns_of(spec: DriveSpec) -> Mapping[int, str]:
-    """Return the column that an entry reads, for each attribute of which it reads only one column."""
+    """For each attribute of which an entry reads only one column, return this column."""
     pairs = {(item.attribute, item.formula.first.column) for item in spec.readings}
     counts = Counter(number for number, _ in pairs)
     ours = {name: column for column, name in COLUMNS.items()}
@@ -90,6 +90,6 @@ def _number(number: float) -> str:
 
 
 def patterns(models: Sequence[str]) -> list[str]:
-    """Return expressions for whole models; the vendor is optional, because version 1.6 compared the ends of models."""
+    """Return expressions for whole models, with an optional vendor, because version 1.6 compared the ends of models."""
     return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split()))
             for model in dict.fromkeys(models)]

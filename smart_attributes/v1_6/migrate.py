@@ -111,7 +111,7 @@ class _Work:
         return Migration(attributes, thresholds, tuple(self._carried), tuple(self._lost))
 
     def take_database(self, old: OldFile) -> None:
-        """Add the entries of a database that were not shipped with version 1.x."""
+        """Add a database's entries, except entries that were shipped with version 1.x."""
         shipped = 0
         for name, data in old.entries.items():
             entry = files.entry(old.name, name, data)
@@ -166,8 +166,8 @@ class _Work:
     def _new_entry(self, entry: OldEntry, where: str, patterns: Sequence[str]) -> dict[int, list[Meaning]]:
         """Add an entry for drives that our database does not contain, and return the meanings of its numbers.
 
-        It is a fallback: it defines which numbers to compare, but not their meaning, so it must not hide an entry that
-        defines the meaning.
+        The entry is a fallback: it defines which numbers to compare, but not their meaning, so it must not hide an
+        entry that defines the meaning.
         """
         database = self._site.database
         common = next((each for _, each in database.entries() if each.get('fallback') and not each.get('models')), {})

@@ -122,7 +122,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
 # --- limits and numbers of the drive ----------------------------------------------------
 
 def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
-    """Return the limits by number. User limits replace the database's; one without a shift keeps the old shift."""
+    """Return the limits by number. User limits replace database limits, but keep the old shift if they have none."""
     rules: dict[int, OldRule] = {}
     for file, entry, is_users in sources:
         for number, limit in entry.limits.items():
