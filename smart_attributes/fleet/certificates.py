@@ -1,4 +1,4 @@
-"""Verification of the certificate of Icinga's API, and the cause and next step for each refusal."""
+"""Verify the certificate of Icinga's API, and give the cause and the next step for each refusal."""
 from __future__ import annotations
 
 import re
@@ -16,7 +16,7 @@ WORDS = 200                # characters of a message from OpenSSL
 
 
 class Refusal(NamedTuple):
-    """The reason why a certificate is refused; {name}: the expected name, {ca}: the file of --ca."""
+    """The reason why a certificate is refused; {name}: the expected name, {ca}: the file given with --ca."""
     code: str
     cause: str
     remedy: str
@@ -31,7 +31,7 @@ EXPIRED, OTHERWISE = BY_CODE['certificate-expired'], BY_CODE['certificate-invali
 def trusted(authority: str) -> ssl.SSLContext:
     """Return a TLS context that always verifies the server's certificate.
 
-    authority: file with the trusted authorities; '': those of the system. Raises OSError if the file cannot be used.
+    authority: file with trusted authorities; '': the system's authorities. Raises OSError if the file cannot be used.
     """
     context = ssl.create_default_context(cafile=authority or None)
     # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority lack the key usage.
@@ -42,7 +42,7 @@ def trusted(authority: str) -> ssl.SSLContext:
 def reason(error: ssl.SSLError, name: str, authority: str, port: int) -> str:
     """Return "[code] cause (message from OpenSSL); next step" for a failed TLS connection.
 
-    name: the name expected in the certificate. authority: the file of --ca.
+    name: the name expected in the certificate. authority: the file given with --ca.
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         found, said = CODES.get(error.verify_code, OTHERWISE), error.verify_message

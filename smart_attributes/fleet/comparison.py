@@ -1,8 +1,8 @@
 """Find models that fail more often than others of the same age, by a test that may be repeated at each run. Pure.
 
-If all models fail equally often, a failed drive is of a model with probability p, the share of the model among all
-drives of this age band on that day. The evidence that a model fails k times as often is multiplied by k / (1 - p + k p)
-at each failure of this model, and by 1 / (1 - p + k p) at each failure of another model. If a model fails as often as
+If all models fail equally often, a failed drive is of a given model with probability p: the model's share of all drives
+in this age band on that day. The evidence that a model fails k times as often is multiplied by k / (1 - p + k p) at
+each failure of this model, and by 1 / (1 - p + k p) at each failure of another model. If a model fails as often as
 others, the probability that its evidence ever exceeds c is at most 1 / c, however often the test is run.
 Source: ter Schure, Pérez-Ortiz, Ly and Grünwald, The Safe Logrank Test, 2020.
 """
@@ -42,7 +42,7 @@ class Failure(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A model or a firmware in each stratum, in the order of time. A stratum is a day and an age band with failures."""
+    """The data of a model or a firmware for each stratum (a day and an age band with failures), in order of time."""
     at_risk: Sequence[int]         # drives
     failed: Mapping[int, float]    # failures by stratum
 
@@ -51,7 +51,7 @@ Columns = Mapping[tuple[str, str], Column]
 
 
 class Worse(NamedTuple):
-    """A model that fails more often than the others, or that has a firmware version with this property."""
+    """A model that fails more often than the others, or has a firmware version that does."""
     without: Without | None = None     # None: the model does not fail more often
     firmware: Sequence[tuple[str, Without]] = ()
 
@@ -78,7 +78,7 @@ def columns(spans: Iterable[Span], failures: Sequence[Failure]) -> Columns:
 
 
 def worse(found: Columns, failures: Mapping[str, int]) -> Mapping[str, Worse]:
-    """Return the models, and their firmware, that fail more often than others. failures: by model."""
+    """Return the models, and the firmware versions, that fail more often than others. failures: by model."""
     by_model: defaultdict[str, dict[str, Column]] = defaultdict(dict)
     for (model, firmware), column in found.items():
         by_model[model][firmware] = column
@@ -98,7 +98,7 @@ def _summed(given: Iterable[Column]) -> Column:
 def _worse(groups: Mapping[str, Column], compared: int) -> Iterator[tuple[str, Without]]:
     """Yield each group that fails more often than the others, and the groups left out of that comparison.
 
-    compared: number of all compared groups. A very bad group hides bad ones, so each found group is then left out.
+    compared: number of compared groups. A very bad group hides other bad groups, so later rounds omit it.
     """
     rest, out = dict(groups), list[str]()
     while rest:

@@ -98,7 +98,7 @@ class Fleet:
                 raise SmartError('the messages and limits of these drives take too much memory')
 
     def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
-        """Yield the drives of one service or document; a program error is a fault of this item only."""
+        """Yield the drives of one service or document; a program error is a fault of this service or document only."""
         try:
             yield from alarm.limited(drives)
         except Exception as error:
@@ -110,7 +110,7 @@ class Fleet:
         self.faults.append(Coded('not-gathered', words))
 
     def of_icinga(self, connection: Callable[[], Icinga], condition: str, hosts: str | None) -> Iterator[FleetDrive]:
-        """Yield the drives of an Icinga. condition: --filter. hosts: --hosts; None if the option is missing."""
+        """Yield the drives of an Icinga. condition: value of --filter. hosts: value of --hosts, or None."""
         before, api = self.asked, connection()
         try:
             names = api.names(condition)
@@ -167,13 +167,13 @@ class Fleet:
             each._replace(facts={**each.facts, 'host': f'{host} ({visible(source)})'}) for each in drives]
 
     def _mark(self, facts: Json) -> int | None:
-        """Return a number for a row or a drive without a unique serial number; None for any other drive."""
+        """Return a number that identifies a check's row, or a drive without a unique serial number; else None."""
         is_check = facts.get('is_check')
         return hash((facts['host'], facts['name'], facts['state'], facts['why' if is_check else 'model'])
                     ) if is_check or self.summary.has(facts) is None else None
 
     def of_documents(self, paths: Sequence[str], reports: Reports) -> Iterator[FleetDrive]:
-        """Yield the drives of documents of triage. reports: called with the paths of all other files, if any.
+        """Yield the drives in documents of `triage`. reports: called with the paths of all other files, if any.
         """
         others: list[str] = []
         old: list[str] = []
@@ -240,7 +240,7 @@ class Fleet:
                 'steps': [step._asdict() for step in self.steps()]}
 
     def state(self) -> State:
-        """Return the worst state of all drives and checks; at least UNKNOWN if there are faults, or no states."""
+        """Return the worst state of all drives and checks; at least UNKNOWN if there are faults or no states at all."""
         told = [State[name] for name in (*self.summary.states, *self.summary.checks)]
         return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
 
@@ -257,14 +257,14 @@ def _of_twins(found: summary.Summary) -> list[Coded]:
 
 
 def _named(things: Sequence[str], words: str) -> str:
-    """Return text such as "5 files skipped: a, b, c and 2 more". words: begin with the noun in the singular."""
+    """Return text such as "5 files skipped: a, b, c and 2 more". words: such as "file skipped"."""
     more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
     thing, _, rest = words.partition(' ')
     return f'{plural(len(things), thing)} {rest}: {", ".join(things[:NAMED])}{more}'
 
 
 def _hidden(drive: FleetDrive) -> FleetDrive:
-    """Return a drive without serial numbers."""
+    """Return the drive with its serial numbers removed."""
     facts = {**drive.facts, 'serial': None}
     if drive.serials:
         facts.update({key: [{**each, 'text': _unnamed(each['text'] or '', drive.serials)} for each in facts[key]]
@@ -274,7 +274,7 @@ def _hidden(drive: FleetDrive) -> FleetDrive:
 
 
 def _unnamed(words: str, serials: Sequence[str]) -> str:
-    """Return a message without serial numbers, and without a cut-off serial number at its end."""
+    """Return a message with its serial numbers hidden, including one that is cut off at the end of the message."""
     longest_first = sorted(serials, key=len, reverse=True)
     words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass, to keep inserted text
     whole = words.removesuffix('...')

@@ -75,7 +75,7 @@ class Icinga:
         self.unread: dict[str, str] = {}     # service -> reason why its answer could not be read
 
     def names(self, condition: str) -> list[str]:
-        """Return the sorted names, "host!service", of all services that run the plugin. condition: --filter."""
+        """Return the sorted names, "host!service", of all services that run the plugin. condition: from --filter."""
         wanted = f'({OURS}) && ({condition})' if condition else OURS
         found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
                                           'attrs': ['__name']})
@@ -144,7 +144,7 @@ class Icinga:
             raise Unanswered(f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
 
     def _listed(self, kind: str, question: Json) -> list[Json] | None:
-        """Return the objects of a list of names. Raises Unanswered if the list cannot be read."""
+        """Return the objects in a list that has only names. Raises Unanswered if the list cannot be read."""
         self._ask(kind, question)
         try:
             return self._read(LARGEST_SERVICE_LIST)
@@ -217,7 +217,7 @@ class _Connection(http.client.HTTPSConnection):
 
 
 def _look_up(host: str, port: int) -> None:
-    """Look up the address of a host in a thread, because an alarm cannot interrupt the resolver of the C library.
+    """Look up the address of a host in a thread, because an alarm signal cannot interrupt the C library's resolver.
 
     Raises TimeoutError. Any other failure is raised by the later connection attempt.
     """
@@ -321,7 +321,7 @@ def _login(access: Access) -> dict[str, str]:
 
 
 def _refuse_open(path: str, option: str) -> None:
-    """Raise SmartError if the file of a secret is missing, or if other users can read or change it."""
+    """Raise SmartError if the file with a secret is missing, or if other users can read or change it."""
     try:
         fault = trust.fault(path, os.geteuid())
         mode = os.stat(path).st_mode

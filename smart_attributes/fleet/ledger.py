@@ -1,4 +1,4 @@
-"""Records of the drives of a fleet (when seen, age, how they ended), and the failure rate of each model. Pure.
+"""Records of a fleet's drives (when each was seen, its age, how it ended), and the failure rate of each model. Pure.
 
 Drive-time is the time between two runs that both saw the drive. So it never exceeds the time that passed on this
 machine, even if clocks of hosts are wrong.
@@ -88,7 +88,7 @@ def is_failing(facts: Json) -> bool:
 
 
 def band(age: float | None) -> int:
-    """Return the number of the age band, a place in NAMES. age: power-on time in seconds."""
+    """Return the number of the age band: an index of NAMES. age: power-on time in seconds."""
     return UNKNOWN_AGE if age is None else sum(age > end for end in BANDS)
 
 
@@ -134,7 +134,7 @@ def _shares(seen: Sighting, read: int, counted: int) -> Sequence[Share]:
 def ending(record: Record, whole: int | None) -> str | None:
     """Return how a drive ended, one of ENDINGS; None if it seems to be in use.
 
-    whole: the newest run that read all drives of its host. A drive that is gone failed only if it was failing.
+    whole: the newest run that read all drives of its host. A drive that is gone has failed only if it was failing.
     """
     if record.ended is not None:
         return record.ended
@@ -167,7 +167,7 @@ class Rate(NamedTuple):
 
     @property
     def range(self) -> tuple[float, float]:
-        """Return the range that covers two 90 % intervals: without and with the vanished drives among the failures."""
+        """Return the range that covers two 90 % intervals: one without and one with vanished drives as failures."""
         low, high = interval(self.failures)[0], interval(self.failures + self.vanished)[1]
         return (low / self.years, high / self.years) if self.years else (0.0, math.inf)
 
@@ -175,7 +175,7 @@ class Rate(NamedTuple):
     def spares(self) -> int:
         """Return how many spare drives suffice for a quarter with 90 % probability, counting vanished drives as failed.
 
-        The number has a negative binomial distribution: Poisson, with a rate that is uncertain for lack of drive-time.
+        The number has a negative binomial distribution: Poisson with a rate that little drive-time makes uncertain.
         """
         shape, later = self.failures + self.vanished + 0.5, self.in_use / 4
         if not (self.years and later):
@@ -220,7 +220,7 @@ def _gamma(shape: int, end: float) -> float:
 
 
 def rates(cells: Sequence[Cell], drives: Mapping[str, int], compared: Columns) -> list[Rate]:
-    """Return the rate of each model: first models that fail more often than others, then all others; both by name.
+    """Return the rate of each model: first models that fail more often than others, then the rest; each part by name.
 
     drives: number of drives of each model.
     """
@@ -259,7 +259,7 @@ def percent(rate: Rate) -> str:
 
 
 def rates_as_json(found: Iterable[Rate]) -> list[MutableJson]:
-    """Return rates in the format of the JSON document. A model without drive-time has an interval without upper end."""
+    """Return rates in the format of the JSON document. Without drive-time, a model's interval has no upper end."""
     return [{'model': each.model, 'drives': each.drives, 'drive_years': round(each.years, 2),
              'failures': each.failures, 'rate': each.rate, 'low': each.interval[0],
              'high': each.interval[1] if each.years else None, 'vanished': each.vanished, 'in_use': each.in_use,

@@ -88,7 +88,7 @@ class Ledger:
         self.lost: int = self._base.value('SELECT count(*) FROM gone')
 
     def add(self, model: str, serial: str, firmware: str, host: str, rest: tuple[int, int, int, int | None]) -> None:
-        """Collect a sighting. rest: state, is_failing, read and age, as in Sighting."""
+        """Collect a sighting. rest: `state`, `is_failing`, `read` and `age`, as in Sighting."""
         place = self._place
         self._seen.append((place(model), serial, place(firmware), place(host), *rest))
         if len(self._seen) >= BATCH:
@@ -116,7 +116,7 @@ class Ledger:
             self._write(start, numbers)
 
     def _numbers(self, hosts: set[str]) -> Sequence[int]:
-        """Return the numbers of all words of this run, in the order of their places; store new words."""
+        """Return the database numbers of all names in this run, in the order of first use; store new names."""
         for host in hosts:
             self._place(host)
         self._base.run_all('INSERT OR IGNORE INTO name (text) VALUES (?)', zip(self._words))
@@ -127,7 +127,7 @@ class Ledger:
         return numbers
 
     def _write(self, start: int, numbers: Sequence[int]) -> None:
-        """Write the batch of sightings after row *start*."""
+        """Write the next batch of sightings, which begins after row *start*."""
         records: dict[tuple[int, str], tuple[int, Record | None]] = {}
         shares: list[tuple[int, Share]] = []
         free: int = self._base.value('SELECT ifnull(max(number), 0) FROM drive')
@@ -201,7 +201,7 @@ class Ledger:
         """Add the drives of another ledger; return their number.
 
         A drive in both ledgers counts once. Its drive-time is the sum of both times if they do not overlap, else the
-        longer. So merging again, or in reverse, changes nothing.
+        longer time. So merging again, or in the other direction, changes nothing.
         """
         with self._guarded():
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))     # a missing file must not be created
@@ -320,7 +320,7 @@ class Bookkeeper:
 def record(path: str, ended: Sequence[tuple[str, str]], others: Sequence[str], now: float) -> Iterator[str]:
     """Merge other ledgers, and record how drives ended; yield a line for each. Raises LedgerUnusable.
 
-    ended: serial number and one of ledger.ENDINGS. others: paths of the other ledgers.
+    ended: pairs of a serial number and one of ledger.ENDINGS. others: paths of the other ledgers.
     """
     with closing(Ledger(path, now)) as book:
         for other in others:

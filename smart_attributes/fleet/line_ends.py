@@ -1,4 +1,4 @@
-"""The end of a drive's line in the plugin's output: what its groups allow now, and the action, each with its code."""
+"""The end of a drive's line in the plugin's output: what the drive's groups allow now, and the action, with codes."""
 from __future__ import annotations
 
 import re
@@ -51,7 +51,7 @@ def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
 
 
 def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Json:
-    """Return the action of a line, with the date in its text or else a calculated date.
+    """Return the action of a line, with the date that the line contains or, if there is none, a calculated date.
 
     left: as for work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """
@@ -68,5 +68,5 @@ def of_groups(facts: Json, clause: Clause) -> Json:
 
 
 def shown(text: str) -> str:
-    """Return a string of another host, made safe to display."""
+    """Return a string from another host, made safe to display."""
     return text if text.isprintable() else visible(text)

@@ -56,7 +56,7 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 
 
 class FleetDrive(NamedTuple):
-    """A drive of a fleet: its facts, and its readings as pairs of a shape's number and a value."""
+    """A drive of a fleet: its facts, and its readings as pairs of a shape number and a value."""
     facts: dict[str, Any]        # as in the document: host, name, model, state, action ...
     pairs: Callable[[], list[Any]]  # called only for the few drives that are shown
     used: float = 0              # endurance used in %, 0 if not reported
@@ -110,7 +110,7 @@ class Reader:
     """Reads lines and perfdata, and caches text that recurs on thousands of hosts."""
 
     def __init__(self, metrics: Mapping[str, Metric], packer: Packer, always: Sequence[str] = (WEAR,)) -> None:
-        """Create a reader. always: parts of the names of metrics that are read for every drive."""
+        """Create a reader. always: metrics whose names contain one of these are always read."""
         self._metrics, self._packer, self._always = metrics, packer, always
         self._labels: dict[str, tuple[tuple[str, str], ...]] = {}
         self._shapes: dict[tuple[str, str, State | None], int] = {}
@@ -133,7 +133,7 @@ class Reader:
                 for (line, clause, told), found in zip(parted, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
-        """Return whether the perfdata has a value of any of these drives; usually, the first value belongs to one."""
+        """Return whether the perfdata has values of these drives; the first value is usually from such a drive."""
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
@@ -206,7 +206,7 @@ class Reader:
                                is_growing and not is_verdict)
 
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
-        """Return the weight of a finding by its value. If the value is within limits, its growth alerts."""
+        """Return the weight of a finding by its value. If the value is within limits, the alert is about growth."""
         number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
         warning, critical = levels(limits)
         limit = critical if state is State.CRITICAL else warning
@@ -227,7 +227,7 @@ class Reader:
         return {'action': action, **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {})}
 
     def _cause(self, alarm: Alarm) -> Cause:
-        """Return the facts that determine the action for a finding, for lines cut off before their action."""
+        """Return the facts that determine the action for a finding, for a line that was cut off before the action."""
         known = self._metrics.get(alarm.metric)
         return Cause(known.remedy if known else '', known.concern if known else '', alarm.state)
 
@@ -330,7 +330,7 @@ def of_drive(words: str) -> Code:
 
 
 def _of(words: str, otherwise: str) -> Code:
-    """Return the cause by the code in *words*, even if only a newer version has it, else by matching *words*."""
+    """Return the cause by the code in *words*, even if only a newer version has the code, else by matching *words*."""
     code = getattr(words, 'code', '')
     known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
     return known._replace(name=code) if code else known

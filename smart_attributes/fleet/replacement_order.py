@@ -46,7 +46,7 @@ class GroupsAtRisk:
 
 
 def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
-    """Return the groups at risk in a document of triage, which is untrusted. as_of: its age as text if it is old."""
+    """Return the groups at risk in an untrusted document of triage. as_of: age of the document as text if it is old."""
     told = {text_of(each.get('name')): text_of(each.get('to_do')) for each in dicts_of(content.get('work'))}
     steps = [{**step, **({'to_do': told[step['name']]} if told.get(step['name']) else {})}
              for step in map(_step, dicts_of(content.get('replace_order'))) if step]
@@ -55,7 +55,7 @@ def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
 
 
 def of_drive(facts: Json) -> Iterator[AtRisk]:
-    """Yield the group at risk that a drive's line in the plugin's text mentions. facts: of a FleetDrive."""
+    """Yield the group at risk that a drive's line in the plugin's text mentions. facts: as in FleetDrive."""
     step = facts.get('replacement') or {}
     grade = OF_CODE[step['code']][1] if step else Risk.PLAIN
     if grade in AT_RISK:
@@ -134,7 +134,7 @@ class ReplacementOrder:
     def drives(self, groups: Iterable[AtRisk]) -> list[Json]:
         """Return the facts of the drives to replace, most urgent first. groups: all groups at risk in the fleet.
 
-        Drives of a host with such a group are adjacent: first the one to replace next, then those that must wait.
+        Drives of a host with such a group are adjacent: first the drive to replace next, then those that wait.
         """
         risks = {each.host: each.risk for each in sorted(groups, key=lambda each: -each.risk)}
         kept = self._most_urgent()

@@ -157,7 +157,7 @@ def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Or
 
 
 def _handled(service: Service) -> tuple[Coded, ...]:
-    """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does not show."""
+    """Return the remarks on a service, if a user handles it in Icinga or if Icinga does not show its host."""
     found = {Coded(HANDLED.code, HANDLED.format(words=words)) for words in HANDLING.values()
              if any(each.endswith(words) for each in service.handling)}
     return (*sorted(found), *(() if service.is_host_shown else (HOST_HIDDEN,)))
@@ -237,14 +237,14 @@ def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
 
 
 def _drive_line(state: State, columns: list[str]) -> Line:
-    """Return the fields of a drive's line; the firmware is missing in lines of older builds and truncated lines."""
+    """Return the fields of a drive's line; the firmware is missing in truncated lines and in lines of older builds."""
     name, model, told, *more = columns
     firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''
     return Line(state, name, _column(model), _coded(told), _column(more[0]) if more else None, _column(firmware))
 
 
 def _coded(text: str) -> str:
-    """Return a text as Coded, with the code that precedes it in brackets."""
+    """Return a text as Coded, with the code in brackets that precedes the text."""
     code = re.match(_CODE, text)
     return Coded(code[1], text[code.end():]) if code else text
 

@@ -111,7 +111,7 @@ class Summary:
         return self._seen.get(key) == facts['host'] if key else None
 
     def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
-        """Return whether another host, and whether this host has reported a drive; record reports of other hosts."""
+        """Return two values: whether another host, and whether this host, has reported a drive; record duplicates."""
         if not key:
             return False, False
         if host != self._host:  # the drives of a host follow each other
@@ -125,7 +125,7 @@ class Summary:
         return is_known and not is_repeat, is_repeat
 
     def close(self) -> None:
-        """Free the memory for duplicate detection after the last drive."""
+        """After the last drive, free the memory used to detect duplicates."""
         self._seen.clear()
 
     def _note(self, twin: Twin) -> None:
@@ -259,7 +259,7 @@ def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV; text from other machines is always text in a spreadsheet, never a formula."""
+    """Return rows as CSV; spreadsheets treat text from other machines as text, never as a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator='\n')
     writer.writerow(columns)

@@ -1,6 +1,6 @@
 """The text report on a fleet: counts, orders, known firmware defects, then the worst drives. Pure: prints nothing.
 
-As many of the worst drives as a page can list are kept in little memory.
+The worst drives, as many as a page can list, are kept in little memory.
 """
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _plan(plan: Sequence[Step]) -> Iterator[str]:
 
 
 def _groups(found: GroupsAtRisk) -> Iterator[str]:
-    """Yield the groups at risk: for each the host and the state, and below it the first step."""
+    """Yield lines about each group at risk: the host and the state and, below, the first step."""
     shown = [each.facts for each in found.worst()[:LINES]]
     width = max((len(facts['host']) for facts in shown), default=0)
     yield from ('', 'groups at risk:') if shown else ()
@@ -169,7 +169,7 @@ class Kept:
         self.rows: list[WorstDrive] = []           # worst first; only the key is computed for other drives
 
     def add(self, drive: FleetDrive) -> None:
-        """Keep a drive, unless enough kept drives are worse."""
+        """Keep a drive, unless enough worse drives are already kept."""
         facts = drive.facts
         key = drive.rank
         if len(self.rows) == self._most and key > self.rows[-1].key:
@@ -185,7 +185,7 @@ class Kept:
             self.left_out += 1
 
     def drives(self, rows: list[WorstDrive]) -> Iterator[dict[str, Any]]:
-        """Yield drives in the format of the document."""
+        """Yield the kept drives in the format of the JSON document."""
         tables = self._packer.tables()
         return (unpacked(json.loads(row.text), tables) for row in rows)
 

@@ -59,7 +59,7 @@ class Document(NamedTuple):
 
     @property
     def notes(self) -> Sequence[Json]:
-        """Return the notes on the run as a whole, which can make its state worse than the states of all drives."""
+        """Return the notes on the run as a whole, which can make the run's state worse than the state of any drive."""
         return dicts_of(self.content.get('notes'))
 
 
@@ -70,7 +70,7 @@ class Damaged(SmartError):
 def read(path: str) -> Iterable[Document] | None:
     """Return the document of each host in a file, or None if the file contains something else.
 
-    The host's name is in the document; else the file's name counts, or the directory's name if all files have the same
+    If the document does not name the host, the file's name counts, or the directory's name if all files have the same
     name. Raises OSError if the file cannot be read, and Damaged if the document is invalid.
     """
     text = _content(path)
@@ -110,7 +110,7 @@ def _content(path: str) -> bytes:
 
 
 def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
-    """Yield the document of each host in a document of fleet, which has one drive per line. Raises Damaged."""
+    """Yield the document of each host in a document of the command `fleet`, with one drive per line. Raises Damaged."""
     end = text.rfind(_END_OF_A_FLEET)
     if end < 0:
         raise Damaged('it is damaged output of fleet --json; copy it again')
@@ -128,7 +128,7 @@ def _line(found: re.Match[bytes]) -> Json:
 
 
 def _parted(text: bytes) -> tuple[bytes, Sequence[bytes]]:
-    """Return a document in which numbers replace the large parts, and these parts."""
+    """Return two values: the document with a number in place of each large part, and these parts."""
     large: list[bytes] = []
     for begin, end in LARGE if text.startswith(PRINTED) else ():
         kept, place = [], 0

@@ -81,7 +81,7 @@ def pairs_of(given: Any) -> Sequence[tuple[str, Any]]:
 
 
 def is_number(given: Any) -> bool:
-    """Return whether a value is a number that can be calculated with."""
+    """Return whether a value is a number that is safe to calculate with."""
     return isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < 1e30
 
 

@@ -124,7 +124,7 @@ def _most_important(text: OutputText, room: int) -> list[str]:
 
 
 def first(parts: Sequence[str], room: int) -> list[str]:
-    """Return as many of the first parts as fit into *room* bytes."""
+    """Return as many parts from the start as fit into *room* bytes."""
     return [part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room]
 
 

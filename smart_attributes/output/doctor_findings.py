@@ -56,7 +56,7 @@ class _Template(string.Formatter):
     """The templates of codes.json."""
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
-        """Return a value; with the conversion "q", quoted for the shell."""
+        """Return a value, quoted for the shell if the conversion is "q"."""
         return shlex.quote(str(value)) if conversion == 'q' else super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -67,7 +67,7 @@ class _Template(string.Formatter):
 
 
 def found(code: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding with this code. subject: replaces the usual one. fields: the values in its sentences."""
+    """Return the finding with this code. subject: replaces the usual subject. fields: the values in its sentences."""
     entry = codes.DOCTOR[code]
     message, remedy, command = (_Template().vformat(text, (), fields)
                                 for text in (entry.meaning, entry.remedy, entry.command))
@@ -75,7 +75,7 @@ def found(code: str, subject: str = '', **fields: Any) -> Finding:
 
 
 def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding for an error or a note, whose sentence has the problem and perhaps the next step.
+    """Return the finding for an error or a note. sentence: states the problem and, optionally, the next step.
 
     code: a name in any group of codes.json.
     """

@@ -65,7 +65,7 @@ def print_faults(faults: Sequence[str]) -> None:
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
-    """Return the drive with its state, the action with its reason and, if known, the effect of its groups and the risk.
+    """Return the drive with its state, the action with its reason and, if known, the effect of the groups and the risk.
 
     now: seconds since 1970.
     """
@@ -85,7 +85,7 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
 
 
 def _alerts(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines of each alert: metric, value, limit and source; below, its increase and the limit's reason."""
+    """Yield the lines of each alert: metric, value, limit and source, then the increase and the limit's reason."""
     alerting = [each for each in verdict.judgements if each.state is not State.OK]
     width = max((len(each.reading.metric) for each in alerting), default=0)
     for judgement in alerting:

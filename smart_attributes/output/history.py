@@ -90,7 +90,7 @@ def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
 
 
 def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
-    """Yield a graph of each series with its lowest and highest number, and its first and last day."""
+    """Yield each series as a graph, with its lowest and highest number, and its first and last day."""
     for each in drive.series:
         numbers = [number for _, number in each.points]
         high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)

@@ -108,7 +108,7 @@ def _lately(lately: Lately) -> Json:
 
 
 def _findings(verdict: Verdict) -> list[Json]:
-    """Return the findings, most severe first; "limit" is a Nagios range in base units (for growth: of "grown")."""
+    """Return the findings, most severe first; "limit" is a Nagios range in base units (for growth, of "grown")."""
     return [_finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
 
 

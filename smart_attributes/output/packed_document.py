@@ -44,7 +44,7 @@ class Packer:
         return len(self.strings.values) + len(self.shapes.values)
 
     def drive(self, drive: Json, pairs: list[Any]) -> dict[str, Any]:
-        """Return a drive with numbers for its strings, without null and empty values. pairs: its packed readings."""
+        """Return a drive with numbers in place of strings, without null and empty values. pairs: packed readings."""
         kept = {key: value for key, value in drive.items() if value not in (None, '', [], {}) and key not in NOT_SHOWN}
         kept.update((name, self.strings.number(kept[name], kept[name])) for name in NAMES if name in kept)
         kept['notes'] = [self.strings.number((note['code'], note['text']), {key: note[key] for key in ('code', 'text')})

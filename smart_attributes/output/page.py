@@ -81,7 +81,7 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in the order of the work list, then all others. Each has its place, and its task of the plan.
+    """Return the drives in the order of the work list, then all others. Each has its place, and its task in the plan.
 
     A drive that no check reads may be in the work list, too.
     """
@@ -118,7 +118,7 @@ def _flat(points: Points) -> list[float]:
 
 
 def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
-    """Return the HTML page for its content, in parts. now: seconds since 1970.
+    """Return the HTML page with the given content, in parts. now: seconds since 1970.
 
     Raises SmartError if Jinja2 is not installed.
     """
@@ -207,7 +207,7 @@ def _by_risk(document: Json) -> list[tuple[Risk, Json]]:
 
 
 def _plain(found: Sequence[Json]) -> str:
-    """Return the groups without redundancy in one sentence; '' if all groups have redundancy."""
+    """Return one sentence that lists the groups without redundancy; '' if all groups have redundancy."""
     if not found:
         return ''
     names = [f'{group["name"]} ({", ".join(group["used_as"])})' if group['used_as'] else group['name']

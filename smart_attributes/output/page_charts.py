@@ -80,7 +80,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
 
 
 def _fellows(own: str, document: Json, came: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the arrays of a drive, each with a member that was added later than its other members."""
+    """Yield each array of a drive, paired with the name of a member that was added later."""
     for group in document.get('groups', ()) if came else ():
         names = {drive['name'] for member in group['members'] for drive in member['drives']}
         yield from ((group['name'], name) for name in (names - {own}).intersection(came) if own in names)
@@ -99,7 +99,7 @@ def shares(points: Points, lines: int) -> Points:
 
 
 def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
-    """Return ranges of wear and age by host and by model, and of the failure rates of a ledger, highest first."""
+    """Return the ranges of wear and age by host and by model, and of a ledger's failure rates, highest first."""
     found: dict[tuple[str, str], dict[str, list[float]]] = {(metric, key): {} for metric in OF_FLEET for key in (
         'model', 'host')}
     for drive in drives:

@@ -76,7 +76,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     """Return the first line of output: the worst finding with its drive and limit.
 
     verdicts: in order of severity. extra: messages that determine the state of the check as a whole; milder: less
-    severe ones. nobody: the message if *verdicts* is empty. most: limit in characters for each part; 0 means unlimited.
+    severe messages. nobody: the message if *verdicts* is empty. most: limit in characters for each part; 0: unlimited.
     """
     nobody = coded(nobody)
     if most:
@@ -91,7 +91,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
 
 
 def _worst(verdict: Verdict) -> str:
-    """Return the worst finding of a drive, and whether to replace it now if that is known."""
+    """Return the worst finding of a drive, and whether to replace the drive now, if that is known."""
     is_known = verdict.replacement and verdict.replacement.why.code not in NOT_KNOWN
     parts = f'{verdict.device.name} {headline(verdict)}', clause(verdict) if is_known else ''
     return '; '.join(filter(None, parts))
@@ -187,14 +187,14 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
 
 
 def clause(verdict: Verdict) -> str:
-    """Return, with its code, whether the groups on an alerting drive allow its replacement now; '' if unknown."""
+    """Return the clause, with its code, on whether an alerting drive's groups allow its replacement; '' if unknown."""
     if verdict.state is State.OK or not verdict.replacement:
         return ''
     return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return the action for an alerting drive, with the code; '' if it was not read, because the reason contains it."""
+    """Return the action for an alerting drive, with the code; '' for an unread drive, whose reason has the action."""
     if verdict.state is State.OK or verdict.problem:
         return ''
     from ..work.work_list import item  # a check without an alert does not need it
@@ -203,7 +203,7 @@ def action_of(verdict: Verdict) -> str:
 
 
 def written(told: Line) -> str:
-    """Return the text of a drive's line, ending with "firmware" and its version if the drive answered."""
+    """Return the text of a drive's line, ending with "firmware" and the version if the drive answered."""
     columns = [_padded(told.state), told.name, told.model or NOT_TOLD, coded(told.findings)]
     if told.serial is not None:
         columns.append(told.serial or NOT_TOLD)

@@ -64,7 +64,7 @@ def _parts(document: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
 
 
 def _document(said: str) -> Mapping[str, Any] | None:
-    """Return smartctl's JSON, which follows its command line; None if smartctl printed text."""
+    """Return the JSON that follows smartctl's command line; None if smartctl printed text."""
     start = re.search(r'^\{', said, re.MULTILINE)
     try:
         found: Mapping[str, Any] | None = json.loads(said[start.start():]) if start else None

@@ -150,7 +150,7 @@ def _widths(shown: Sequence[DriveRow], kept: Sequence[str], signs: tuple[str, st
 
 
 def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int]) -> int:
-    """Return the terminal width required for one line per drive, with findings wrapped at most once or twice."""
+    """Return the terminal width required for one line per drive, with findings wrapped at most twice."""
     longest = max((len('; '.join(row.what)) for row in shown), default=0)
     bars = widest['bar'] if 'used' in kept else 0
     return len(State.CRITICAL.name) + sum(max(widest[name], len(name)) + 1
@@ -293,9 +293,9 @@ def until(verdict: Verdict, now: float) -> str:
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:
-    """Return the work list and, below it, the number of drives by state, with the most urgent drive.
+    """Return the work list and, below it, a line with the number of drives by state and the most urgent drive.
 
-    The action and the reason of a drive are complete; only the effect of its groups may be cut. counted: the numbers.
+    The action and the reason of a drive are complete; only the effect of its groups may be cut. counted: as text.
     """
     width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
     lines = ['work list:'] if shown else []

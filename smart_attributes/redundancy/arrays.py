@@ -85,7 +85,7 @@ def _member(folder: str, activity: str, devices: Devices) -> Member:
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
-    """Return the state of a device by md's flags; faulty has precedence: for a bad block, md adds it to in_sync."""
+    """Return the state of a device by md's flags. `faulty` has precedence: md adds it to `in_sync` for a bad block."""
     if 'faulty' in flags:
         return 'faulty'
     if not _FLAGS.issuperset(flags):
@@ -105,10 +105,10 @@ def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
 
 
 def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
-    """Yield the unused disks in the container of an array (imsm, ddf): its spares.
+    """Yield the spares of an array: the unused disks in its container (format imsm or ddf).
 
-    Failed disks are among them, because only the metadata contains their state. An array that lacks a member, but is
-    not being rebuilt on such a disk, cannot use it.
+    Failed disks are included, because only the metadata shows that they failed. If an array lacks a member but is not
+    being rebuilt on such a disk, it cannot use the disk.
     """
     found = re.match('external:/([A-Za-z0-9_]+)/', metadata)
     container = found[1] if found else ''
@@ -119,7 +119,7 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
 
 
 def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
-    """Return an array and the devices removed from it, on which udev noted its UUID. notes: by device."""
+    """Return an array with the devices that were removed from it but still have its UUID. notes: udev's, by device."""
     uuids = {name: each.get('ID_FS_UUID', '').replace('-', '') for name, each in notes.items()
              if each.get('ID_FS_TYPE') == 'linux_raid_member'}
     own = re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE) if uuids else None
@@ -151,7 +151,7 @@ def file_systems(devices: Devices) -> list[Group]:
 
 
 def btrfs_members(group: str, devices: Devices) -> list[str]:
-    """Return the kernel's names of the devices of a file system. group: its id, "btrfs UUID"."""
+    """Return the kernel's names of the devices of a file system. group: such as "btrfs UUID"."""
     return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')[:MOST_MEMBERS]
 
 
@@ -179,7 +179,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 def _profiles(folder: str) -> set[str]:
     """Return the profiles that hold data or metadata: several during a conversion. Empty profiles remain from mkfs.
 
-    Return none if the profiles of an allocated space could not be read.
+    Return no profiles if the profiles of an allocated space could not be read.
     """
     places = {}
     for space in ('mixed' if os.path.isdir(f'{folder}/allocation/mixed') else 'data metadata', 'system'):
@@ -193,7 +193,7 @@ def _profiles(folder: str) -> set[str]:
 
 
 def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
-    """Return the weakest level, or '' and why it is unknown. has_states: /sys shows the states of all devices."""
+    """Return the weakest level, or '' and why it is unknown. has_states: whether /sys has the states of all devices."""
     unheard = sorted(profiles - set(_PROFILES))
     if unheard:
         return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'

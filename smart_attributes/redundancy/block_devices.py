@@ -72,7 +72,7 @@ def listed(system: System) -> Devices:
 
 
 def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
-    """Yield each further path to a disk with the first path, by the logical unit's WWN or a multipath volume.
+    """Yield each further path to a disk, and the first path; both have one WWN or are in one multipath volume.
 
     Each actuator of a disk is a separate logical unit and can fail alone. Some vendors give all SSDs of a batch
     the same WWN, so the serial number (vital product data page 80h) must be the same, too.
@@ -128,7 +128,7 @@ def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Return a path of mountinfo, mounts or swaps without octal escapes. Source: proc(5)."""
+    """Return a path from mountinfo, mounts or swaps without its octal escapes. Source: proc(5)."""
     return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
 
 
@@ -234,7 +234,7 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]
 
 
 def _image(number: int, parts: list[str], devices: Devices) -> Member:
-    """Return an image as a member with the names of its devices: "sdb1"; the image is missing if any device is."""
+    """Return an image as a member named after its devices, such as "sdb1". If a device is missing, so is the image."""
     pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
     return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
@@ -251,7 +251,7 @@ def _one_disk(paths: tuple[str, ...], devices: Devices) -> Member:
 
 
 def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
-    """Return the devices of slaves; an inner volume is replaced by its devices."""
+    """Return the devices behind *slaves*, with each inner volume replaced by its own devices."""
     return tuple(dict.fromkeys(each for slave in slaves or ('',) for each in devices.inside.get(slave, (slave,))))
 
 
@@ -327,7 +327,7 @@ def _member(member: Member, state: str) -> Member:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, in which LVM volumes of unknown level are completed, and notes.
+    """Return two values: the known groups, with LVM volumes of unknown level completed, and notes.
 
     ask: returns the output of dmsetup status, or the reason for its absence.
     """

@@ -47,7 +47,7 @@ class Volume(NamedTuple):
 
 
 def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
-    """Return what a tool reports about each object, under the same keys for all tools. controller: if not printed."""
+    """Return what a tool reports on each object, with the same keys for all tools. controller: used if not printed."""
     if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
         return ()
     starts = [(_matching(pattern), *_DATA['kinds'][kind]) for kind, pattern in tool['starts']]
@@ -96,7 +96,7 @@ def _add(fields: Fields, more: Mapping[str, str | None]) -> None:
 
 
 def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Volume, ...]:
-    """Return the volumes in the rows of all outputs of a tool. program: its name in a command."""
+    """Return the volumes in the rows of all outputs of a tool. program: the tool's name in a command."""
     every: dict[tuple[str, str], Fields] = {}
     for row in found:
         number = row.get('number', row.get('where', ''))
@@ -257,7 +257,7 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], 
 
 
 def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
-    """Return the block devices of each drive, from the verdict with the same serial number or else the same address."""
+    """Return each drive's block devices, from the verdict with the same serial number or else the same address."""
     every: dict[str, tuple[str, ...]] = {}
     for drive, tool in {drive['key']: (drive, volume.tool) for volume in found
                         for drives in (*volume.spans.values(), volume.spares) for drive in drives}.values():
@@ -275,7 +275,7 @@ def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tu
 # --- commands -----------------------------------------------------------------------------------------
 
 def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
-    """Return for each family of controllers the volumes from the first tool that reports any, and why tools fail."""
+    """For each family of controllers, return the volumes from the first tool that reports any, and why tools failed."""
     found: dict[str, Sequence[Volume]] = {}
     failed = {'': f'no tool of a RAID controller was found in {FOLDERS}'}
     for tool, program, family in _PROGRAMS:

@@ -1,6 +1,6 @@
 """The use of each drive: the groups on it (arrays, volumes, pools, file systems), and whether to replace it now.
 
-Other modules decide the severity of a verdict and its action; `Drive` brings these to this module.
+Other modules decide the severity of a verdict and its action; `Drive` brings both to this module.
 Groups are found from /sys, /proc and the udev database, which every user may read; no device is opened. Nothing here
 fails: if a file cannot be read, the redundancy of its group is unknown.
 Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device (/run/udev/data).
@@ -74,7 +74,7 @@ def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
-    """Return the kernel names of a drive's block devices; behind a RAID controller or without sysfs, its address."""
+    """Return the kernel names of a drive's block devices, or its address behind a RAID controller or without sysfs."""
     if device.is_recorded:
         return ()
     has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
@@ -156,7 +156,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
-    """Return the group of a device with any other driver, or of an array or volume that exceeds the maximum."""
+    """Return the group of a device with any other driver, or of an array or volume beyond the maximum number."""
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
     members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))
@@ -168,7 +168,7 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 
 def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str]],
                    devices: Devices) -> Iterator[Group]:
-    """Yield a group for each mount, swap space or member of something on a disk, partition, array or volume.
+    """Yield a group for each use of a disk, partition, array or volume: as a mount, swap space or member.
 
     above: the groups that have been found. notes: udev's notes on the devices that these groups do not use.
     """
@@ -247,7 +247,7 @@ def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
 
 
 def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
-    """Return the groups on these disks, directly or through others, and all groups below any of these groups."""
+    """Return the groups on these disks, directly or through other groups, and all groups below any of these groups."""
     if disks is None:
         return ordered
     reached, wanted = set(disks), set()

@@ -26,7 +26,7 @@ FAILING = ('CRITICAL', 'UNKNOWN')      # states of drives that count as lost
 
 
 class Drive(NamedTuple):
-    """One drive of the machine with what its verdict means for the groups on it."""
+    """One drive of the machine, with the facts from its verdict that matter for its groups."""
     name: str                 # as in all outputs
     disks: frozenset[str]     # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
@@ -87,7 +87,7 @@ class _Machine(NamedTuple):
                    for group in self.stack.of(drive.disks) for member in group.members)
 
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
-        """Return the step for a drive to replace. before: the steps for the drives before it."""
+        """Return the step for a drive to replace. before: the steps for the preceding drives."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
         swaps = [group.name for group in used if _is_swap(group)]
         found = [self._unless_doubtful(drive, group, self._advised(drive, group, before))
@@ -97,7 +97,7 @@ class _Machine(NamedTuple):
         return self._step(drive, sentences.with_swap(why, swaps))
 
     def kept(self, drive: Drive) -> Step | None:
-        """Return the step for a drive that must stay as the last copy of a redundant group's data; else None."""
+        """Return the step for a drive that must stay because it has a redundant group's last copy; else None."""
         for group in self.stack.of(drive.disks):
             chain = self.stack.between(drive.disks, group)
             if (self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False
@@ -109,7 +109,7 @@ class _Machine(NamedTuple):
         return Step(drive, OF_CODE[why.code][0], why, tuple(group.id for group in self.stack.of(drive.disks)))
 
     def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason that one group in use gives for a drive."""
+        """Return the reason for a drive's step, as seen from one group in use."""
         chain = self.stack.between(drive.disks, group)
         if self.stack.survives(group, frozenset()) is False:
             return sentences.reason('group-incomplete', group)
@@ -126,7 +126,7 @@ class _Machine(NamedTuple):
                                                if self.stack.is_on(member, drive.disks)])
 
     def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
-        """Return the reason, but replace "next" if other members may not hold the data of this drive."""
+        """Return *why*; if it means "next" but other members may lack this drive's data, return this doubt instead."""
         is_aside = why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))
         if is_aside or OF_CODE[why.code][0] != NEXT:
             return why   # a journal may hold data that no member has, unless md has dropped the journal
@@ -173,7 +173,7 @@ class _Machine(NamedTuple):
         return sentences.reason('replace-next', weak)
 
     def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> Coded:
-        """Return the reason for a drive that holds no data of a group. own: the members on it."""
+        """Return the reason for a drive that holds no data of a group. own: the members on the drive."""
         if all(member.role for member in own):
             return sentences.only_aside(group, own)
         dying = self._dying(group)
@@ -194,7 +194,7 @@ def _is_swap(group: Group) -> bool:
 
 
 def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
-    """Return a machine. drives: the most severe first."""
+    """Return a machine. drives: most severe first."""
     stack = Stack(groups)
     failing = frozenset(disk for drive in drives if drive.is_failing for disk in drive.disks)
     names = {disk: drive.name for drive in drives for disk in drive.disks}
@@ -208,7 +208,7 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
 # --- in the outputs ---------------------------------------------------------------------------------------
 
 def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> tuple[Verdict, ...]:
-    """Return the verdicts, with the groups that depend on each drive and whether it may be replaced."""
+    """Return the verdicts, each with the groups that depend on the drive, and whether it may be replaced."""
     steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
     return tuple(verdict._replace(depends=tuple(_depends(verdict.device.name, found.groups)),
                                   replacement=steps.get(verdict.device.name)) for verdict in verdicts)
@@ -279,7 +279,7 @@ def risk_of(code: str) -> Risk:
 
 
 def grades(found: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
-    """Return the risk of each group and its place in the order of the document, by id."""
+    """Return, by id, the risk of each group and the group's place in the document."""
     groups = document(found, verdicts)['groups']
     return {each.group.id: (risk(group), place) for place, (each, group) in enumerate(zip(found.groups, groups))}
 

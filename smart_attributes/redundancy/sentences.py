@@ -49,7 +49,7 @@ def losses(left: int, level: str) -> str:
 
 
 def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
-    """Return a reason with the sentence of reasons.json. first: the drive that comes first. values: others in it."""
+    """Return a reason with its sentence from reasons.json. first: drive to replace first. values: other values."""
     said = REASONS[code]['says'].format(group=named(group), faulty=named(group, *_faults(group)),
                                         name=clean(group.name, limit=60), first=first, **values)
     return Coded(code, said, group=group.id, **({'first': first} if first else {}))

@@ -98,6 +98,6 @@ def _parts(devices: Devices, every: Mapping[str, Volume]) -> Iterator[tuple[str,
 
 
 def _path(name: str, notes: str) -> str:
-    """Return a path that is made from data of the device, if possible including its model."""
+    """Return a path made from data of the device, preferably one that includes the model."""
     links = sorted(_LINK.findall(notes), key=lambda link: (link.startswith(_LAST), link))
     return f'/dev/{links[0][:LONGEST_GIVEN_NAME]}' if links and not name.startswith('md') else f'/dev/{name}'

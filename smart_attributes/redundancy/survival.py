@@ -86,7 +86,7 @@ def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset
 
 
 class Stack:
-    """All groups of a machine, and which of them are built on which disk."""
+    """All groups of a machine, and which groups are built on which disks."""
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Mapping[str, Group] = {group.id: group for group in groups}
@@ -137,7 +137,7 @@ class Stack:
             yield from ((group, _of_member(each, doubt)) for each in self._left(group, disks) for doubt in each.doubts)
 
     def _left(self, group: Group, disks: AbstractSet[str]) -> list[Member]:
-        """Return the members that a group needs if these disks are gone; none if the group is lost with them."""
+        """Return the members that a group needs if these disks are gone; [] if the group is lost, too."""
         held = () if self.survives(group, disks) is False else self._members(group, disks, frozenset((group.id,)))
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
@@ -167,7 +167,7 @@ class Stack:
         return _all(_stripe(stripe, group, members) for stripe in found)
 
     def _members(self, group: Group, lost: AbstractSet[str], above: frozenset[str]) -> list[bool | None]:
-        """Return for each member whether it holds its part of the data; cached for members on none of the disks."""
+        """Return for each member whether it holds its part of the data; cached for members without a lost disk."""
         if group.id not in self._whole:
             self._whole[group.id] = [(frozenset().union(*map(self.disks, member.on)),
                                       self._member(member, frozenset(), above)) for member in group.members]
@@ -181,7 +181,7 @@ class Stack:
         return member.state == IN_SYNC and _all(self._survives(each, lost, above) for each in member.on)
 
     def tolerates(self, group: Group, lost: AbstractSet[str]) -> int | None:
-        """Return how many further members, any of them, may fail; negative if too many are already lost."""
+        """Return how many further members may fail, whichever they are; negative if too many are already lost."""
         found = stripes(group)
         if found is None:
             return None
@@ -190,7 +190,7 @@ class Stack:
         return left if left < 1 else left // max(self._together(group, lost, members), 1)
 
     def _together(self, group: Group, lost: AbstractSet[str], members: Sequence[bool | None]) -> int:
-        """Return how many members fail with one disk: more than one if several are on it, as with two paths to it."""
+        """Return how many members fail with one disk: more than one if several members are built on it."""
         every = [disk for member in group.members for disk in set().union(*map(self.disks, member.on))]
         shared = {disk for disk in every if every.count(disk) > 1} if len(set(every)) < len(every) else ()
         return max((sum(before is not after for before, after in zip(members, self._members(

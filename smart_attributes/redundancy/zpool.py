@@ -40,7 +40,7 @@ class _Kind(NamedTuple):
 
 
 class _View(NamedTuple):
-    """The state of the pool that the conversion of its virtual devices needs."""
+    """The facts about a pool that are needed to convert its virtual devices."""
     resilvers: Mapping[str, Scan]   # name of the resilvered virtual device ('': all that need it) -> resilver
     scrub: Scan | None
     is_marked: bool      # zpool shows that at least one device of the pool lacks data
@@ -50,7 +50,7 @@ class _View(NamedTuple):
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
-    """Return the groups of all pools in the output of zpool status; none if its format is unknown. Pure.
+    """Return the groups of all pools in the output of zpool status; no groups if the format is unknown. Pure.
 
     disks_of: returns the disks, or ids of groups, below the path of a device.
     """
@@ -62,7 +62,7 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the known groups, in which groups from zpool replace other groups of the same pools, and notes.
+    """Return two values: the known groups, with zpool's groups in place of others of the same pools, and notes.
 
     ask: returns the output of zpool status, or the reason for its absence.
     """
@@ -153,7 +153,7 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
     """Return a virtual device in which devices that replace others are marked as incomplete.
 
-    zpool marks a device only after something was written to it. A finished replacement is gone; a spare remains.
+    zpool marks a device only after a write to the device; it omits finished replacements, but still lists spares.
     """
     children = [_marked(child, is_resilver) for child in vdev.children]
     match = _NESTED.fullmatch(vdev.name)
@@ -197,7 +197,7 @@ def _id(parent: str, vdev: Vdev) -> str:
 def _kind(vdev: Vdev) -> _Kind:
     """Return the kind of a virtual device by its name, such as "raidz2-0" or "draid1:4d:8c:1s-0".
 
-    A device has a path, the number of a missing device, or the name of a distributed spare: space on a dRAID's devices.
+    A device's name is a path, the number of a missing device, or names a distributed spare (space on a dRAID).
     """
     if not vdev.children:
         return _Kind('single' if vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name) else '')

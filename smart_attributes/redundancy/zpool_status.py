@@ -1,7 +1,7 @@
 """Parse the output of `zpool status -P` into trees of devices. Pure.
 
 Names can contain anything, because anyone who may write to a disk can choose them. If a line cannot be parsed, its pool
-counts as unknown: without the line of a failed device, it would look better than it is.
+counts as unknown: without the line of a failed device, the pool would look too good.
 Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config).
 """
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _NotUnderstood(ValueError):
 
 
 def pools(text: str) -> tuple[Pool, ...]:
-    """Return the pools in the output of `zpool status -P`; none if its format is unknown.
+    """Return the pools in the output of `zpool status -P`; no pools if the format is unknown.
 
     A pool that occurs twice or cannot be parsed has only its name and `unknown`.
     """
@@ -90,7 +90,7 @@ def pools(text: str) -> tuple[Pool, ...]:
 
 
 def _sections(text: str) -> Iterator[list[str]]:
-    """Yield the lines of each pool. Lines before the first pool are added to it, so parsing it fails."""
+    """Yield the lines of each pool. Lines before the first pool are added to this pool, so parsing it fails."""
     section: list[str] = []
     for line in text.split('\n'):
         if line.startswith('  pool: ') and any(map(_is_pool, section)):

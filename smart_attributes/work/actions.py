@@ -1,4 +1,4 @@
-"""The actions for a drive, most urgent first; actions.json has their texts. Programs decide by their codes."""
+"""The actions for a drive, most urgent first; actions.json has the text of each. Programs use only the codes."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def action(code: str, kind: str = '') -> Action:
 
 
 def needs_spare(code: str, state: State) -> bool:
-    """Return whether a new drive is needed now; also for a CRITICAL drive that must stay because of others."""
+    """Return whether a new drive is needed now; True also for a CRITICAL drive that must stay because of others."""
     return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
 
 

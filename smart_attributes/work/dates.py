@@ -30,8 +30,8 @@ def is_day(text: str) -> bool:
 def order_by(left: Iterable[float], now: float) -> float | None:
     """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
 
-    Return None without a forecast or for wear-out beyond FAR. left: for each forecast of the drive, the seconds until
-    wear-out. The shortest time, minus LEAD_TIME, counts.
+    Return None without a forecast, or if wear-out is later than FAR. left: for each forecast of the drive, the seconds
+    until wear-out. The shortest time, minus LEAD_TIME, counts.
     """
     first = min(left, default=None)
     return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)

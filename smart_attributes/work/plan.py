@@ -1,6 +1,6 @@
 """The plan of a machine: for each drive to replace, and each group that lacks a member, the steps with their commands.
 
-plan.json holds all texts and commands; the documents are made from it, too. Whether a drive may be replaced, and in
+plan.json holds all texts and commands; the documentation is made from it, too. Whether a drive may be replaced, and in
 which order, is decided in redundancy.replacement and work_list. A plan is only printed, never carried out. Pure.
 """
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _About(NamedTuple):
 
 
 def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task, ...]:
-    """Return the tasks of a machine in the order of its work list, then the groups that only lack a member."""
+    """Return a machine's tasks: for drives in the order of its work list, then for groups that only lack a member."""
     maker = _Maker(machine, around)
     steps = {step.drive.name: step for step in machine.steps}
     tasks = (task for item in items for task in maker.of_item(item, steps.get(item.drive)))
@@ -149,7 +149,7 @@ class _Maker:
     # --- the members that are replaced ------------------------------------------------------------------------
 
     def _places(self, drive: Drive) -> list[_Place]:
-        """Return the members to replace: for each use of a drive, the lowest that can be replaced while in use."""
+        """Return the members to replace: for each use of a drive, the lowest member replaceable while in use."""
         found: dict[object, _Place] = {}
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
@@ -162,7 +162,7 @@ class _Maker:
         return list(found.values())
 
     def _place(self, group: Group, member: Member, disks: frozenset[str]) -> _Place:
-        """Return a member with the device below it. LVM's images have several names."""
+        """Return a member with the device below it. For an image of LVM, the member's name lists several devices."""
         names = [self._around.kernel.get(name, name) for name in member.name.split(', ')]
         kernel = next((name for name in names if {name, self._disk(name)} & disks), names[0])
         spare = next((each.name for each in group.members if (each.state, each.role) == SPARE and not each.doubts
@@ -174,7 +174,7 @@ class _Maker:
         return self._around.parts[name].disk if name in self._around.parts else name
 
     def _beside(self, group: Group) -> list[_Place]:
-        """Return a healthy member of a group that lacks a member: a model for the new member."""
+        """Return a list with a healthy member of a group, the model for a new member; [] if no member is healthy."""
         good = [each for each in group.members if each.state == IN_SYNC]
         good.sort(key=lambda each: any(self._stack.disks(below) & self._bad for below in each.on))
         return [self._place(group, each, frozenset())._replace(spare='') for each in good[:1]]
@@ -205,7 +205,7 @@ class _Maker:
         return {part.number for part in self._around.parts.values() if part.disk == disk}
 
     def _source(self, about: _About) -> str:
-        """Return the disk whose partitions a new disk gets: the old one or, if it is dead, one with the same parts."""
+        """Return the disk whose partitions a new disk gets: the old disk or, if dead, an equally partitioned one."""
         beside = (each for place in about.places if about.is_dead for each in self._beside(place.group))
         twins = (disk for disk in (self._disk(each.kernel) for each in beside)
                  if self._parts(disk) == self._parts(about.disk))
@@ -267,7 +267,7 @@ class _Maker:
                 words={**about.words, **doubt.fields}))
 
     def _halves(self, group: Group, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps that copy all members of a mirror if they may differ: a repair keeps one copy per block."""
+        """Yield the steps that copy all members of a mirror if they may differ; a repair would keep only one copy."""
         if group.doubts and group.level in MIRRORS and 'halves' in GROUPS.get(group.kind, ()):
             yield _step('copy-place', {**about.words, **self._of_group(group)})
             for member in group.members:
@@ -327,7 +327,7 @@ class _Maker:
                 'mounted': f'lsblk --noheadings --output MOUNTPOINT {around.path(disk)}' if is_disk else 'true'}
 
     def _of_new(self, disk: str) -> Json:
-        """Return the placeholders about the new disk: its least size, and the smallest unused disk of that size."""
+        """Return the placeholders about the new disk: its minimum size, and the smallest unused disk that suffices."""
         around, size = self._around, self._around.sizes.get(disk, 0)
         unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
         return {'size': size, 'unused': f'; {unused} looks unused ({around.path(unused)})' if unused else ''}
@@ -370,7 +370,7 @@ def _lacks(group: Group) -> bool:
 
 
 def _needs_disk(place: _Place) -> bool:
-    """Return whether a new disk is needed to replace a member; not if there is a spare or the group is complete."""
+    """Return whether a new disk is needed to replace a member; False if there is a spare or the group is complete."""
     is_unused = place.group.kind == 'md' and place.member.state != IN_SYNC and not _lacks(place.group)
     return not (place.spare or (is_unused and not place.member.role) or place.group.kind == 'hardware')
 

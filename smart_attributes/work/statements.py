@@ -1,4 +1,4 @@
-"""Findings of a drive's judgements, and the reason that it was not read, as sentences for all outputs."""
+"""The findings about a drive, and the reason why it was not read, as sentences for all outputs."""
 from __future__ import annotations
 
 from ..constants import LONGEST_STATEMENT
@@ -83,7 +83,7 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
 
 
 def is_worth_showing(reading: Reading) -> bool:
-    """Return whether OK is less reliable without this number: an unknown SMART health status, or implausible wear."""
+    """Return whether OK is less reliable because SMART health status is unknown or wear is implausible."""
     return reading.number is None and (reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
 
 

@@ -1,7 +1,7 @@
 """The work list: for each drive of a machine, the action, its date and its reason, which all outputs show. Pure.
 
 The action follows from the drive's findings and each metric's remedy in attributes.json; the groups on the drive may
-change it. No other module chooses actions.
+change the action. No other module chooses actions.
 """
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Alarm(NamedTuple):
 
 
 def item(verdict: Verdict, now: float | None = None) -> Item:
-    """Return the item of a drive: the one of its verdict if set, else a new one. now: seconds since 1970, or today."""
+    """Return the item of a drive: its verdict's item if set, else a new item. now: seconds since 1970; None: today."""
     return verdict.item or _item(verdict, time.time() if now is None else now)
 
 
@@ -61,7 +61,7 @@ def with_items(verdicts: Iterable[Verdict], now: float, is_only_alerting: bool =
 
 
 def drives(verdicts: Iterable[Verdict], now: float) -> list[Drive]:
-    """Return the drives that have disks, most severe first, with the facts that matter for the groups on them.
+    """Return the drives whose block devices are known, most severe first, with the facts that affect their groups.
 
     now: seconds since 1970.
     """
@@ -134,7 +134,7 @@ def _action(alarm: Alarm, risk: MeasuredRisk | None) -> str:
 
 
 def in_its_groups(code: str, label: str, reason: str) -> str:
-    """Return the action for a drive, adjusted for the groups on it. label, reason: codes of its replacement."""
+    """Return the action for a drive, adjusted for the groups on it. label, reason: codes from Replacement."""
     if reason == 'leave-cluster':   # the cluster copies the data itself
         return {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}.get(code, code)
     if code == actions.REPLACE:
@@ -147,7 +147,7 @@ def in_its_groups(code: str, label: str, reason: str) -> str:
 def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str = MIDDLE) -> Due:
     """Return an action in words, with the date by which to order a replacement.
 
-    left: for each forecast of the drive, the seconds until wear-out. which: date used of each forecast, in words.
+    left: for each forecast of the drive, the seconds until wear-out. which: the forecast's date that is used, as text.
     """
     words = actions.action(code, kind).words
     by = now if code == actions.ORDER_COPY else None if code in actions.REPLACING else order_by(left, now)
@@ -185,7 +185,7 @@ def _unread(step: Step) -> Item:
 # --- the order of a machine -------------------------------------------------------------------------------
 
 def in_order(verdicts: Sequence[Verdict], machine: Machine | None = None, now: float | None = None) -> list[Item]:
-    """Return the items of all drives, most urgent first, and of disks that this run did not read.
+    """Return the items of all drives, and of disks that this run did not read, most urgent first.
 
     First come groups that lose data at the next failure; the drives of a group are adjacent, in order of action.
     """
