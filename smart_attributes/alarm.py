@@ -45,12 +45,12 @@ def obey() -> None:
 
 
 def reserve(seconds: float) -> float:
-    """Return how many seconds of a time limit are reserved for judging drives; printing gets the same time again."""
+    """Return how many seconds of a time limit are reserved for judging drives; printing gets as many again."""
     return min(2.0, seconds / 10)
 
 
 def arm(seconds: float) -> None:
-    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again whenever that time passes.
+    """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again when the reserved time ends.
 
     limited() then grants each drive a tenth of the time. Small limits grant a larger share, because the first drive
     also pays for imports.
@@ -69,7 +69,7 @@ def disarm() -> None:
 
 
 def limited(function: Callable[..., T], *arguments: object) -> T:
-    """Return function(*arguments). Raises TakesTooLong after the CPU time of one drive.
+    """Return the result of function(*arguments). Raises TakesTooLong after the CPU time of one drive.
 
     The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
     """

@@ -1,6 +1,6 @@
-"""Constants that several parts share: durations, defaults about reading drives, limits of input, versions of JSON.
+"""Constants that several parts share: durations, defaults for reading drives, input limits, JSON versions.
 
-It is imported before the first process starts, so it imports only a module that Python has already loaded.
+This module is imported before the first process starts, so it imports only a module that Python has already loaded.
 """
 import sys
 

@@ -65,7 +65,7 @@ class SmartError(Exception):
     """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence.
 
     code: a name in codes.REASONS; '' if the sentence already gives the next step.
-    printed: the output of smartctl or sudo that the sentence is about, or ''.
+    printed: the smartctl or sudo output that the sentence is about, or ''.
     """
     code = ''
     printed = ''
@@ -93,7 +93,7 @@ class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
     identity: what smartctl reported about the drive; None if nothing answered.
-    around_type: the parts of the sentence before and after its request for a type; empty without such a request.
+    around_type: the parts of the sentence before and after the request for a device type; empty if there is none.
     """
     identity: Identity | None = None
     around_type: tuple[str, ...] = ()

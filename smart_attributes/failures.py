@@ -43,7 +43,7 @@ def _is_of_installation(error: BaseException) -> bool:
 
 
 def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
-    """Return the error of one drive for an unexpected exception.
+    """Return the error to report for one drive after an unexpected exception.
 
     what: the part of the work that failed, such as "cannot be parsed". Other drives are not affected.
     evidence: the command whose output a bug report needs.

@@ -34,7 +34,7 @@ class NotShown(PermissionError):
 
 
 def repair() -> str:
-    """Return the command that reinstalls this program from the single file that `install` saved beside it.
+    """Return the command that reinstalls this program from the single file that `install` saved beside the program.
 
     Return '' if there is no such file.
     """
@@ -49,10 +49,10 @@ def data(name: str) -> Any:
 
 
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
-    """Return the bytes of a regular file. Raises OSError: NotRegular, or EFBIG above *most* bytes.
+    """Return the bytes of a regular file. Raises OSError: NotRegular, or EFBIG for more than *most* bytes.
 
     fault: gets the path and the status of the opened file; returns why the content must not be shown, or ''. Files
-    below /proc that would block raise EAGAIN. A file within the single-file program is read from there.
+    below /proc that would block raise EAGAIN. A file inside the single-file program is read from that program.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -99,7 +99,7 @@ def replace(text: str | Sequence[str], path: str, mode: int = _MODE, test: Calla
     """Replace a file atomically. Raises OSError.
 
     text: the new content, or its parts. mode: permission bits; by default, all users can read it. test: called with the
-    path of the new file before it replaces the old one; if it raises an error, the old file stays.
+    path of the new file before it replaces the old one; if *test* raises an error, the old file stays.
     """
     folder, name = os.path.split(os.path.abspath(path))
     # tempfile is not used: a check may write as the owner of its directory, who may be unable to load that module.

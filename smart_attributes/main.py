@@ -135,7 +135,7 @@ def _in_json(argv: list[str], runner: processes.Runner) -> int:
 
 
 def failure(argv: list[str], sentence: str) -> str:
-    """Return the output of a command that failed: plugin output, JSON or a line of Checkmk.
+    """Return the output of a command that failed: plugin output, JSON or a line for Checkmk.
 
     sentence: what happened, why, and the next step.
     """
@@ -155,7 +155,7 @@ def failure(argv: list[str], sentence: str) -> str:
 
 
 def explained(error: BaseException) -> str:
-    """Return the sentence for an error that ended a command, with its code: what happened, why, and the next step."""
+    """Return the sentence, with its code, for an error that ended a command: what happened, why, and the next step."""
     try:
         from .errors import Coded
         from .failures import explained as words_of

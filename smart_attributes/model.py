@@ -1,6 +1,6 @@
 """The values that one stage passes to the next. All are frozen.
 
-They are named tuples: importing dataclasses costs a check 12 ms, and importing typing for its NamedTuple costs 8 ms.
+They are named tuples: importing `dataclasses` costs a check 12 ms, and `typing` with its NamedTuple costs 8 ms.
 """
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class ErrorEntry(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The counts of one head of a disk since it was made, as its FARM log reports them."""
+    """The counts of one head since its disk was made, from the FARM log of the disk."""
     number: int
     reallocated: int = 0
     unrecoverable: int = 0        # different locations that could not be read
@@ -143,7 +143,7 @@ class Report(NamedTuple):
     vendor_log: LogPage | None = None  # of an NVMe drive, if this check asked for it
 
     def has_exit_bit(self, bits: int) -> bool:
-        """Return whether smartctl's exit status has any of these bits; False after a signal."""
+        """Return whether smartctl's exit status has any of these bits; False if a signal ended smartctl."""
         return self.exit_status is not None and self.exit_status > 0 and bool(self.exit_status & bits)
 
 
@@ -237,7 +237,7 @@ class Judgement(NamedTuple):
 
 
 class OldValue(NamedTuple):
-    """A perfdata value under its label of version 1.6."""
+    """A perfdata value with the label that version 1.6 gave it."""
     label: str
     number: float
     warning: str = ''
@@ -258,7 +258,7 @@ class Member(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Data on one or more members, and how many of them it needs: an array, a volume, a file system, a partition.
+    """Data on one or more members, and how many members it needs: an array, a volume, a file system, a partition.
 
     A volume or a mounted partition without redundancy is a group of level "single", which needs all its members.
     """
@@ -296,7 +296,7 @@ class Dependence(NamedTuple):
 
 
 class Risk(NamedTuple):
-    """The measured share of drives with the same finding that later failed; see thresholds/risk.json."""
+    """Of the drives with the same finding, the measured share that later failed; see thresholds/risk.json."""
     metric: str
     whose: str                    # "Seagate disks"; "disks of all vendors" if there are too few drives of this vendor
     share_90: float | None        # share that failed within 90 days; None: not known
@@ -315,7 +315,7 @@ class Replacement(NamedTuple):
 
 
 class Item(NamedTuple):
-    """The action for one drive; all outputs show the same."""
+    """The action for one drive; all outputs show the same action."""
     drive: str                # its name in all outputs
     state: State
     action: str               # a code in work/actions.json

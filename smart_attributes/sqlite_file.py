@@ -34,7 +34,7 @@ class SqliteFile:
     _deadline = float('inf')
 
     def connect(self, path: str, parameters: str, patience: float, settings: Iterable[str]) -> None:
-        """Open a file. parameters: of the URI. patience: seconds to wait for a lock. settings: PRAGMA arguments."""
+        """Open a file. parameters: URI query. patience: seconds to wait for a lock. settings: PRAGMA arguments."""
         path = path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
         path = f'/{path.lstrip("/")}' if path.startswith('/') else path   # after //, SQLite expects a host name
         self._connection = sqlite3.connect(f'file:{path}?{parameters}', uri=True, timeout=patience,
@@ -45,7 +45,7 @@ class SqliteFile:
             self.run(f'PRAGMA {setting}')
 
     def allow(self, budget: float) -> None:
-        """Allow *budget* seconds of CPU time from now on."""
+        """Let statements use *budget* seconds of CPU time from now on."""
         self._deadline = time.process_time() + budget
 
     def define(self, name: str, function: Callable[..., int]) -> None:
@@ -105,7 +105,7 @@ class SqliteFile:
 def reason(error: Exception, reasons: Mapping[str, str]) -> str:
     """Return the reason for an error of SQLite and the next step; '' if the file is damaged.
 
-    reasons: further reasons, for one kind of file, by the start of SQLite's message.
+    reasons: further reasons for one kind of file, keyed by the start of SQLite's message.
     """
     return next((words for start, words in {**_REASONS, **reasons}.items() if str(error).startswith(start)), '')
 
@@ -113,6 +113,6 @@ def reason(error: Exception, reasons: Mapping[str, str]) -> str:
 def checksum(*values: object) -> int:
     """Return the checksum of values as SQLite returns them. It is the same in every version of Python.
 
-    SQLite notices damage to the structure of a file, but it notices damage to content only in its log.
+    SQLite notices damage to the structure of a file, but notices damage to content only in the write-ahead log.
     """
     return crc32(ascii(values).encode())

@@ -1,7 +1,7 @@
 """Find the state directory, which holds history and locks, check its owner, and act as that owner.
 
-Root and nagios both use it. Root acts there as the owner of the directory. So root creates no file that nagios cannot
-write, and a link planted by nagios gives root no more access than nagios has. It is imported before the first process
+Root and nagios both use this directory. Root acts there as its owner. So root creates no file that nagios cannot write,
+and a link planted by nagios gives root no more access than nagios has. This module is imported before the first process
 starts, so it must be cheap.
 """
 from __future__ import annotations
@@ -121,8 +121,8 @@ def below(directory: StateDirectory, name: str) -> str:
 def for_locks(name: str, given: str = '') -> str:
     """Return the path of the lock folder *name*, and create it if missing. Only this user and root can write to it.
 
-    All checks of one user share it. given: the argument of --state-dir, used only if the default places are unusable.
-    Raises Unusable.
+    All checks of one user share the folder. given: the argument of --state-dir, used only if the default places are
+    unusable. Raises Unusable.
     """
     faults = []
     for place in _places_of_locks(given):
@@ -148,7 +148,7 @@ def _places_of_locks(given: str) -> list[str]:
 def _unfit(place: str, path: str, is_there: bool) -> str:
     """Create the lock folder *path* below *place*; return why it cannot be used, or '' if it can.
 
-    is_there: *place* exists and is not created. Raises OSError.
+    is_there: *place* must exist already and is not created. Raises OSError.
     """
     user = os.geteuid()
     if not os.path.isdir(path):

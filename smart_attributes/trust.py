@@ -139,7 +139,7 @@ def access_list(path: str) -> bytes:
 def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
     """Return whether an untrusted user or a group other than root's can write a file whose group bits allow writing.
 
-    acl: access-control list of the file, which may move this right from the *group* to others. trusted: user ids.
+    acl: the file's access-control list, which may move this right from the *group* to others. trusted: user ids.
     """
     if not acl:
         return group != ROOT

@@ -1,6 +1,6 @@
-"""NamedTuple, Any and TYPE_CHECKING without importing typing, which takes 12 of the 60 ms of a check.
+"""NamedTuple, Any and TYPE_CHECKING without importing `typing`, which takes 12 of the 60 ms of a check.
 
-typing is slow to import, and collections.namedtuple compiles source code for each of the sixty classes of a check.
+`typing` is slow to import, and collections.namedtuple compiles source code for each of the sixty classes in a check.
 This module compiles code once per number of fields. Otherwise its classes behave like those of collections.namedtuple.
 """
 from __future__ import annotations
@@ -26,7 +26,7 @@ else:
     _MAKERS = {}
 
     def _maker(fields, defaults):
-        """Return __new__ for a class with these fields, copied from a class with the same number of other fields."""
+        """Return __new__ for a class with these fields; it is copied from a class with the same number of fields."""
         if len(fields) not in _MAKERS:
             _MAKERS[len(fields)] = namedtuple('_Sized', [f'place_{number}' for number in range(len(fields))]).__new__
         other = _MAKERS[len(fields)]
@@ -73,4 +73,4 @@ else:
             return tuple(self)
 
     class NamedTuple(metaclass=_Fields):
-        """The base of a class of named fields, as in typing."""
+        """The base of a class of named fields, as in `typing`."""

@@ -21,7 +21,7 @@ def plain(number: float) -> str:
 
 
 def plural(number: int, word: str, words: str = '') -> str:
-    """Return "1 entry", "2 entries". words: the plural, unless it is the word plus "s"."""
+    """Return "1 entry", "2 entries". words: the plural, if it is not the word plus "s"."""
     return f'{number} {word if number == 1 else words or word + "s"}'
 
 
@@ -55,7 +55,7 @@ def quantity(reading: Reading) -> str:
 
 
 def _foreseen(forecast: Forecast) -> str:
-    """Return "400 days (160 to 1000, estimated from use and age)"."""
+    """Return a forecast as text: "400 days (160 to 1000, estimated from use and age)"."""
     if forecast.left <= 0:
         return '0 days'
     left, earliest, latest = (f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest))

@@ -1,7 +1,7 @@
 """Make strings from drives and other programs safe for a line of output.
 
-Firmware can report any text as model or serial. A daemon parses the output and puts it into command lines of
-notifications, web pages and mails; it is also shown on terminals and pasted into tickets. All output code prints such
+Firmware can report any text as model or serial number. A daemon parses the output and puts it into web pages, mails and
+the command lines of notifications; people see it on terminals and paste it into tickets. All output code prints such
 strings through one of three functions: `visible` for names that must not change (a path), `sentence` for our own text
 with names in it, and `clean` for text from a drive or smartctl.
 """
@@ -45,7 +45,7 @@ def literally(text: str) -> str:
 
 
 def clean(text: str, limit: int = LIMIT) -> str:
-    """Return a string of a drive or of smartctl as one line of at most *limit* characters, safe in any output.
+    """Return text from a drive or smartctl as one line of at most *limit* characters, safe in any output.
 
     Characters are removed if they are invisible, reserved by Nagios (| ' =), or begin HTML tags or shell commands.
     Blanks are collapsed.
@@ -94,7 +94,7 @@ def coded(text: str) -> str:
 
 
 def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
-    """Return "did you mean …?" with the most similar of *words*; '' if none is similar. alike: see difflib."""
+    """Return "did you mean …?" with the most similar of *words*; '' if none is similar. alike: cutoff, 0 to 1."""
     import difflib  # costs 2 ms
 
     near = difflib.get_close_matches(word.lower(), words, 1, alike)

@@ -7,7 +7,7 @@ from ..typed import Json, NamedTuple
 
 
 class TriageOptions(NamedTuple):
-    """The output of triage in addition to its table, or instead of it."""
+    """The output of `triage` in addition to its table, or instead of it."""
     forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # each with the path of its file; None: print it
     since: int                          # seconds to look back; 0: not at all
     asked: tuple[str, ...] = ()         # programs to run, from redundancy.dependence.PROGRAMS
@@ -15,12 +15,12 @@ class TriageOptions(NamedTuple):
 
 
 class ListOptions(NamedTuple):
-    """The output options of the list command."""
+    """The output options of the `list` command."""
     as_json: bool
 
 
 class ExplainOptions(NamedTuple):
-    """The output of explain."""
+    """The output of `explain`."""
     rma: bool
 
 
@@ -64,7 +64,7 @@ class AcknowledgeOptions(NamedTuple):
 
 
 class HistoryOptions(NamedTuple):
-    """The actions of the command history."""
+    """The actions of the `history` command."""
     as_json: bool
     imports: bool
     forget: tuple[str, ...]
@@ -79,7 +79,7 @@ class MetricsOptions(NamedTuple):
 
 
 class DoctorOptions(NamedTuple):
-    """Which user runs the checks, and how doctor prints."""
+    """Which user runs the checks, and how `doctor` prints."""
     user: str
     raid: bool                          # also run queries about members of redundant arrays, which only root may run
     as_json: bool

@@ -13,7 +13,7 @@ from .options import FORMATS, LABELS, STATE_WORDS, USER, HelpAll, Option, Option
 
 
 def option(*spellings: str, **arguments: Any) -> Option:
-    """Return an option. arguments: those of argparse's add_argument()."""
+    """Return an option. arguments: the arguments of argparse's add_argument()."""
     return spellings, arguments
 
 
@@ -30,7 +30,7 @@ def _metric_range(text: str) -> tuple[str, str]:
 
 
 def state(text: str) -> State:
-    """Return the state with this name, in any case. Raises ArgumentTypeError."""
+    """Return the state with this name, in upper or lower case. Raises ArgumentTypeError."""
     if text.lower() not in STATE_WORDS:
         raise argparse.ArgumentTypeError(none_of(text, STATE_WORDS))
     return State[text.upper()]
@@ -97,7 +97,7 @@ VALUES: Mapping[str, Any] = {
 
 
 def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ...]:
-    """Return options. given: the spellings of each option -> arguments of add_argument(). values: as VALUES."""
+    """Return options. given: the spellings of each option -> arguments of add_argument(). values: like VALUES."""
     return tuple(option(*spellings.split(), **{
         key: values.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()})
         for spellings, arguments in given.items())

@@ -83,7 +83,7 @@ GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Jud
 
 
 class Options(NamedTuple):
-    """All values of a command line. A group that the command does not have is filled with its defaults."""
+    """All values of a command line. A group that the command does not have is filled with defaults."""
     which: Which = Which()
     how_read: HowRead = HowRead()
     judging: Judging = Judging()
@@ -171,7 +171,7 @@ class HelpAll(argparse._HelpAction):
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help of a fixed width: to find the terminal's width, argparse would import code for 3 ms at every start."""
+    """Help of a fixed width: to find the terminal's width, argparse would spend 3 ms on imports at every start."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=31, width=120)

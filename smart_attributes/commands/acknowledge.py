@@ -87,7 +87,7 @@ def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
                template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
     """Return the acknowledgements for drives, and a sentence for each value that cannot be acknowledged.
 
-    metrics: metrics to acknowledge at their current value; empty: all that alert. template: why, until, by and at.
+    metrics: metrics to acknowledge at their current value; empty: all that alert. template: `why`, `until`, `by`, `at`.
     """
     new, refused = [], []
     for verdict in verdicts:
@@ -174,7 +174,7 @@ def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
 
 
 def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement], AcknowledgementsFile]:
-    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as by --list; return them and the earlier content.
+    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as in --list; return them and the earlier content.
 
     Raises DataError, and UsageError for a name without an acknowledgement.
     """
@@ -192,7 +192,7 @@ def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement]
 
 @contextmanager
 def _alone(config: str) -> Iterator[str]:
-    """Yield the path of the file, with all links resolved, while no other acknowledge reads or writes the file.
+    """Yield the path of the file, with all links resolved, while no other `acknowledge` reads or writes the file.
 
     The lock is a separate file, because any user who may read the data could lock the data file. Raises DataError if
     the lock is held for too long.

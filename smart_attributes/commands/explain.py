@@ -54,6 +54,6 @@ def _print_return_form(verdict: Verdict, read: Read, hide_serial: bool) -> None:
 
 
 def _said(read: Read, hide_serial: bool) -> str:
-    """Return smartctl's call and output, or the recorded report."""
+    """Return the smartctl command and its output, or the recorded report."""
     said = files.text(read.device.path, LARGEST_FILE) if read.device.is_recorded else read.transcript
     return nameless(said) if hide_serial else said

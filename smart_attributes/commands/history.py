@@ -50,7 +50,7 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
 
 
 def _drives(answers: Survey, options: Options) -> list[history.DriveHistory]:
-    """Return the history of the drives of a survey, in the form that output.history prints."""
+    """Return the history of the drives of a survey, in the form that `output.history` prints."""
     drives = []
     units = {metric: each.unit for metric, each in answers.judge.database.metrics.items()}
     for record, series in filter(None, (history_answers.drive(answers.history, verdict.device)

@@ -56,7 +56,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
 
 
 def with_names(options: Options) -> Options:
-    """Return options with all words except metrics as names of drives, unless -d or --report selects the drives."""
+    """Return options in which all words except metrics name drives, unless -d or --report selects the drives."""
     from ..check.rulebook import database_of
     from ..knowledge.data_errors import KNOWN, nearest_metric
     which = options.which
@@ -69,7 +69,7 @@ def with_names(options: Options) -> Options:
 
 
 def nobody(result: Drives) -> dict[str, str]:
-    """Return the keys of a JSON document that say why it has no drives; {} if it has drives, or if this is OK."""
+    """Return the keys of a JSON document that say why it has no drives; {} if it has drives or needs none."""
     state, words = result.nobody
     return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
 

@@ -106,7 +106,7 @@ def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
 
 
 def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
-    """Return for each attribute's series the series from other logs that have the same metric and number.
+    """Return, for each series of an attribute, the series from other logs with the same metric and value.
 
     If a drive reports a counter in two places, smartd may log the place that is not judged.
     """

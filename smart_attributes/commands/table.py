@@ -45,7 +45,7 @@ def parser(command: Command) -> command_line.Parser:
 
 
 def understood(argv: Sequence[str]) -> tuple[Command, Options]:
-    """Return command and options of *argv*, without the program's name. Raises UsageError; exits after --help."""
+    """Return the command and options in *argv*, which lacks the program name. Raises UsageError; exits after --help."""
     is_named = argv[:1] and argv[0][:1] != '-'
     command = next((each for each in commands()[1:] if each.name == argv[0]), CHECK) if is_named else CHECK
     return command, command_line.parse(command, parser(command), argv if command is CHECK else argv[1:])

@@ -20,7 +20,7 @@ Readings = Mapping[str, Reading]   # by metric
 
 
 def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDatabase) -> list[Claim]:
-    """Return each drive with the entries that claim it."""
+    """Return each drive with its matching entries of the highest rank."""
     return [Claim(drive, database.claims(drive.identity, drive.attributes)) for drive in drives]
 
 
@@ -70,7 +70,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
 
 
 def _unmet(drive: SampleDrive, context: Context) -> list[str]:
-    """Return the conditions of a sample's own entry that keep it from claiming the sample."""
+    """Return the conditions that keep a sample's own entry from matching the sample."""
     unmet = [[key for key in drive_database.CONDITIONS if key in entry and not is_for({key: entry[key]}, drive)]
              for _, entry in context.database.entries() if entry['family'] == drive.family]
     return min(unmet, key=len, default=[])

@@ -1,4 +1,4 @@
-"""Check a reading: unit, interval, the result for a value that was never set, and the drive's own statistics."""
+"""Check a reading: its unit, its interval, its result for a value never set, and the drive's own statistics."""
 from __future__ import annotations
 
 import math
@@ -167,7 +167,7 @@ def is_near(number: float, stated: float, unit: str) -> bool:
 
 
 def is_rest(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count. All in bytes."""
+    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count. All are in bytes."""
     beyond = (stated - number) % WRAP
     return stated < WRAP <= number and min(beyond, WRAP - beyond) <= precision
 

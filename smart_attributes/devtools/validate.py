@@ -46,7 +46,7 @@ def is_limits(path: str, data: Any) -> bool:
 
 
 def examine_limits(path: str) -> tuple[list[str], list[str]]:
-    """Return the mistakes in a file of limits, and its summary, which is empty if a part is unusable.
+    """Return the mistakes in a file of limits, and its summary; the summary is empty if a part is unusable.
 
     Raises DataError if it cannot be read or is not JSON.
     """
@@ -196,7 +196,7 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
 def _before_sending(files: Sequence[EntriesFile], drives: Sequence[SampleDrive], faults: Collection[str]) -> list[str]:
     """Return a sentence for each drive that would match the wrong entry if additions were part of the shipped file.
 
-    There, additions do not have precedence over other entries. faults: known mistakes, which are left out.
+    In that file, additions do not have precedence over other entries. faults: known mistakes, which are left out.
     """
     shipped, *local = files
     if not local:

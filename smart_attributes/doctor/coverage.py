@@ -1,4 +1,4 @@
-"""Find the disks that no check on this machine reads: compare /sys with the addresses that its checks use."""
+"""Find the disks that no check on this machine reads: compare /sys with the addresses that the checks use."""
 from __future__ import annotations
 
 import os
@@ -35,7 +35,7 @@ class Uses(NamedTuple):
 def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]) -> list[Finding]:
     """Return a finding for the disks that none of the checks reads.
 
-    Without known checks, return no finding, because it would list all disks. scan: returns the list of smartctl --scan.
+    Without known checks, return no finding, because it would list all disks. scan: runs smartctl --scan.
     """
     there = [disk for disk in disks(system.ROOT) if disk.is_drive]
     if not there or not uses or not all(use.is_known for use in uses):
@@ -51,7 +51,7 @@ def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[
 
 
 def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
-    """Return the disks that neither options nor local files exclude, by any name below /dev.
+    """Return the disks that neither options nor local files exclude under any of their names below /dev.
 
     Raises SmartError if the local files cannot be used.
     """
@@ -91,7 +91,7 @@ def of_options(options: Options) -> list[Uses]:
 
 
 def of_call(call: Call) -> Uses:
-    """Return what a command of NRPE reads."""
+    """Return the addresses that a command of NRPE uses."""
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
     parser.add_argument('-r', '--regex')   # option of version 1.6
@@ -106,7 +106,7 @@ def of_call(call: Call) -> Uses:
 
 
 def of_icinga(blocks: Sequence[str]) -> list[Uses]:
-    """Return what the checks of this host read, according to its Host objects in Icinga's configuration."""
+    """Return the addresses that checks of this host use, according to the Host objects in Icinga's configuration."""
     named = [text.replace('$$', '$') for block in blocks for found in _DEVICES.finditer(block)
              for text in re.findall('"([^"]*)"', found[1])]
     is_scan = not named and any(map(_SCAN.search, blocks))
@@ -116,7 +116,7 @@ def of_icinga(blocks: Sequence[str]) -> list[Uses]:
 # --- what is left; pure -------------------------------------------------------------------
 
 def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
-    """Return one disk of each drive that is not read. read: drives that are read, as in Disk.drive."""
+    """Return one disk of each drive that is not read. read: the drives that are read, as in `Disk.drive`."""
     return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[::-1]
 
 

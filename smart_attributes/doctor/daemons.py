@@ -69,7 +69,7 @@ def unread_nrpe(root: str = '/') -> str:
 
 
 def icinga_host(name: str, root: str = '/') -> list[str]:
-    """Return the objects in Icinga's configuration that describe this host. name: its host name."""
+    """Return the objects in Icinga's configuration that describe this host. name: the host name."""
     head = re.compile(rf'object\s+Host\s+(?:NodeName\b|"{re.escape(name.partition(".")[0])}[".])')
     return [block for path in below(root, ICINGA[-1], '.conf')
             for block in blocks(files.text(os.path.join(root, path), LARGEST_SMALL_FILE), head)]
@@ -257,7 +257,7 @@ def call(command: NrpeCommand) -> Call:
 
 
 def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
-    """Start the programs; return each result, or None for a program that was not started although nothing prevents it.
+    """Start the programs; return each result, or None for a program that could be started but was not.
 
     Root never starts a program named in a configuration.
     """

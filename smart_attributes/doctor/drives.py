@@ -83,7 +83,7 @@ def _silent(verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | No
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
-    """Return the finding for a drive in standby, which is OK if an earlier check read it recently enough."""
+    """Return the finding for a drive in standby; it is OK if an earlier check read the drive recently enough."""
     device = verdict.device
     words, last = halves(verdict.problem)
     if verdict.identity.model and verdict.state is not State.WARNING:
@@ -95,9 +95,9 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
 
 
 def waking(device: Device, check: Sequence[str]) -> str:
-    """Return the command that wakes up a drive by reading from it, because a query of its identity does not wake it up.
+    """Return the command that wakes up a drive by reading from it, because an identity query does not wake it up.
 
-    Return '' if data cannot be read directly: for a drive behind a controller or a node that is not a block device.
+    Return '' if data cannot be read directly: the drive is behind a controller, or its node is not a block device.
     """
     if is_raid(device) or not re.fullmatch(r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path):
         return ''
@@ -131,7 +131,7 @@ def to_watch(survey: Survey) -> list[Device]:
 def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()) -> list[Paste]:
     """Return a configuration line for each daemon.
 
-    timeout: time limit of the check in seconds. more: other options of the check with their values: -p FILE.
+    timeout: time limit of the check in seconds. more: other options of the check with their values, such as -p FILE.
     """
     if not addresses:
         return []

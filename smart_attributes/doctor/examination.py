@@ -193,7 +193,7 @@ class Examiner:
 
 
 def _checks(options: Options, commands: Sequence[daemons.NrpeCommand], unread: str) -> list[coverage.Uses]:
-    """Return what the known checks of this machine read. unread: a configuration that could not be read."""
+    """Return the addresses that the known checks use. unread: a configuration that could not be read."""
     calls = [coverage.of_call(daemons.call(each)) for each in commands]
     hidden = [coverage.Uses(is_known=False)] if unread else []
     return [*coverage.of_options(options), *calls, *hidden,

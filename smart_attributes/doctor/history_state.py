@@ -38,7 +38,7 @@ class HistoryFiles(NamedTuple):
 
 
 def history(options: Options, user: str) -> Finding:
-    """Return the finding for history, opened as a check opens it: the file may be created, or renamed if damaged."""
+    """Return the finding for the history, opened as by a check: the file may be created, or renamed if damaged."""
     place = options.state_dir or state_directory.PACKAGE  # not this user's home: other users look elsewhere
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
@@ -60,13 +60,13 @@ def history(options: Options, user: str) -> Finding:
 
 
 def _is_denied(folder: str) -> bool:
-    """Return whether this user cannot read and write a folder, or a file in it."""
+    """Return whether this user lacks permission to read or write a folder or one of its files."""
     return os.path.isdir(folder) and not (os.access(folder, os.R_OK | os.W_OK | os.X_OK) and all(
         os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)))
 
 
 def _mount(path: str) -> tuple[str, str, str]:
-    """Return mount point, type and options of the file system of a path, which need not exist. Source: proc(5)."""
+    """Return mount point, type and options of a path's file system; the path need not exist. Source: proc(5)."""
     real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
     try:
         lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
@@ -78,7 +78,7 @@ def _mount(path: str) -> tuple[str, str, str]:
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Finding | None:
-    """Return the finding for a file system that cannot keep history: read-only, or lost at a restart. Pure.
+    """Return the finding for a file system that cannot keep history: it is read-only, or lost at a restart. Pure.
 
     owner: the monitoring user.
     """
@@ -106,7 +106,7 @@ def others(state_dir: str, user: str) -> list[str]:
 
 
 def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
-    """Return a finding for each history that checks run by this user do not use. histories: result of others()."""
+    """Return a finding for each history that this user's checks do not use. histories: result of others()."""
     used = state_directory.location(state_dir)
     return [found('histories-two', user=user, used=used, path=path) for path in histories if path != used]
 
@@ -158,7 +158,7 @@ def usable(stored: HistoryFiles, now: float) -> Finding:
 
 
 def unusable(error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
-    """Return the finding for a state directory that cannot be used. place: where it is, or should be.
+    """Return the finding for a state directory that cannot be used. place: where the directory is, or should be.
 
     is_persons: the user is a person, who probably does not run the checks and must not own the directory.
     """

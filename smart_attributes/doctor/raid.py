@@ -64,7 +64,7 @@ def examine(options: Options, deadline: float) -> list[Finding]:
 
 
 def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
-    """Return one finding for each fact, with all members to which it applies. findings: array, disk, fact."""
+    """Return one finding for each fact, with all members to which it applies. findings: tuples (array, disk, fact)."""
     same: dict[Fact, list[tuple[str, str]]] = {}
     for array, disk, fact in findings:
         same.setdefault(fact, []).append((array, disk))
@@ -101,15 +101,15 @@ def redundant(groups: Sequence[Group]) -> dict[str, str]:
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether a group is redundant if all members work; True for LVM RAID and ZFS, whose level /sys lacks."""
+    """Return whether a group is redundant when all members work; True for LVM RAID and ZFS: /sys lacks their level."""
     return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
         group.kind == 'zfs' and not group.level)
 
 
 def why_not(disk: Disk, is_allowed: bool) -> str:
-    """Return why a disk must not be queried for error recovery control, or '' if it may. NVMe drives do not have this.
+    """Return why a disk must not be queried for error recovery control, which NVMe drives lack, or '' if it may.
 
-    is_allowed: neither an option nor a local file (because reading harms the drive) excludes it.
+    is_allowed: no option excludes the disk, and no local file excludes it because reading would harm it.
     """
     if disk.bus == 'NVMe':
         return ''
@@ -197,7 +197,7 @@ def _gigabits(speed: Json) -> float:
 
 
 def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
-    """Return the finding that counts the members. left: members that were not queried -> reason."""
+    """Return the finding that counts the members. left: the reason for each member that was not queried."""
     names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
     parts = [f'{plural(count, "member")} of redundant arrays examined', '' if is_faulty else 'no problem found',
              f'error recovery control was not read from: {names}' if left else '']

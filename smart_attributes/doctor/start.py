@@ -28,7 +28,7 @@ _SHOWN = 300   # characters of the program's output
 
 
 def name_of(number: int) -> str:
-    """Return the name of the user with this number, or the number of a user without a name."""
+    """Return the name of the user with this ID, or the ID if the user has no name."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
@@ -226,7 +226,7 @@ def _again(finding: Finding) -> Finding:
 
 
 def missing(sentence: str, path: str, elsewhere: str) -> Finding:
-    """Return the finding for a path without smartctl, from the error sentence.
+    """Return the finding for a path without smartctl, made from the error sentence.
 
     elsewhere: path of an existing smartctl, or ''.
     """

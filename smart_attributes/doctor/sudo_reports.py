@@ -55,7 +55,7 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return the command of a program's last entry, as written, if the entry denies it or needs a password, else ''.
+    """Return, as written, the command of a program's last entry if that entry denies it or needs a password, else ''.
 
     If several entries match a call, sudo obeys the last entry. A denial of only some arguments does not count.
     """
@@ -69,7 +69,7 @@ def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
 
 
 def widest_command(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return the last command, as written, that allows all calls of a program without a password, or ''."""
+    """Return, as written, the last command that allows all calls of a program without a password, or ''."""
     commands = [command for entry in rule if not entry.needs_password for command in entry.commands]
     return next((command for command in reversed(commands) if command in ('ALL', executable)), '')
 
@@ -164,7 +164,7 @@ def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[
 
 
 def winner(command: str, path: str, number: int, text: str, user: str) -> Finding:
-    """Return the finding for a command that overrides the rule, with the line that located() has found for it."""
+    """Return the finding for a command that overrides the rule, with the line that located() found."""
     if path:
         return found('sudo-rule-overridden', path=path, line=number, text=text)
     return found('sudo-rule-overridden-somewhere', rule=command, user=user)

@@ -46,7 +46,7 @@ def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives
 
 
 def monitoring_users(named: Sequence[str] = ()) -> list[str]:
-    """Return the users that run checks: the named ones, else those of the usual ones that exist. Raises UsageError."""
+    """Return the users that run checks: the named ones, else the usual ones that exist. Raises UsageError."""
     missing = [user for user in named if not exists(user)]
     if missing:
         raise UsageError(f'user {missing[0]} does not exist; name the user that runs the checks, such as {USERS[0]}')
@@ -54,7 +54,7 @@ def monitoring_users(named: Sequence[str] = ()) -> list[str]:
 
 
 def exists(user: str) -> bool:
-    """Return whether this machine has a user."""
+    """Return whether this machine has a user with this name."""
     try:
         return bool(pwd.getpwnam(user))
     except (KeyError, ValueError):
@@ -62,7 +62,7 @@ def exists(user: str) -> bool:
 
 
 def _rule(users: Sequence[str], how: HowRead, runner: Runner, drives: sudoers.Drives) -> tuple[str, str]:
-    """Return the text of a rule for all users and '', or '' and the reason for the missing rule."""
+    """Return (text of a rule for all users, '') or, without a rule, ('', reason why there is none)."""
     try:
         smartctl_calls.find_sudo()
     except UsageError:
@@ -85,7 +85,7 @@ def _example(disk: Disk) -> str:
 
 
 def with_program(facts: Facts, disk: Disk) -> Facts:
-    """Add the facts about the program. Raises SmartError if a package has already installed it or Python is missing."""
+    """Add the facts about the program. Raises SmartError if a package owns the program or Python is missing."""
     if has_package(disk):
         raise SmartError(f'a package has already installed the program here ({OF_PACKAGE}); use that program, or '
                          'remove the package first', 'install-refused')
@@ -150,7 +150,7 @@ def icinga_folder(disk: Disk) -> str:
 # --- the program's files, wherever it runs from: all that a copy needs for a check --------------
 
 def modules() -> Modules:
-    """Return all files. Raises SmartError if the libraries cannot be found."""
+    """Return all files of this program and its libraries. Raises SmartError if the libraries cannot be found."""
     if single_file():
         with zipfile.ZipFile(single_file()) as archive:
             return {name: archive.read(name) for name in archive.namelist() if name != _ENTRY}
@@ -169,7 +169,7 @@ def single_file() -> str:
 
 
 def _own() -> Modules:
-    """Return the package with its data files, which a checkout has beside it."""
+    """Return the files of the package and its data files; in a checkout, the data files lie beside the package."""
     found = {f'{_PACKAGE}/{path}': content for path, content in below(files.PROGRAM).items()}
     beside = os.path.dirname(files.PROGRAM)
     for name in SHARED:

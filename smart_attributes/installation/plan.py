@@ -156,7 +156,7 @@ class Found(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of this host; with action "keep", the reason to change nothing."""
+    """A change to this host; if the action is "keep", the reason to change nothing."""
     action: str                  # a verb: create, replace, own, remove, keep, forget
     item: Item
     why: str = ''
@@ -191,7 +191,7 @@ def tree_digest(files: Mapping[str, bytes]) -> str:
 def additions(items: Iterable[Item], found: Mapping[str, Found], written: Mapping[str, str]) -> list[Change]:
     """Return the changes that bring the items to this host, in the order of the items.
 
-    found: by path. written: the digest of each file and link that an earlier installation wrote, by path.
+    found: what exists, by path. written: the digest of each file and link that an earlier installation wrote, by path.
     """
     changes = (_addition(item, found.get(item.path), written.get(item.path, '')) for item in items)
     return [change for change in changes if change]
@@ -233,7 +233,7 @@ def _kept(item: Item, found: Found) -> Change:
 
 
 def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collection[Change]) -> dict[str, str]:
-    """Return the digests of what is installed after these changes for these items."""
+    """Return the digest of each path that is installed after these changes to these items."""
     kept = {change.item.path for change in changes if change.action == 'keep'}
     gone = {change.item.path for change in changes if change.action in ('remove', 'forget')}
     made = {item.path: own_digest(item) for item in items if item.kind != DIRECTORY and item.path not in kept}
@@ -241,7 +241,7 @@ def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collect
 
 
 def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[str, Found]) -> list[str]:
-    """Return the paths of earlier versions, except for the newest tree: checks that are running still import from it.
+    """Return the paths of earlier versions, except their newest tree, from which running checks still import.
 
     Files below /etc stay. found: the files at the paths of *written*.
     """
