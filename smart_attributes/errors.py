@@ -93,7 +93,7 @@ class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
     identity: what smartctl reported about the drive; None if nothing answered.
-    around_type: the parts of the sentence before and after the request for a device type; empty if there is none.
+    around_type: the parts of the sentence before and after the request for a device type; empty without such a request.
     """
     identity: Identity | None = None
     around_type: tuple[str, ...] = ()

@@ -352,7 +352,7 @@ class Lately(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The result for one device: its judgements, or the reason why there are no judgements."""
+    """The result for one device: its judgements, or the reason why it has not been judged."""
     device: Device
     identity: Identity
     state: State

@@ -35,7 +35,7 @@ def _why_no_draft(result: Survey, answered: int) -> str:
 
 
 def validate(options: Options, runner: Runner) -> int:
-    """Print the mistakes in data files; return 0 if there are none, else 1."""
+    """Print the mistakes in data files; return 0 without mistakes, else 1."""
     from ..devtools import validate as validation
     from ..v1_6 import files as old_files
     own: ValidateOptions = options.own

@@ -51,7 +51,7 @@ def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
 
 
 def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Json:
-    """Return the action of a line, with the date that the line contains or, if there is none, a calculated date.
+    """Return the action of a line, with the date in the line or, without one, a calculated date.
 
     left: as for work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """

@@ -62,7 +62,7 @@ def exists(user: str) -> bool:
 
 
 def _rule(users: Sequence[str], how: HowRead, runner: Runner, drives: sudoers.Drives) -> tuple[str, str]:
-    """Return (text of a rule for all users, '') or, without a rule, ('', reason why there is none)."""
+    """Return (text of a rule for all users, '') or, without a rule, ('', reason why it is missing)."""
     try:
         smartctl_calls.find_sudo()
     except UsageError:

@@ -56,7 +56,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
 
 
 def logged(errors: Iterable[ErrorEntry], kinds: frozenset[str], metric: Metric, age: float | None) -> Iterable[Reading]:
-    """Yield the number of logged errors of some kinds and the age of the newest error; nothing if there are none."""
+    """Yield the number of logged errors of some kinds and the age of the newest error; nothing without such errors."""
     agos = [drive_logs.seconds_since(error.hours, age) for error in errors if not kinds.isdisjoint(error.kind)]
     known = [ago for ago in agos if ago is not None]
     if agos:

@@ -108,7 +108,7 @@ def _check_path(path: str, text: str) -> None:
 
 
 def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
-    """Return the exact types that a type stands for, and whether this type is a range."""
+    """Return the exact types that a type means, and whether this type is a range."""
     if device_type in ('', 'auto'):
         return [''], False
     match = re.match(TUNNELS, device_type)
@@ -140,9 +140,9 @@ def _entry(base: str, text: str) -> DeviceType:
 
 
 def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
-    """Return the types that a type stands for, and whether this type contains ranges.
+    """Return the types that a type means, and whether this type contains ranges.
 
-    "megaraid,[0-1]" stands for megaraid,0 and megaraid,1.
+    "megaraid,[0-1]" means megaraid,0 and megaraid,1.
     """
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT

@@ -115,7 +115,7 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     *_ANY,
     Part('the SMART/Health Information log', TABLE, _has_nvme_log),
     *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME))}
-"""The parts that a report must have, for each protocol; '' stands for a report that lacks the protocol."""
+"""The parts that a report must have, for each protocol; '' means a report without a protocol."""
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:

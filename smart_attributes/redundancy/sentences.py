@@ -100,7 +100,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
     told = f'replace or remove the {roles} in the {pool} before you pull the drive' if is_used else 'replace it'
-    return reason('only-log-or-cache', group, roles=roles, todo=told)
+    return reason('only-log-or-cache', group, devices=roles, todo=told)
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
