@@ -28,6 +28,8 @@ DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
 CLONED = 'the old one is from another machine, for example because a disk was cloned (machine-id)'
 
+# Read at once: later, the process may have become a user who cannot read the program.
+_TABLES = files.data('history/tables.json')['tables']
 APPLICATION = 0x534D4152  # "SMAR": identifies the program that owns the database, for file(1)
 
 
@@ -121,7 +123,7 @@ def _has_made_tables(database: SqliteFile, folder: HistoryFolder, before: Commit
         if before is not None:
             raise ValueError('the version of these tables is lost')
         raise HistoryUnusable(f'{folder.file} is the database of another program; to start a history, move it away')
-    database.create(files.data('history/tables.json')['tables'], APPLICATION, directory.VERSION)
+    database.create(_TABLES, APPLICATION, directory.VERSION)
     database.allow(directory.SALVAGE)
     # If a check was killed while it copied a damaged file, the file is still there, but the reason is not.
     fill(why or (DAMAGED if os.path.lexists(folder.damaged) else GONE if before and before.sequence else ''))
