@@ -1,4 +1,4 @@
-"""Find mistakes in entries and limits that are valid by the schema but would break a check.
+"""Find mistakes in entries and limits: mistakes that the schema allows but that would break a check.
 
 Each mistake has the path to the part of the data that it makes unusable; the rest of the file is still used.
 """
@@ -79,7 +79,7 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
 
 
 def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
-    """Yield (path, place, regular expression) for every pattern of a file. path: leads to its entry or advisory."""
+    """Yield (path, place, regular expression) for every pattern of a file. path: keys to the entry or advisory."""
     owners = [('entries', number, entry['family'], entry) for number, entry in enumerate(data['entries'])]
     owners += [('advisories', number, f'advisory {advisory["id"]}', advisory)
                for number, advisory in enumerate(data.get('advisories', ()))]
@@ -91,7 +91,7 @@ def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
 
 
 def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
-    """Yield (path, place, metric, reading) for every reading of a file, sets first. path: leads to its set or entry."""
+    """Yield (path, place, metric, reading) for each reading, those of sets first. path: keys to the set or entry."""
     owners: list[tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value)
                                             for name, value in data.get('sets', {}).items()]
     owners += [(('entries', number), entry['family'], entry) for number, entry in enumerate(data['entries'])]
@@ -109,7 +109,7 @@ def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = ()
     """Yield the mistakes in a file with limits.
 
     units: the base unit of each known metric. groups: the groups in the shipped limits. families: the families of all
-    entries; None: do not check family names. worse: metric -> which of its numbers are worse: "high", "low" or "none".
+    entries; None: do not check family names. worse: whether "high" or "low" numbers of a metric are worse, or "none".
     """
     groups = {*groups, *data.get('groups', ())}
     yield from _of_families(data, families)
@@ -148,7 +148,7 @@ def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mista
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
-    """Yield (path, place, whether for one serial number, limits by metric) for each part of a limits file."""
+    """Yield (path, place, whether it is for one serial number, limits by metric) for each part of a limits file."""
     yield ('metrics',), 'metrics', False, data.get('metrics', {})
     for number, override in enumerate(data.get('overrides', ())):
         selector = rank(override)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
 def site_text(path: str) -> str:
-    """Return the text of a site's file. Raises DataError if others than root and this user can change the file."""
+    """Return the text of a site's file. Raises DataError if a user other than root and this user can change it."""
     user = os.geteuid()
     try:
         fault = trust.fault(path, user)
@@ -41,7 +41,7 @@ def site_text(path: str) -> str:
 def read_text(path: str) -> str:
     """Return the text of a regular file of limited size.
 
-    Raises DataError for any other file, and for a file that another user may have linked to here but cannot read.
+    Raises DataError for any other file, and if a user who cannot read the file may have placed a link to it here.
     """
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
@@ -102,7 +102,7 @@ def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 
 def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
-    """Return the data of a JSON text. of_pairs: makes an object from its pairs. Raises DataError for any other text."""
+    """Return the data of a JSON text. of_pairs: makes an object from pairs. Raises DataError for other text."""
     try:
         return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole,
                           parse_float=_finite)
@@ -121,7 +121,7 @@ def mistakes() -> Json:
 
 
 def _no_json(error: json.JSONDecodeError) -> str:
-    """Return where a text is not valid JSON, and how to fix it; Python's position may be one line too far down."""
+    """Return where a text is not valid JSON, and how to fix it; Python may report a line that is one too low."""
     text, position = error.doc, error.pos
     before, rest = text[:position].rstrip(), text[position:].lstrip()
     comma = position if rest[:1] == ',' else len(before) - 1

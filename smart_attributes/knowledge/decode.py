@@ -1,4 +1,4 @@
-"""Parse the formula in a database entry's `from`, evaluate it for an attribute row, and convert its unit.
+"""Parse the formula in the key `from` of an entry, evaluate it for an attribute row, and convert the unit.
 
 The grammar is small and readable. A formula is never executed as code:
 
@@ -39,7 +39,7 @@ class Operand(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """The parsed formula in an entry's `from`."""
+    """The parsed formula from the key `from` of an entry."""
     first: Operand
     second: Operand | None
     minus_from: int             # 100 or 200; 0: nothing to subtract from
@@ -101,7 +101,7 @@ def _whole(digits: str, most: int) -> int:
 
 
 def _advice(text: str) -> str:
-    """Return advice on how to correct *text*, which is not a formula: the most similar formula, else all forms."""
+    """Return advice on how to correct *text*, which is not a formula: the most similar formula, or all forms."""
     spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST_RAW].lower()).split())
     near = re.sub('bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced))
     try:
@@ -226,18 +226,18 @@ UNITS: Mapping[str, tuple[str, float]] = {
 
 
 def in_base_unit(count: float, unit: str, identity: Identity) -> float:
-    """Return *count*, which is in *unit*, in the base unit; '' is the base unit itself."""
+    """Convert *count* from *unit* to the base unit; the unit '' is the base unit itself."""
     if unit == LOGICAL_SECTORS:  # round up, so that no sector is lost
         return math.ceil(count / logical_in_physical(identity))
     return count * UNITS[unit][1] if unit else count
 
 
 def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:
-    """Return the drive's own count if it counts smaller sectors than the limits do, else None."""
+    """Return the drive's own count if the drive counts smaller sectors than the limits refer to, else None."""
     return int(count) if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1 else None
 
 
 def logical_in_physical(identity: Identity) -> float:
-    """Return the logical sectors per physical sector: 8 for 512 B in 4096 B; 1 if the drive does not report it."""
+    """Return the logical sectors per physical sector: 8 for 512 B in 4096 B; 1 if not reported."""
     physical = identity.physical_block_size or identity.sector_size
     return min(max(physical / identity.sector_size, 1), MOST_SECTORS_IN_ONE)

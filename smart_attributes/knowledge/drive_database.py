@@ -1,4 +1,4 @@
-"""Find the entry of attributes.json that describes a drive, and read it.
+"""Find the entry of attributes.json that describes a drive, and read this entry.
 
 The data is valid by its schema (see `site_file`). Entries that cannot match the drive are neither compiled nor copied,
 so the size of the database hardly affects the speed of a check.
@@ -104,7 +104,7 @@ class SpecDatabase:
     """The shipped attributes.json, and local additions, which override it."""
 
     def __init__(self, shipped: Json, local: Sequence[tuple[str, Json]] = ()):
-        """Store the shipped data and the additions. local: (file, data) of each addition, without mistakes."""
+        """Store the shipped data and the additions. local: (file, valid data) of each addition."""
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: dict[int, DriveSpec] = {}            # by id of the entry
@@ -119,7 +119,7 @@ class SpecDatabase:
 
     @property
     def worse(self) -> Mapping[str, str]:
-        """Return for each metric which of its numbers are worse: "high", "low" or "none"."""
+        """For each metric, return whether high or low numbers are worse: "high", "low" or "none"."""
         return {name: metric.worse for name, metric in self.metrics.items()}
 
     def entries(self) -> Iterator[tuple[str, Json]]:
@@ -160,7 +160,7 @@ class SpecDatabase:
 
     def claims(self, identity: Identity, attributes: Sequence[int],
                only_shipped: bool = False) -> list[tuple[str, Json]]:
-        """Return (file, entry) of each highest-ranked entry that matches: none, one or, by mistake, several."""
+        """Return (file, entry) for each matching entry of the highest rank; only a mistake leads to more than one."""
         best: list[Candidate] = []
         for candidate in self._candidates(identity.plain_model):  # the highest rank first
             if best and candidate.rank < best[0].rank:

@@ -122,7 +122,7 @@ def results(tests: Sequence[SelfTest], identity: Identity, age: float | None) ->
 
 
 def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
-    """Return the newest failure that no later passed test supersedes, else the newest test; None without tests."""
+    """Return the newest failure that no later passed test supersedes, else the newest test; None for an empty list."""
     passed: set[str] = set()
     for result in newest_first:
         if result.test.passed:
@@ -159,7 +159,7 @@ AGREED = 24, 0.02                 # hours and share by which such a counter may 
 
 
 def hidden(report: Report, found: Iterable[Reading], metrics: Mapping[str, Metric]) -> list[Reading]:
-    """Return the power-on time by which each log is ahead of the counter; the largest lead is judged, and comes first.
+    """Return by how much power-on time each log is ahead of the counter; only the largest lead, the first, is judged.
 
     The self-test log and the error log count as one log, the FARM log as another. found: the readings of the drive.
     """
@@ -182,7 +182,7 @@ def _farm_hours(report: Report, valid: Interval) -> int:
 
 
 def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
-    """Yield the hours in the logs, each with the name of its log, without impossible hours."""
+    """Yield (hour, name of the log) for each log entry whose hour is possible."""
     # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this hour or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
     logs = ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors))

@@ -58,7 +58,7 @@ def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
 
 
 def _meant(value: Any, fits: Json, root: Json) -> Json:
-    """Return the definition that *fits* refers to; if it has alternatives, the alternative for the type of *value*."""
+    """Return the definition that *fits* refers to; of several alternatives, return the one for the type of *value*."""
     fits = definition(fits, root)
     if 'anyOf' not in fits or 'properties' in fits:
         return fits

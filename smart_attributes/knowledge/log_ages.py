@@ -1,9 +1,9 @@
-"""Read log data that only few drives or options need: the age of errors and self-tests, and notes. Pure.
+"""Read log data that only a few drives or options need: the ages of errors and self-tests, and notes on logs. Pure.
 
 The ATA error log counts every failed command, including commands that the drive does not support (ABRT). Data errors
-are errors of the medium: UNC (uncorrectable), IDNF (sector not found), and WP, which is smartctl's name for the bit of
-UNC if the command was a write. ICRC is an error of the interface (ACS-4, 6.3). Of the disks of linuxhw/EnterpriseDrive,
-22 of 31 with WP but neither UNC nor IDNF in their log have lost sectors, but only 28 of 349 with only ICRC.
+are errors of the medium: UNC (uncorrectable), IDNF (sector not found), and WP, which is smartctl's name for the UNC bit
+if the command was a write. ICRC is an error of the interface (ACS-4, 6.3). In linuxhw/EnterpriseDrive, 22 of the 31
+disks with WP but neither UNC nor IDNF in their log have lost sectors; of the 349 disks with only ICRC, only 28 have.
 """
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def farm_notes(farm: Farm) -> Iterator[Coded]:
 
 
 def is_certain(report: Report, found: Iterable[Reading]) -> bool:
-    """Return whether the counter was certainly reset, because it cannot be a 16-bit counter that wrapped around."""
+    """Return whether the power-on counter was certainly reset and cannot be a 16-bit counter that wrapped around."""
     hours = {each.source.attribute is None: (each.number or 0) / HOUR for each in found
              if each.metric == drive_logs.AGE}
     counted = hours.get(False, hours.get(True, 0.0))  # the attribute's hours if there are any

@@ -1,7 +1,7 @@
-"""Find the patterns that may match a text by comparing their beginnings, without compiling them.
+"""Compare the beginnings of patterns with a text to find those that may match, without compiling any pattern.
 
 Compiling a pattern takes longer than comparing its literal beginning with a hundred models, and almost every pattern
-already differs there, usually in the first character.
+differs already in this beginning, usually in the first character.
 """
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def in_base_unit(text: str, unit: str) -> str:
 
 
 def _advice(text: str, unit: str) -> str:
-    """Return advice for an error message: the limit without units, or the forms of a range."""
+    """Return advice for an error message: how to write this limit without units, or the allowed forms of a range."""
     plain = _without_units(text, unit) if len(text) <= LONGEST_RANGE else ''
     if plain:
         return plain
@@ -110,7 +110,7 @@ def is_violated(text: str, number: float, unit: str = '') -> bool:
 
 
 def excess(text: str, number: float, unit: str = '') -> float:
-    """Return how far *number* is beyond the range *text*, as a multiple of the end that it exceeds; 0 if it is inside.
+    """Return how far *number* is beyond the range *text*, as a multiple of the range's end; 0 if inside.
 
     An end between -1 and 1 counts as 1. Return 0 for a range that alerts inside. Raises UsageError like parse().
     """
@@ -122,7 +122,7 @@ def excess(text: str, number: float, unit: str = '') -> float:
 
 
 def describe(text: str, number: float, unit: str = '') -> Coded:
-    """Return on which side of the range *text* the violating *number* is, "above 95" or "below 30d", with its code."""
+    """Return how *number* violates the range *text*, such as "above 95" or "below 30d", with a message code."""
     limit = parse(text, unit)
     # An end with a unit letter is shown as written.
     first, _, last = text.lstrip('@').rpartition(':')

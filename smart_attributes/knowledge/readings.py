@@ -83,7 +83,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
 
 
 def _unreported(report: Report) -> Reading:
-    """Return a health status for a report that has none: unknown, or state UNKNOWN if it has no usable counters."""
+    """Return a reading for a report without a health status; the state is UNKNOWN if no counters are usable."""
     source = Source(drive_logs.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, because the drive stopped answering while it was read; check again, then run: dmesg -T'
@@ -98,7 +98,7 @@ def _unreported(report: Report) -> Reading:
 
 
 def _has_counters(report: Report) -> bool:
-    """Return whether a report has attributes or the health log of its protocol, by which the drive can be judged."""
+    """Return whether a report has attributes or a health log, either of which is enough to judge the drive."""
     return bool(report.attributes or drive_logs.NVME_HEALTH.intersection(report.nvme)
                 or drive_logs.SCSI_HEALTH.intersection(report.scsi))
 
@@ -119,7 +119,7 @@ def _failed_once(row: AttributeRow) -> Reading:
 # --- 2. standard logs --------------------------------------------------------
 
 def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]) -> Iterable[Reading]:
-    """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: the unit of each metric's sectors."""
+    """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit in which a metric counts sectors."""
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report a normalized value of 200 as the number of reallocated sectors.
         if place in drive_logs.ATA and ('N' not in statistic.flags or place[0] == drive_logs.ENDURANCE_PAGE):
@@ -243,7 +243,7 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
 
 def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
            metrics: Mapping[str, Metric]) -> Iterable[Reading]:
-    """Yield the amount of writes that the warranty covers, and how much of this amount was written, in percent."""
+    """Yield the amount of writes that the warranty covers, and the percentage of this amount that was written."""
     if spec.rated_written:
         rated, document = spec.rated_written
         yield Reading('rated_written', rated, 'B', Source(document))

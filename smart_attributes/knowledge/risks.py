@@ -30,7 +30,7 @@ class Strata(NamedTuple):
     bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]  # by metric and form: ends of all bands
 
     def key(self, metric: str, form: str, number: float, seconds: float | None, is_least: bool = False) -> Key | None:
-        """Return the key of the stratum of a number or an increase.
+        """Return the key of the stratum that contains a number or an increase.
 
         seconds: since the last rise; None: not known. is_least: the last rise may have happened earlier.
         """
@@ -50,9 +50,9 @@ class Risks:
         self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
 
     def of(self, judgements: Sequence[Judgement], state: State, kind: str, groups: Sequence[str]) -> Risk | None:
-        """Return the risk of a drive with these findings; None if no finding that decides its state is in the file.
+        """Return the risk of a drive with these findings; None if the file lacks the findings that decide the state.
 
-        groups: the groups of its family, as in thresholds/default.json.
+        groups: the groups of the drive's family, as in thresholds/default.json.
         """
         if kind not in NOUNS:
             return None
@@ -73,7 +73,7 @@ class Risks:
 
 
 def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
-    """Yield the strata that a finding is in."""
+    """Yield the keys of the strata that contain a finding."""
     reading = judgement.reading
     quiet = None if reading.quiet_is_doubted else reading.quiet
     yield from filter(None, (
@@ -106,5 +106,5 @@ def _part(share: float) -> str:
 
 @lru_cache(maxsize=None)
 def shipped() -> Risks:
-    """Return the shares of the shipped file. Raises DataError if it cannot be read."""
+    """Return the shares in the shipped file. Raises DataError if the file cannot be read."""
     return Risks(shipped_data.load(shipped_data.path(FILE)))

@@ -70,7 +70,7 @@ def _most_telling(error: Any) -> Any:
 
 
 def _needs_one_of(error: Any) -> list[str]:
-    """Return the keys of which one is required; [] if the alternatives require anything else."""
+    """Return the keys, at least one of which is required; [] if an alternative requires anything other than keys."""
     if any(inner.validator != 'required' or inner.path for inner in error.context):
         return []
     return list(dict.fromkeys(key for inner in error.context for key in inner.validator_value))

@@ -1,4 +1,4 @@
-"""Judge the codes of a SCSI drive: sense code, status of the background scan. Only unusual codes load this module."""
+"""Judge the sense code and the background scan's status of a SCSI drive. Only unusual codes load this module."""
 from __future__ import annotations
 
 import re
@@ -13,7 +13,7 @@ _DATA = files.data('scsi_codes.json')
 
 
 def verdicts(report: Report, status: Reading) -> list[Reading]:
-    """Return readings: the health status with its code's state, the code's metric, and the background scan."""
+    """Return readings of the health status (judged by the sense code), the code's metric, and the background scan."""
     code = _CODE.search(report.smart_status_text)
     row = next((row for row in _DATA['sense_codes'] if code and row['asc'] == code[1] and
                 re.fullmatch(row['ascq'], code[2])), None) if status.number == 0 else None

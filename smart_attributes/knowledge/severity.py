@@ -1,6 +1,6 @@
 """Order drives and their findings by severity, in the same way in every output. Pure.
 
-The state comes first, then the kind of finding (ORDER), then its extent: the count for lost data, else how far the
+The state comes first, then the kind of finding (ORDER), then the extent: the count for lost data, else how far the
 number is beyond its limit. Metric.concern, from attributes.json, names the kind; a metric without a concern comes last.
 """
 from __future__ import annotations
@@ -51,8 +51,8 @@ def weight(state: State, concern: str, number: float | None, limit: str, unit: s
            is_growing: bool = False) -> Weight:
     """Return the weight of a finding.
 
-    number: None if the finding is a text. limit: the Nagios range for *state*, '' for none. grown: increase of the
-    number. is_growing: whether an increase is part of the finding.
+    number: None if the finding is a text. limit: the Nagios range for *state*; '' if *state* has no range. grown:
+    increase of the number. is_growing: whether an increase is part of the finding.
     """
     place = ORDER.index(GROWING if is_growing and concern == ERRORS else concern)
     if number is None:

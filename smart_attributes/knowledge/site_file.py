@@ -33,7 +33,7 @@ class SiteFile(NamedTuple):
 
 
 def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
-    """Return the valid parts of a file. shown: its name in messages, such as "thresholds.d/site.json"."""
+    """Return the valid parts of a file. shown: the file's name in messages, such as "thresholds.d/site.json"."""
     name = os.path.basename(path)
     try:
         return understood(data_file.site_text(path), schema_name, name, shown)
@@ -77,7 +77,7 @@ def faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str], groups
                      worse: Mapping[str, str]) -> list[SiteFile]:
     """Return the files with limits, but without the parts that would break a check. groups: the vendor groups.
 
-    worse: metric -> which of its numbers are worse.
+    worse: for each metric, whether "high" or "low" numbers are worse, or "none".
     """
     from .data_errors import of_limits
     return [without(file, of_limits(file.data, units, groups, worse=worse)) for file in files]

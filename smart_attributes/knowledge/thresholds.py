@@ -1,4 +1,4 @@
-"""Find the limits for one drive and one metric in thresholds/*.json, their origin, and values that root acknowledged.
+"""Find in thresholds/*.json the limits for one drive and one metric, with their origin, and acknowledged values.
 
 The data is valid by its schema. Each field comes from the first of these levels that sets the field: command line,
 serial, device, model, family, metric (site files), metric (default.json).
@@ -70,7 +70,7 @@ class Limit(NamedTuple):
 
 
 def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
-    """Yield the stages of a limit that apply to a reading; none if the age of its newest event is unknown."""
+    """Yield the stages of a limit that apply to a reading; no stage if the age of the newest event is unknown."""
     if reading.quiet is None:
         return
     for stage in limit.aged:
@@ -200,7 +200,7 @@ class Thresholds:
         return bool(self._today) and override.get('until', '9999') < self._today
 
     def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
-        """Return what must not be read or used from this drive. identity, family: empty until the drive is read."""
+        """Return which data of the drive not to read or use. identity, family: empty until the drive is read."""
         overrides = [override for _, override in self._overrides(device, identity, family)]
         return Exceptions(
             ignored_attributes=frozenset(int(number) for o in overrides for number in o.get('attributes', ())),
@@ -226,7 +226,7 @@ def _whose(override: Json) -> str:
 
 
 def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
-    """Return whether every key of a "for" matches the drive."""
+    """Return whether every condition in the value of an override's key "for" matches the drive."""
     tests: Mapping[str, Callable[[str], bool]] = {
         'serial': lambda value: bool(identity.serial) and value == identity.serial,
         'device': lambda value: value in (device.name, device.address),
@@ -344,8 +344,8 @@ def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = F
                override: State | None = None) -> State:
     """Return the state of a reading with limits, in the documented order of precedence.
 
-    level: state by the limits for the reading's age. growth: state by its increase. is_acknowledged: see is_silent().
-    override: state by a limit that is set for only this drive; None if there is no such limit.
+    level: the state from the limits for the reading's age. growth: the state from its increase. is_acknowledged: see
+    is_silent(). override: the state from a limit set for only this drive; None if there is no such limit.
     """
     if override is not None:
         return override

@@ -42,7 +42,7 @@ class VendorLog(NamedTuple):
 
 
 def decoded(layout: Json, page: bytes) -> Decoded:
-    """Return the numbers of a page, or why it has none: FOREIGN, EMPTY, or UNREAD if it does not have PAGE bytes."""
+    """Return the numbers of a page, or the reason why it has none: FOREIGN, EMPTY, or UNREAD (wrong length)."""
     if len(page) != PAGE:
         return Decoded(UNREAD)
     if _is_empty(layout, page):
@@ -106,7 +106,7 @@ def of_drive(report: Report, log: tuple[str, str], layout: Json, metrics: Mappin
              stored: Mapping[str, float]) -> VendorLog:
     """Return the readings and notes of a drive's vendor log, from this check or else from an earlier check.
 
-    log: page and name of the layout. stored: metric -> number from an earlier check.
+    log: page and name of the layout. stored: maps metrics to numbers from an earlier check.
     """
     source, page = source_of(*log), report.vendor_log
     if page is None:

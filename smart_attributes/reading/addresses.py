@@ -1,7 +1,7 @@
 """Convert an admin's addresses into Devices, name these Devices, and apply --match and --ignore.
 
-Names are short, in [a-z0-9_], and each is unique among the drives of one run. In /dev/disk, udev makes the by-id names
-from the identity of a drive, and the by-path names from the socket.
+Names are short and consist of [a-z0-9_]; each name is unique among the drives of one run. In /dev/disk, udev makes the
+by-id names from the identity of a drive, and the by-path names from the socket.
 """
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 
 def parse(text: str) -> list[Device]:
-    """Return the devices of an address: one, or one for each slot of a range.
+    """Return the devices that an address names: one device, or one for each slot of a range.
 
-    TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and the forms of the original plugin
-    ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Names are unique only after named(). Raises UsageError.
+    Forms: TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and the forms of the original plugin
+    ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Only named() makes the names unique. Raises UsageError.
     """
     written, path = _split(text)
     glued = '|'.join(CONTROLLERS)  # the original plugin took "megaraid6" and "areca1/1"
@@ -46,7 +46,7 @@ def parse(text: str) -> list[Device]:
 
 
 def at(path: str, device_type: str, text: str) -> list[Device]:
-    """Return the devices of a type (or of a range of types) at a path, under their short names.
+    """Return the devices of a type (or of a range of types) at a path; each device has its short name.
 
     text: the address as written, for the error message. Raises UsageError.
     """
@@ -108,7 +108,7 @@ def _check_path(path: str, text: str) -> None:
 
 
 def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
-    """Return the exact types that a type means, and whether this type is a range."""
+    """Return the exact types into which a type expands, and whether the type is a range."""
     if device_type in ('', 'auto'):
         return [''], False
     match = re.match(TUNNELS, device_type)
@@ -140,7 +140,7 @@ def _entry(base: str, text: str) -> DeviceType:
 
 
 def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
-    """Return the types that a type means, and whether this type contains ranges.
+    """Return the types into which a type expands, and whether the type contains ranges.
 
     "megaraid,[0-1]" means megaraid,0 and megaraid,1.
     """
@@ -192,7 +192,7 @@ def unique(forms: Iterable[Iterator[str]]) -> list[str]:
 
 
 def named(devices: Iterable[Device]) -> list[Device]:
-    """Return the devices, each address once, under unique names.
+    """Return the devices without repeated addresses, each with a unique name.
 
     Each name is as short as possible. It depends on the set of devices, not on their order.
     """
@@ -251,7 +251,7 @@ def of_short_name(name: str) -> str:
 
 
 def _certain_name(device: Device) -> str:
-    """Return a name that differs even if addresses differ only in punctuation or case: "/dev/sdA" is _2fdev_2fsd_41."""
+    """Return a unique name even if addresses differ only in punctuation or case: _2fdev_2fsd_41 for "/dev/sdA"."""
     return re.sub(r'[^a-z0-9]', lambda sign: f'_{ord(sign[0]):02x}', device.address)
 
 
@@ -305,11 +305,11 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
 
 def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
               is_final: bool = True) -> bool | None:
-    """Return whether to check a drive, or None if this depends on a model or serial number not yet read.
+    """Return whether to check a drive, or None if this depends on a model or serial number that is not yet known.
 
     Each pattern is searched for in the address, the path, the name, the model and the serial number. identity: None
-    until known. is_final: the identity will not become more complete. If a model or serial number that the patterns may
-    need can still become known, return None.
+    until known. is_final: the identity will not become more complete. Return None only if the patterns may need a model
+    or serial number that can still become known.
     """
     texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):

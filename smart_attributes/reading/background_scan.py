@@ -1,4 +1,4 @@
-"""Count the results of a SCSI disk's background scan; used only for disks with results. Pure. Source: SBC-4, 6.4.2."""
+"""Count the results of a SCSI disk's background scan; only disks with results need this. Pure. Source: SBC-4, 6.4.2."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ class Result(NamedTuple):
 
 
 def of_json(scan: Json, age: float) -> dict[str, float]:
-    """Return the counts for this section of smartctl's JSON. age: see `counts`."""
+    """Return the counts of blocks from the section *scan* of smartctl's JSON. age: see counts()."""
     rows = [(key, object_of(scan, key)) for key in scan if key.startswith('result_')][:MOST_RESULTS]
     blocks = ((key, row, integer_of(row, 'lba')) for key, row in rows)
     return counts((Result(key if block is None else block, integer_at(row, 'accumulated_power_on.minutes') or 0,
@@ -29,7 +29,7 @@ def of_json(scan: Json, age: float) -> dict[str, float]:
 def counts(results: Iterable[Result], age: float) -> dict[str, float]:
     """Return, for Report.scsi, the number of blocks that are pending, were recovered, or have an unknown status.
 
-    The newest result of a block counts, but a result later than *age* (power-on minutes) never replaces another one.
+    For each block, the newest result counts, but a result later than *age* (power-on minutes) replaces no other result.
     """
     order = sorted(results, key=lambda each: (each.minutes <= age, each.minutes, each.status in _WAITING))
     statuses = list({each.block: each.status for each in order}.values())

@@ -1,9 +1,9 @@
 """Find requested parts that are missing in a report, and values that smartctl would never print. Pure.
 
-A report copied from a ticket may have lost lines, a disk may have been full, a bridge may have invented an answer. The
-rest of the report is judged, with a note for each defect, because a defect can only make a drive look better.
+A report may have lost lines in a ticket or on a full disk, or a bridge may have invented an answer. The rest of such a
+report is judged, and a note reports each defect, because a defect can only make a drive look better.
 
-Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp: smartctl prints each of the parts, or the
+Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp. smartctl prints each requested part, or the
 reason why it cannot. Some parts are printed only if they exist, so their loss cannot be detected: the "verify" row of
 the SCSI error counter log (only if a counter is not 0), device statistics, pending defects and self-tests.
 """
@@ -121,7 +121,7 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
     """Return the names of the parts that a report lacks, worst first, then the missing rows of the attribute table.
 
-    arguments: smartctl's, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
+    arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines of a text report.
     """
     parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
              and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
@@ -207,7 +207,7 @@ _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
 def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
-    """Return one sentence for damaged data, and one for requested data that is missing.
+    """Return up to two sentences: one on damaged data, and one on requested data that is missing.
 
     arguments: smartctl's, as `arguments_of` returns them.
     """
@@ -236,7 +236,7 @@ def _shape_of(data: Json) -> Json:
 
 
 def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
-    """Yield one sentence for damaged data and one for missing data."""
+    """Yield up to two sentences: one on damaged data, and one on missing data."""
     for code, begin, places in (('values-damaged', 'damaged in the report: ', damaged),
                                 ('values-missing', 'not in the report: ', lost)):
         if places:
@@ -244,7 +244,7 @@ def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
 
 
 def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
-    """Add the places of missing or invalid values to *places* and return it: "ata_smart_attributes.table.4.value"."""
+    """Add the places of bad values, such as "ata_smart_attributes.table.4.value", to *places*, and return *places*."""
     places += [where + key for key in shape.get(_NEEDED, ()) if key not in data]
     for key, value in data.items():
         fits = shape.get(key)
@@ -264,7 +264,7 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
 
 
 def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -> None:
-    """Append to *places* where a table has bad values. If one attribute row has a column, all rows must have it."""
+    """Append the places of bad values in a table to *places*. A column of one attribute row must be in all rows."""
     columns = _COLUMNS.intersection(key for item in items if shape is _ROW and isinstance(item, dict) for key in item)
     for number, item in enumerate(items):
         if isinstance(item, dict):
@@ -275,7 +275,7 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
 
 
 def _places(data: Json) -> set[str]:
-    """Return the keys of a report, and a mark for each log that, according to the report, the drive does not keep."""
+    """Return a report's keys, and a constant such as NO_ERROR_LOG for each log that the drive does not support."""
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
     marks = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
@@ -287,7 +287,7 @@ def _places(data: Json) -> set[str]:
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield what is missing: self-tests that are counted but not listed, statistics pages that are wrongly empty."""
+    """Yield the missing parts: self-tests that are counted but not listed, and statistics that are wrongly empty."""
     for name in ('extended', 'standard'):
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):

@@ -94,30 +94,30 @@ def object_of(data: Json, *path: str) -> Json:
 
 
 def list_of(data: Json, key: str) -> list[Any]:
-    """Return the list, or an empty list if absent."""
+    """Return the list under a key, or an empty list if the key is absent."""
     value = data.get(key)
     return value if isinstance(value, list) else []
 
 
 def objects_of(data: Json, key: str) -> list[Json]:
-    """Return the items of the list that are objects."""
+    """Return all objects in the list under a key, without its other items."""
     return [entry for entry in list_of(data, key) if isinstance(entry, dict)]
 
 
 def words_of(data: Json, key: str) -> list[str] | None:
-    """Return the list of strings, or None if the list is absent or has other items."""
+    """Return the list of strings under a key, or None if the list is absent or has other items."""
     value = data.get(key)
     return value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
 
 
 def text_of(data: Json, key: str) -> str:
-    """Return the string without blanks at its ends, or '' if absent."""
+    """Return the string under a key, without blanks at its ends; '' if the key is absent."""
     value = data.get(key)
     return value.strip() if isinstance(value, str) else ''
 
 
 def integer_of(data: Json, key: str) -> int | None:
-    """Return the exact integer, or None if absent.
+    """Return the exact integer under a key, or None if the key is absent.
 
     If a JSON number might be rounded, smartctl also writes it as a string, under a key that ends with "_s".
     """
@@ -140,7 +140,7 @@ def integer_at(data: Json, path: str) -> int | None:
 
 
 def byte_of(data: Json, key: str) -> int | None:
-    """Return the integer from 0 to 255, or None if absent."""
+    """Return the integer from 0 to 255 under a key, or None if it is absent."""
     value = data.get(key)
     if type(value) is not int:
         value = integer_of(data, key)
@@ -285,7 +285,7 @@ def has_smart_data(report: Report) -> bool:
 
 
 def is_complaint(line: str) -> bool:
-    """Return whether a line of a report is a warning or an error of smartctl: a wrong checksum, a refused log."""
+    """Return whether a line of a report is a warning or error message of smartctl, such as on a wrong checksum."""
     return re.match(_COMPLAINT, line[:LONGEST_SEARCHED_LINE]) is not None
 
 
@@ -307,7 +307,7 @@ def with_exit_status(passed: bool | None, words: str, status: int | None) -> tup
 def with_pending(statistics: dict[tuple[int, int], Statistic], count: int | None) -> dict[tuple[int, int], Statistic]:
     """Return the statistics; if they lack a Pending Error Count, add the number of entries in the Pending Defects log.
 
-    Source: ACS-4, 9.5.4, which defines the count as this number.
+    Source: ACS-4, 9.5.4, which defines the count as the number of these entries.
     """
     if count is not None and count >= 0:
         statistics.setdefault(_PENDING_ERRORS, Statistic(count, 'Pending Error Count'))
@@ -350,7 +350,7 @@ def self_test_passed(status: str) -> bool | None:
 
 
 def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
-    """Return an entry for a failed last self-test, for drives whose self-test log was not read or is empty.
+    """If the last self-test failed, return an entry for it. Used if the self-test log was not read or is empty.
 
     status: the byte "Self-test execution status" of the SMART data. 0 means that the last test passed or that no test
     was run, so no entry is returned.

@@ -1,6 +1,6 @@
 """The types of smartctl's -d option, and their controllers, in one table.
 
-It is imported before the first process is started, so it must be cheap: plain classes, and no import of `re`.
+This module is imported before the first process is started, so it must be cheap: plain classes, and no import of `re`.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Controller:
-    """The RAID controllers that a type is for, with all properties that differ between them."""
+    """A family of RAID controllers that have a type in common, with all properties that differ between families."""
 
     def __init__(  # noqa: PLR0913 - a row of the table; a NamedTuple would cost imports
             self, name: str, slots: Slots, example: str, paths: str, *, products: str = '',

@@ -1,4 +1,4 @@
-"""Find a better reason why an address did not answer, from what this machine knows about the address."""
+"""Find a better reason why an address did not answer, in the data that this machine has about the address."""
 from __future__ import annotations
 
 import os
@@ -12,7 +12,7 @@ from .device_types import BY_NAME, base
 
 
 def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
-    """Return the reads; a failed read gets a better reason if one is found."""
+    """Return the results of all reads; a failed read gets a better reason if a better one is found."""
     return [read if isinstance(read.outcome, Report) or read.device.is_recorded else
             read._replace(outcome=failure_reasons.as_asked(_better(read.device, read.outcome), read.device.type))
             for read in system.relocated(reads)]
@@ -48,7 +48,7 @@ def _is_there(path: str) -> bool:
 
 
 def _refused(device: Device, error: DriveError) -> DriveError:
-    """Return the error for a call that sudo refused: a specific one if the rule that we print also refuses the call."""
+    """Return the error for a call that sudo refused: a specific error if our own sudoers rule also refuses the call."""
     from . import sudoers
     arguments = smartctl_calls.read_arguments(device.path, device.type)
     if sudoers.admits(sudoers.all_expressions(), arguments):

@@ -1,7 +1,7 @@
 """Lock each drive while smartctl reads it, so that a hanging drive blocks one process, not one per check.
 
 The standard input of smartctl is a file that is locked with flock. The lock belongs to every process that has the file
-open, so it lasts until smartctl and the sudo that runs it have ended, even if the check ended long ago. So /proc
+open, so the lock lasts until smartctl and its sudo have ended, even if the check ended long ago. So /proc
 need not be searched, and nothing needs cleaning up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
@@ -103,7 +103,7 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """Return the process of root that is using a drive, if we are not root; None if root is not using the drive.
+        """Return root's process that is using a drive; None if root is not using it, or if the check runs as root.
 
         Only root may open root's files, because whoever opens a file can lock it. The kernel lists the locked files.
         Source: Linux, fs/locks.c, locks_show().
@@ -147,7 +147,7 @@ def _now() -> float:
 
 
 def _blank(descriptor: int) -> None:
-    """Overwrite the record of the previous process; truncating the file would take half a millisecond."""
+    """Overwrite the record of the previous process, because truncating the file would take half a millisecond."""
     try:
         os.pwrite(descriptor, b' ' * RECORD, 0)
     except OSError:  # a full disk
@@ -155,7 +155,7 @@ def _blank(descriptor: int) -> None:
 
 
 def sign(descriptor: int, pid: int) -> None:
-    """Record in the file which process has locked it now, and close this process's descriptor."""
+    """Record in the lock file which process now holds the lock, and close this process's descriptor of the file."""
     try:
         os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
     except OSError:  # a full disk; the lock alone still shows that a process reads the drive
@@ -165,7 +165,7 @@ def sign(descriptor: int, pid: int) -> None:
 
 
 def earlier_in(descriptor: int) -> Earlier:
-    """Return the process in a lock file. The start time is from the kernel if the process runs, else from the file.
+    """Return the process recorded in a lock file. If the process still runs, its start time is from the kernel.
 
     A record that is damaged or dated in the future counts as absent.
     """
@@ -190,8 +190,8 @@ def _started(pid: int) -> float:
 def drive_name(command: Command) -> str:
     """Return the file name for the drive that a command reads, or "scan".
 
-    It is the drive's name in sysfs ("0:0:0:0", "nvme0"); behind a controller, the type and the drive's number with the
-    controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, the path is the name.
+    This is the drive's name in sysfs ("0:0:0:0", "nvme0"). For a drive behind a controller, it is the type, the number
+    and the controller's SCSI host ("megaraid,6@host0"). If sysfs does not know the path, the path is the name.
     """
     kind, path = type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):

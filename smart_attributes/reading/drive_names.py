@@ -1,4 +1,4 @@
-"""The names of a drive: any identifier that an output prints selects the drive in the next command. Pure."""
+"""The names of a drive: a command accepts any identifier of a drive that an earlier output contained. Pure."""
 from __future__ import annotations
 
 import re
@@ -44,7 +44,7 @@ class Wanted:
         self._spellings: dict[str, str] = {}
 
     def see(self, drives: Sequence[Named], item: Any) -> bool:
-        """Add a drive (its names at each address) and the item to return for the drive. Return whether a word fits."""
+        """Add a drive (its names at each address) with its *item*. Return whether one of the words names the drive."""
         is_wanted = False
         for word in self._words:
             ranks = [rank for rank in (_rank(word, drive) for drive in drives) if rank is not None]

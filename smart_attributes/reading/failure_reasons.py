@@ -99,7 +99,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return the error, reworded to recommend a different type if it recommends a type although one was given."""
+    """Return the error. If it recommends a type although a type was given, reword it to recommend a different type."""
     if device_type and error.around_type:
         error.args = (f'a type other than {clean(device_type)}'.join(error.around_type),)
     return error

@@ -40,13 +40,13 @@ def of_json(data: Json) -> Farm | None:
 
 
 def cut(text: str) -> tuple[str, Farm | None]:
-    """Return smartctl's text without the FARM log, whose labels also occur in other logs, and the FARM log."""
+    """Return smartctl's text without the FARM log, and the FARM log; other logs have some of the same labels."""
     section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
     return (text[:section.start()] + text[section.end():], _of_text(section[0])) if section else (text, None)
 
 
 def _of_text(section: str) -> Farm | None:
-    """Return the log from its lines, whose labels are similar to the keys in the JSON of a SAS drive."""
+    """Return the log, parsed from lines of text; their labels are similar to the keys in a SAS drive's JSON."""
     values: dict[str, object] = {}
     head = ''
     for label, value in re.findall(_LINE, section, re.MULTILINE):
@@ -59,7 +59,7 @@ def _of_text(section: str) -> Farm | None:
 
 
 def answered(stdout: bytes) -> Farm:
-    """Return the log that smartctl printed, an empty log if the disk keeps none, or a log with an error in *unread*.
+    """Return the log that smartctl printed, an empty log if the disk keeps none, or a log whose `unread` is an error.
 
     Raises DriveError if smartctl printed no JSON.
     """
@@ -95,7 +95,7 @@ def _count_at(log: Json, path: str) -> int:
 def beside(farm: Farm | None, serial: str) -> Farm | None:
     """Return the log; if its serial number contradicts *serial*, mark it as the log of another drive.
 
-    A SAS drive reports its serial number and then its board's serial number. A masked number contradicts nothing.
+    The log of a SAS drive has the drive's and then the board's serial number. A masked number counts as equal.
     """
     if farm is None:
         return None

@@ -2,8 +2,8 @@
 
 Python needs 30 ms to import the parser of the command line. For common command lines, the drives can prepare their
 answers during that time. A wrong guess is harmless: a result is used only if the parser arrives at the same command,
-and a drive is not read if options or the local configuration could forbid it. A drive that is wrongly considered
-protected is merely read 30 ms later. This module must not import anything slow; see `processes`.
+and a drive is not read if options or the local configuration could forbid reading it. A drive that is wrongly
+considered protected is merely read 30 ms later. This module must not import anything slow; see `processes`.
 """
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def start(argv: list[str], runner: Runner) -> None:
 
 
 def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
-    """Return the values of each option that selects what is read, under the option's spellings; None if in doubt."""
+    """Return the values of each option that affects what is read, keyed by the option's spellings; None if in doubt."""
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
@@ -111,7 +111,7 @@ def _is_plain_type(device_type: str) -> bool:
 
 
 def _limits_in(config: str) -> list[str]:
-    """Return the limits files in a configuration folder. Raises OSError if it cannot be read."""
+    """Return the limits files in a configuration folder. Raises OSError if the folder cannot be read."""
     folder = os.path.join(config, 'thresholds.d')
     try:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.json')]
@@ -120,7 +120,7 @@ def _limits_in(config: str) -> list[str]:
 
 
 def _protected(path: str) -> list[str]:
-    """Return the names and addresses that a limits file forbids reading. Raises if the format of the file is wrong."""
+    """Return the names and addresses that a limits file forbids reading. Raises an error for a wrong format."""
     try:
         content = files.content(path, LARGEST_FILE)
     except OSError:

@@ -16,11 +16,11 @@ class Distinct(NamedTuple):
 
 
 def distinct(reads: Sequence[Read]) -> list[Distinct]:
-    """Return each drive once, in the order of the reads.
+    """Return each drive once, in the order in which the drives were given.
 
     If in doubt, two addresses are two drives: a drive shown twice is a nuisance, but a failing drive merged into
-    another is overlooked. Of several addresses, an address with a report is kept, preferably an address behind RAID,
-    because it stays the same when the volume gets another letter.
+    another is overlooked. If a drive has several addresses, an address with a report is kept, preferably an address
+    behind RAID, because it stays the same when the volume gets another letter.
     """
     groups: list[list[Read]] = []
     bearers: dict[str, list[int]] = {}  # identifier of a drive -> groups that have it, in order
@@ -51,7 +51,7 @@ def _names(read: Read) -> list[str]:
 
 
 def note(drive: Distinct) -> str:
-    """Return the note on a drive's dropped addresses and the errors that they caused, or ''."""
+    """Return a note that lists a drive's other addresses, each with the error if it could not be read; or ''."""
     others = [read.device.address + ('' if isinstance(read.outcome, Report) else f', which {read.outcome}')
               for read in drive.others]
     return 'also reached as ' + ', '.join(others) if others else ''

@@ -22,7 +22,7 @@ _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs contain the n
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: smartctl's, if known; used if the report has none. error_text: the standard error, including
+    exit_status: of smartctl, if known; used if the report lacks it. error_text: the standard error, including
     messages from sudo. Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = content.as_text(report) if isinstance(report, bytes) else report
@@ -148,7 +148,7 @@ def _messages(smartctl: Json) -> list[tuple[str, str]]:
 
 
 def _output(smartctl: Json) -> list[str]:
-    """Return the lines of smartctl's text, which --json=o adds."""
+    """Return the lines of smartctl's text, which the option --json=o adds to the JSON."""
     return [line for line in list_of(smartctl, 'output') if isinstance(line, str)]
 
 
@@ -170,7 +170,7 @@ def _smart_status(status: Json) -> tuple[bool | None, str]:
 
 
 def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
-    """Return the attribute table in its order, without rows that have no valid attribute ID."""
+    """Return the attribute table in the order of the report, without rows that lack a valid attribute ID."""
     return tuple(_attribute(number, row) for row in table for number in [byte_of(row, 'id')] if number)
 
 
@@ -215,7 +215,7 @@ def _errors(log: Json) -> tuple[ErrorEntry, ...]:
 
 
 def _derived(data: Json) -> dict[str, int]:
-    """Return the percentages that smartctl 7.5 and later derive for ATA; for other protocols, they repeat the logs."""
+    """Return the percentages that smartctl 7.5 and later calculate for ATA drives and copy from the logs otherwise."""
     return {metric: number for metric in ('endurance_used', 'spare_available')
             for number in [integer_at(data, f'{metric}.current_percent')] if number is not None}
 
@@ -264,7 +264,7 @@ def _background(scan: Json, data: Json) -> dict[str, float]:
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
-    """Return the SCSI log pages; the number of pending defects may be in other_text, the text around the JSON."""
+    """Return the SCSI log pages. other_text: the text around the JSON; it may contain the number of pending defects."""
     values: dict[str, float | None] = {}
     for key, paths in content.SCSI_NUMBERS.items():
         numbers = [number for path in paths for number in [integer_at(data, path)] if number is not None]

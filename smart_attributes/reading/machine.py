@@ -51,7 +51,7 @@ def named(texts: Sequence[str]) -> DeviceList:
 
 
 def find(named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float) -> DeviceList:
-    """Return the *named* devices; with *is_scan*, or if none is named, also the devices that a scan finds.
+    """Return the devices in *named*; if *is_scan* is true or *named* is empty, also the devices that a scan finds.
 
     Raises SmartError if the scan fails.
     """
@@ -131,7 +131,7 @@ def _read(plan: Plan, answer: Answer) -> Read:
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
-    """Return a plan with an earlier version's call if sudo refused this call; None if there is nothing to retry."""
+    """If sudo refused a call, return a plan with the call of an earlier version; None if there is nothing to retry."""
     if not smartctl_calls.is_refused(answer):
         return None
     former = smartctl_calls.former(plan.command) if plan.former is None else plan.former
@@ -159,7 +159,7 @@ def _outcome(answer: Answer) -> Outcome:
 
 
 def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> Outcome:
-    """Return the report that *parse* returns for its arguments, or why *parse* failed, which affects only this drive.
+    """Return the report that *parse* returns, or the reason why *parse* failed; a failure affects only this drive.
 
     look: the next step if parsing takes too long.
     """

@@ -58,9 +58,9 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
 
 
 def parse(stdout: bytes, number: str) -> bytes | Coded:
-    """Return the PAGE bytes of a log page in smartctl's JSON, or why the JSON is not exactly this page.
+    """Return the bytes of a log page in smartctl's JSON, or the reason why the JSON is not exactly this page.
 
-    number: "0xC0".
+    number: of the page, such as "0xC0".
     """
     try:
         lines = _lines(_loaded(stdout))
@@ -90,7 +90,7 @@ def _line(offset: int, data: bytes) -> str:
 
 
 def _loaded(stdout: bytes) -> dict[str, Any]:
-    """Return the JSON document. Raises ValueError if the output is anything else or contains more."""
+    """Return the JSON document. Raises ValueError if the output is not exactly one document."""
     try:
         text = content.as_text(stdout)
         data, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text, max(content.json_start(text), 0))
@@ -102,14 +102,14 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. Raises ValueError if a key occurs twice, because one of the two lines would be lost."""
+    """Return the object with these pairs. Raises ValueError if a key occurs twice: one of the lines would be lost."""
     if len(pairs) != len({key for key, _ in pairs}):
         raise ValueError
     return dict(pairs)
 
 
 def _lines(data: dict[str, Any]) -> list[str]:
-    """Return the lines of text, except blank ones, for which smartctl's JSON has no separate key."""
+    """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in order."""
     numbered = {int(match[1]): value for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
                 if match}
     lines = [numbered[number] for number in sorted(numbered)]

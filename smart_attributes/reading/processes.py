@@ -1,7 +1,7 @@
 """Run smartctl processes in parallel, read their output, and end them in time.
 
-This module does not parse smartctl's output; each process results in an Answer of bytes. It is imported first
-and starts the processes, so it must be cheap: see the note on imports.
+This module does not parse smartctl's output; an Answer contains it as bytes. The module is imported first and starts
+the processes, so it must be cheap: see the note on imports.
 """
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Runner:
         self._patience[command] = patience
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* others are running. If the next run() does not need it, run() ends it."""
+        """Start *command* unless *jobs* commands are running. The next run() ends *command* if it is not needed."""
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
@@ -149,9 +149,9 @@ class Runner:
             pass  # run() tries again and reports the reason
 
     def run(self, commands: Iterable[Command], jobs: int, drive_timeout: float, deadline: float) -> Iterator[Answer]:
-        """Run *commands*, at most *jobs* at once, and yield one Answer per distinct command when it ends.
+        """Run *commands*, at most *jobs* at once, and yield an Answer for each distinct command when it ends.
 
-        drive_timeout: seconds for one command. deadline: value of time.monotonic(), for all commands.
+        drive_timeout: seconds for one command. deadline: a value of time.monotonic(), for all commands together.
         """
         waiting = list(dict.fromkeys(commands))
         for process in list(self._active):
@@ -253,7 +253,7 @@ class Runner:
     def _listen(self, seconds: float) -> None:
         """Wait at most *seconds* for output, then read the output of the processes that have printed by then.
 
-        Do not wait for further output, because while many drives answer, there is always more.
+        Do not wait for further output: while many drives answer, more output keeps arriving.
         """
         if seconds < POLLED:
             time.sleep(seconds)
@@ -295,7 +295,7 @@ class Runner:
         return answers
 
     def _outcome(self, process: _Process, now: float, drive_timeout: float, deadline: float) -> tuple[str, str]:
-        """Return how *process* ended and why, or '' and '' while it is running."""
+        """Return how *process* ended and why; both texts are '' while it is running."""
         if process.sizes[0] >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):

@@ -113,7 +113,7 @@ def _attribute(row: Any) -> AttributeRow:
 
 
 def nvme(fields: Mapping[str, str]) -> dict[str, int]:
-    """Return the NVMe health log, with the keys in NVME_KEYS. fields: label in lower case -> value as printed."""
+    """Return the NVMe health log, with the keys in NVME_KEYS. fields: maps labels in lower case to printed values."""
     warning = fields.get('critical warning', '')
     lines = [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
     lines += [f'{label}: {value}' for label, _, key in _NVME_LOG
@@ -153,7 +153,7 @@ _GROUPS = re.compile(r'([0-9]+(?:[^0-9A-Za-z]{1,4}[0-9]{2,3})*)[^0-9]*')
 
 
 def digits(value: str) -> int | None:
-    """Return the number in "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes", with any separator of groups.
+    """Return the number in "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes", with any thousands separator.
 
     Return None if the text has no number, or more than one.
     """
@@ -163,7 +163,7 @@ def digits(value: str) -> int | None:
 
 
 def leading(value: str) -> int | None:
-    """Return the number at the start of a text such as "5400 rpm", or None if it has no number."""
+    """Return the number at the start of a text such as "5400 rpm", or None if no number is at the start."""
     match = re.match(r'-?\d{1,19}(?!\d)', value)
     return int(match[0]) if match else None
 
@@ -209,7 +209,7 @@ _SAME_LABEL = {'number of hours powered up': POWER_ON}
 
 
 class Lines(NamedTuple):
-    """The lines of a report by type."""
+    """The lines of a report, grouped by type."""
     fields: dict[str, str]               # "Label: value"; labels in lower case, the first value of each
     last: dict[str, str]                 # the same, with the last value of each
     rows: list[str]                      # rows of the attribute table, classic
@@ -225,7 +225,7 @@ class Lines(NamedTuple):
 
 
 def lines_by_kind(text: str) -> Lines:
-    """Return the lines of a report by type, without lines that are longer than any line of smartctl.
+    """Return the lines of a report, grouped by type, without lines that are longer than any line of smartctl.
 
     Raises NotAReport if there are too many lines.
     """

@@ -23,7 +23,7 @@ _SIGNS = (b'www.smartmontools.org', b'Bruce Allen', b'=== START OF ', b'\nDevice
 
 
 def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
-    """Append the content of recorded files to *reads*; return a note on files in folders that are not reports.
+    """Append the content of recorded files to *reads*; return a note on the skipped files in folders.
 
     The devices get their names after all files are read; see named().
     """
@@ -50,7 +50,7 @@ def _report(path: str) -> Report:
 
 
 def _is_meant(path: str) -> bool:
-    """Return whether a file in a folder is named like a report or begins like one; such a file is never left out."""
+    """Return whether a file looks like a report, by its name or its first bytes; such a file is never skipped."""
     if 'smart' in os.path.basename(path).lower():
         return True
     try:
@@ -61,7 +61,7 @@ def _is_meant(path: str) -> bool:
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
-    """Return the recorded reports under short, unique names: made of as many of the path's last parts as needed."""
+    """Return the recorded reports under short, unique names: the last part of the path, or more if needed."""
     names = unique(_forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads))
     return [read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)]
 

@@ -68,7 +68,7 @@ def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
 
 
 def is_ours(arguments: Command) -> bool:
-    """Return whether a check calls smartctl with these arguments, or an earlier version did (FORMER)."""
+    """Return whether checks of this version, or of earlier versions (FORMER), call smartctl with these arguments."""
     if arguments[:2] == _PAGE:
         return len(arguments) == 4 and any(arguments == page_arguments(page, arguments[3]) for page in PAGES)
     logs, address = _logs_and_address(arguments)
@@ -77,7 +77,7 @@ def is_ours(arguments: Command) -> bool:
 
 
 def former(command: Command) -> list[Command]:
-    """Return the command lines of earlier versions for the same task, newest first; logs skipped here stay skipped."""
+    """Return the command lines of earlier versions for the same task, newest first; skipped logs stay skipped."""
     arguments = split(command)[1]
     head = command[:-len(arguments)]
     logs, address = _logs_and_address(arguments)
@@ -100,7 +100,7 @@ def is_refused(answer: Answer) -> bool:
 
 
 def prefix(executable: str, nosudo: bool = False) -> Command:
-    """Return the command before the arguments: smartctl, after `sudo -n` unless the user is root.
+    """Return the beginning of the command, before the arguments: `sudo -n` (unless the user is root) and smartctl.
 
     Raises UsageError if sudo is needed but missing.
     """
@@ -110,7 +110,7 @@ def prefix(executable: str, nosudo: bool = False) -> Command:
 
 
 def split(command: Command) -> tuple[str, Command]:
-    """Return the path of smartctl in a command, and its arguments, without sudo."""
+    """Return the path of smartctl in a command, and the arguments of smartctl; both without sudo."""
     start = 2 if is_behind_sudo(command) else 0
     return command[start], command[start + 1:]
 

@@ -1,8 +1,8 @@
 """Create the sudoers rule that allows only our smartctl command lines.
 
-It is generated from the tuples in `smartctl_calls` and the types in `device_types`, so it is always up to date. sudo
-matches all arguments, joined by blanks, against one extended regular expression. Older versions of sudo, and similar
-programs, do not support expressions; the rule for them has a literal line for each drive.
+The rule is generated from the tuples in `smartctl_calls` and the types in `device_types`, so it is always up to date.
+sudo matches all arguments, joined by blanks, against one extended regular expression. Older versions of sudo, and
+similar programs, do not support expressions; the rule for them has a literal line for each drive.
 """
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def admits(expressions: Iterable[str], arguments: Command) -> bool:
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """Yield the expressions that together match every command line of `smartctl_calls` for drives.
 
-    requested: names of types with vendor commands that are to be allowed; all other such types are refused.
+    requested: names of the types with vendor commands to allow; all other types with vendor commands are refused.
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]
@@ -165,7 +165,7 @@ def _read_expression(types: str, nodes: str) -> str:
 def type_expression(entry: DeviceType) -> str:
     """Return the expression for a type with its arguments: megaraid,[0-9]{1,5} for "megaraid,N".
 
-    Numbers may have as many digits as the highest valid number; smartctl refuses higher ones.
+    Numbers may have as many digits as the highest valid number; smartctl itself refuses numbers that are too high.
     """
     if not entry.slots:
         return literally(entry.name) + entry.arguments
@@ -175,7 +175,7 @@ def type_expression(entry: DeviceType) -> str:
 
 
 def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
-    """Yield the command lines for the drives given, or for the drives of this machine."""
+    """Yield the command lines for the given drives; if no drives are given, for the drives of this machine."""
     devices, plans = drives()
     if not plans:
         raise SmartError('no drives found; name them with -d, or run this as root on the machine that has them')
@@ -202,7 +202,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
 
 
 def _sudo_version(how: HowRead, runner: Runner) -> str:
-    """Return the first line of `sudo --version`: "Sudo version 1.9.13p3"; or '' if sudo is missing."""
+    """Return the first line of `sudo --version`, such as "Sudo version 1.9.13p3"; '' if sudo is missing."""
     try:
         sudo = smartctl_calls.find_sudo()
     except UsageError:

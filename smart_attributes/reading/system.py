@@ -173,7 +173,7 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the reads, with a better reason if a controller has moved; only one read of a range there is kept.
+    """Return the results of reading. If a controller has moved, this reason replaces its errors, once per range.
 
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
@@ -240,7 +240,7 @@ def host_of(device: Device) -> int | None:
 
 
 def watched(reads: Sequence[Read]) -> Collection[int]:
-    """Return the hosts of RAID controllers with at least one drive that returned a report in this check."""
+    """Return the SCSI host numbers of RAID controllers with at least one drive that returned a report in this check."""
     devices = {_behind(read.device): read.device for read in reads
                if isinstance(read.outcome, Report) and is_raid(read.device)}
     drivers = hosts() if devices else {}
@@ -251,7 +251,7 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
 def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
     """Yield each drive that a process has been using for at least *limit* seconds, and that process.
 
-    The process ID is given only if it is verified that this smartctl, or its sudo, reads this drive.
+    The process ID is given only if this process is verified to be a smartctl, or its sudo, that reads this drive.
     """
     for file in () if waiting.why_not else _lock_files(waiting):
         descriptor = waiting.open(file)
@@ -288,7 +288,7 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, and the process; its ID is 0 if the process does not read this drive.
+    """Return the address that a process reads, and the process, with ID 0 if the process does not read this drive.
 
     The ID in a file may belong to any process, such as 1, and a message must never advise killing the wrong process.
     """
@@ -304,7 +304,7 @@ def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
 
 
 def output(command: tuple[str, ...], folders: str = _FOLDERS, time_limit: float = TIME_LIMIT) -> tuple[str, str]:
-    """Return two texts: the output of a command, and ''; or '', and a clause that says why the output is missing.
+    """Return (output of a command, ''), or ('', clause that says why the output is missing).
 
     Use this only when a person has asked for the data, such as `zpool status`, and never in a check: such a command can
     block in the kernel, where no signal ends it. Such a command is then left to the kernel.

@@ -1,4 +1,4 @@
-"""Convert smartctl's text, of any version since 5.37, into a Report. `pysmart` reads some of the logs."""
+"""Convert smartctl's text, of any version since 5.37, into a Report. The module `pysmart` reads some of the logs."""
 from __future__ import annotations
 
 import re
@@ -276,9 +276,9 @@ _FORMS: Mapping[str, Mapping[str, str]] = _TEXT['forms']
 
 
 def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
-    """Return one sentence for damaged data, and one for requested data that is missing.
+    """Return up to two sentences: one on damaged data, and one on requested data that is missing.
 
-    fields: the lines "Label: value". arguments: smartctl's, as `likely_arguments` returns them.
+    fields: the lines "Label: value". arguments: of smartctl, as returned by likely_arguments().
     """
     forms = _FORMS.get(report.identity.protocol, {})
     damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}' for label, form in forms.items()
@@ -301,7 +301,7 @@ def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> fro
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
-    """Yield a mark for each log that the drive does not keep, according to the report."""
+    """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the drive does not support."""
     if 'NOT supported' in fields.get('error logging capability', '') or any(
             label.endswith('not supported') and 'error log' in label for label in fields):
         yield NO_ERROR_LOG
@@ -310,7 +310,7 @@ def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
 
 
 def _unfit_lines(text: str) -> Iterator[str]:
-    """Yield the lines within tables that are not valid rows."""
+    """Yield each line that is within a table but is not a valid row."""
     fits: Callable[[str], object] | None = None
     for line in map(str.strip, text.split('\n')):
         headline = next((is_fit for words, is_fit in _HEADLINES if words in line), None)
