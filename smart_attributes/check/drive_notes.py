@@ -24,7 +24,7 @@ APART = 5              # percentage points; a larger difference between two endu
 
 
 def advisory(defect: Advisory, identity: Identity, hours: float | None, now: float) -> Reading:
-    """Return a known firmware defect as a reading with its own state. hours: the drive's power-on hours."""
+    """Return a known firmware defect as a reading that has a state. hours: the drive's power-on hours."""
     is_near = defect.hour is not None and hours is not None and hours > defect.hour - ADVISORY_HOURS
     when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
@@ -69,7 +69,7 @@ def notes(report: Report, found: Sequence[Reading], spec: DriveSpec, past: Past 
 
 
 def _of_hours(report: Report, found: Sequence[Reading]) -> list[Coded]:
-    """Return a note on each log that is ahead of the power-on time."""
+    """Return a note on each log whose power-on hours exceed the drive's power-on time."""
     if all(each.metric != drive_logs.HIDDEN for each in found):
         return []
     from ..knowledge.log_ages import clock_notes
@@ -87,7 +87,7 @@ def _late(report: Report, found: Sequence[Reading], past: Past | None) -> Iterat
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
-    """Return a note that names the attributes for endurance_used if the attribute table lacks all of them; else [].
+    """Return a note with the attributes for endurance_used if the attribute table has none of them; else [].
 
     In linuxhw/EnterpriseDrive, all 14,359 solid state drives whose entry names such attributes report one of them.
     """
@@ -100,7 +100,7 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
 
 
 def _differences(found: Sequence[Reading]) -> list[str]:
-    """Return a note for each metric whose percentages are more than APART points apart."""
+    """Return a note for each metric whose percentages differ by more than APART points."""
     by_metric: dict[str, list[Reading]] = {}
     for reading in found:
         if reading.unit == '%' and reading.number is not None and reading.source.log not in drive_logs.DERIVED:
@@ -111,7 +111,7 @@ def _differences(found: Sequence[Reading]) -> list[str]:
 
 
 def _derived(found: Sequence[Reading], log: str, apart: float) -> list[str]:
-    """Return a note for each metric whose value from *log* is more than *apart* points from the judged value."""
+    """Return a note for each metric whose value in *log* differs from the judged value by more than *apart* points."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
     return [f'{own.metric}: {amount(own.number, own.unit)} computed by {log}, '
             f'{amount(judged[own.metric].number, own.unit)} from {judged[own.metric].source}; the second value is used'
@@ -129,7 +129,7 @@ def _warranty(found: Sequence[Reading]) -> list[str]:
 
 
 def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    """Return a note for each untrusted device statistic; if the statistic is above 0, add what it predicts."""
+    """Return a note for each untrusted device statistic; above 0, the note adds what the statistic predicts."""
     return [f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is not judged, because '
             'this statistic is known to be wrong for this family' +
             (f'; {spec.untrusted_statistics[reading.metric]}' if reading.number and spec.untrusted_statistics[

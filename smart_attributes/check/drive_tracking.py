@@ -25,7 +25,7 @@ class Whereabouts(NamedTuple):
 
 def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Mapping[str, str],
           scope: Scope, now: int) -> Whereabouts:
-    """Return the address at which each drive is now.
+    """Return the current address of each drive.
 
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
@@ -62,7 +62,7 @@ def went(known: Whereabouts, hide_serial: bool, within: int) -> list[Coded]:
 def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list[Coded]:
     """Return a message for each drive that was added in the last *within* seconds without replacing another drive.
 
-    begun: when the history began, in seconds since 1970. Drives first read within a day of it do not count as new.
+    begun: when the history began, in seconds since 1970. Drives first read within a day after that do not count as new.
     """
     told = drive_records.recent(known.places, known.records, known.scope, known.now, within)
     new = drive_records.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
@@ -73,10 +73,10 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> list
 
 
 def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity, int], bool]) -> list[Coded]:
-    """Return a message for each known drive that is missing at all addresses, no matter for how long, unless accepted.
+    """Return a message for each known drive that was not found at any address, however long ago it disappeared.
 
-    Drives at places where drives are often removed are left out. is_accepted(identity, first): whether root has
-    acknowledged that the drive is gone; *first* is the time when the drive came to this address.
+    Drives at places where drives are often removed are left out, and so are accepted drives. is_accepted(identity,
+    first): whether root has acknowledged that the drive is gone; first: when it came to this address.
     """
     left = drive_records.missing(known.places, known.records, known.scope, known.now)
     return [_sentence(known, change, hide_serial) for change in left if not change.is_removable
@@ -86,7 +86,7 @@ def gone(known: Whereabouts, hide_serial: bool, is_accepted: Callable[[Identity,
 def seen(known: Whereabouts, address: str) -> Record | None:
     """Return the drive last seen at an address that no longer answers.
 
-    None if the history has no drive there, or has the same drive at another address, too.
+    None if the history has no drive at this address, or has the same drive also at another address.
     """
     here = [place for place in known.places if not place.gone]
     there = [place.drive for place in here if place.address == address]
@@ -95,7 +95,7 @@ def seen(known: Whereabouts, address: str) -> Record | None:
 
 
 def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
-    """Return a phrase with the drive last seen at an address and when it was read, or '' if unknown."""
+    """Return a phrase that names the drive last seen at an address and when it was read, or '' if unknown."""
     record = seen(known, address)
     if record is None:
         return ''

@@ -1,4 +1,4 @@
-"""Isolate each drive: an exception in the code for one drive makes only this drive UNKNOWN.
+"""Isolate each drive: an exception while one drive is processed makes only this drive UNKNOWN.
 
 Exceptions while one drive is read or judged are handled in reading/machine.py and verdicts.py. Errors about the whole
 run, such as a missing Python package, are left to `main`.
@@ -21,7 +21,7 @@ UNDECIDED = 'has no recommended action'
 
 
 def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
-    """Return the verdict on a drive after an exception in the code for it: UNKNOWN, but CRITICAL remains CRITICAL.
+    """Return the verdict on a drive whose processing raised an exception: UNKNOWN, but CRITICAL remains CRITICAL.
 
     what: the part that failed, such as "cannot be shown".
     """
@@ -38,7 +38,7 @@ def each(verdicts: Iterable[Verdict], work: Callable[[Verdict], Verdict], what: 
 
 
 def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Verdict:
-    """Return the result of *work*, or the result of failed(). what: as for failed()."""
+    """Return the result of *work*, or after an exception the result of failed(). what: as for failed()."""
     try:
         return work(verdict)
     except Exception as error:
@@ -46,7 +46,7 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
 
 
 def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
-    """Call *work* to show a drive; if this fails, call it again to show that the drive cannot be shown."""
+    """Call *work* to show a drive; if this fails, call *work* with a verdict that states the failure."""
     try:
         work(verdict)
     except Exception as error:
@@ -56,8 +56,8 @@ def show(verdict: Verdict, work: Callable[[Verdict], object]) -> None:
 def shown(found: Found, show: Callable[[Found], T]) -> tuple[T, Found]:
     """Return the result of *show* for a run, and the run with an error for each drive that cannot be shown.
 
-    If *show* fails, each drive is shown separately, to find the drives that cannot be shown. The error is raised again
-    if no single drive causes it.
+    If *show* fails, each drive is shown separately, to find the drives that cannot be shown. If no single drive causes
+    the error, the error is raised again.
     """
     def alone(verdict: Verdict) -> Verdict:
         show(found._replace(verdicts=(verdict,), reads=(found.reads[found.verdicts.index(verdict)],)))

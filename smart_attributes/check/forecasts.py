@@ -1,10 +1,10 @@
 """Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure.
 
-From the speed of wear so far, a forecast calculates when the endurance is used up, with an early and a late date.
+A forecast uses the speed of wear so far to estimate when the endurance is used up, with an early and a late date.
 No forecast is made below 2 % used, before 90 days of age, or for a drive that was written to before and is idle now.
-The early end of the range matters most, because it shows when to order drives. The range's factors are tuned on
-simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within
-the range in more than nine of ten cases. The factors of the estimate come from real drives.
+The early date matters most, because it shows when to order drives. The factors of the range are tuned on simulated
+years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date is within the range
+in more than nine of ten cases. The factors of the estimate come from real drives.
 """
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
 
 
 def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading with less time left, the only reading with a number, or *one* if neither has a number."""
+    """Return the reading with less time left, or the only one with a number, or *one* if no reading has a number."""
     known = [reading for reading in (one, other) if reading.number is not None]
     return min(known, key=lambda reading: reading.number or 0) if known else one
 
@@ -81,7 +81,7 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
 
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
-    """Return the forecast for a reading, or the reason why a forecast is missing. age: power-on time in seconds."""
+    """Return the forecast for a reading, or the reason why a forecast cannot be made. age: power-on time in seconds."""
     number = reading.number or 0
     falls, now = reading.metric == SPARE, 0
     points: Sequence[StoredPoint] = ()
@@ -97,7 +97,7 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
     """Return a forecast of the time at which *used* reaches *end*, or the reason why the data are insufficient.
 
     points: the percentages in the history, oldest first; each percentage applies until the next point.
-    used: the current percentage, which grows. age: power-on time in seconds; None if unknown.
+    used: the current percentage; it only grows. age: power-on time in seconds; None if unknown.
     now: seconds since 1970.
     """
     left = end - used
@@ -118,7 +118,7 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
 
 
 def _of_rates(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Forecast | str:
-    """Return the forecast from rates in % per second, or a reason if the date is too far away."""
+    """Calculate a forecast from rates in % per second, or return a reason if the date is too far away."""
     if left / usual > FURTHEST:
         return f'the date is more than {FURTHEST / YEAR:.0f} years away'
     return Forecast(left / usual, left / fast, min(left / slow, 2 * FURTHEST), is_estimate)

@@ -1,7 +1,6 @@
-"""The second pass of reading: read logs of some drives, because the first call does not read these logs.
-
-They are pages of vendor-specific NVMe logs and, only for commands that a person runs, Seagate's FARM log. A drive is
-asked for them once it has answered the first call, while others are still being read. A missing log changes no state.
+"""The second pass of reading: read logs that the first call to smartctl does not read. They are pages of
+vendor-specific NVMe logs and, only for commands that a person runs, Seagate's FARM log. A drive is asked for these logs
+as soon as it has answered the first call, while others are still being read. A missing log changes no state.
 """
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ class FurtherLogs:
         self._answers: dict[Command, Answer] = {}
 
     def ask(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Let the runner read those logs of a drive that are due; return whether a log is read or already known.
+        """Let the runner read the logs of a drive that are due; return whether any log is being read or already known.
 
         past: the earlier readings of the drive. is_stored: this run stores when the logs were read.
         """
@@ -65,13 +64,13 @@ class FurtherLogs:
             self._answers[answer.command] = answer
 
     def wait(self, jobs: int, deadline: float) -> None:
-        """Wait for drives that were asked only after all others had answered. deadline: value of time.monotonic()."""
+        """Wait for drives that were asked after all others had answered. deadline: value of time.monotonic()."""
         if time.monotonic() < deadline:
             for answer in self._runner.run((), jobs, nvme_log.PATIENCE, deadline):
                 self.take(answer)
 
     def joined(self, reads: Sequence[Read]) -> tuple[Read, ...]:
-        """Return the reads, each with the logs of its drive."""
+        """Return the results of reading, each with the further logs of the drive."""
         found = list(reads)
         for place, kind in product(range(len(found)), self._kinds):
             with suppress(Exception):  # this drive is judged without that log
@@ -80,7 +79,7 @@ class FurtherLogs:
 
 
 def of_run(judge: Judge, options: Options, runner: Runner, is_for_a_person: bool) -> FurtherLogs:
-    """Return the further logs of a run. is_for_a_person: disks may be asked for logs that a check does not read."""
+    """Return the further logs of a run. is_for_a_person: logs that a check does not read may be read, too."""
     every, prefix = options.judging.vendor_logs, smartctl_calls.prefix(options.how_read.smartctl,
                                                                        options.how_read.nosudo)
     return FurtherLogs(runner, [*([] if every is None else [VendorPages(judge, every, prefix)]),
@@ -96,13 +95,13 @@ class VendorPages:
         self.patience = nvme_log.PATIENCE
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command | None:
-        """Return the call that reads the page of a drive if this is due, else None; arguments: as for ask()."""
+        """Return the call that reads the page of a drive, or None if it is not due; arguments: as for ask()."""
         log, command = log_of(read, self._judge), self._command(read)
         is_known = is_stored or not self._every
         return command if log and command and is_known and is_due(log, past, self._every) else None
 
     def joined(self, read: Read, answers: Answers) -> Read:
-        """Return a read with the page of its drive, if the drive has returned it."""
+        """Return the result of reading a drive, with the drive's log page if it has been read."""
         log, answer = log_of(read, self._judge), answers.get(self._command(read))
         if not log or not answer or not isinstance(read.outcome, Report):
             return read
@@ -127,7 +126,7 @@ def log_of(read: Read, judge: Judge) -> Log | None:
 
 
 def is_due(log: Log, past: Past | None, every: int) -> bool:
-    """Return whether a drive's log was last read long enough ago to be read again. past: the drive's earlier readings.
+    """Return whether it is time to read the log of a drive again. past: the earlier readings of the drive.
 
     Readings that another user could have written must not prevent a check by root from reading the log.
     """
@@ -144,7 +143,7 @@ class FarmLogs:
     """
 
     def __init__(self, judge: Judge, options: Options) -> None:
-        """Read the latest answers; if they cannot be stored in a directory, no disk is asked."""
+        """Load the stored answers; without a directory for new answers, do not request logs from any disk."""
         from ..history import farm_answers
         self._judge, self._how, self._file = judge, options.how_read, farm_answers
         self._may_ask = os.geteuid() == 0 or options.how_read.nosudo
@@ -175,7 +174,7 @@ class FarmLogs:
         return self._command(read)
 
     def joined(self, read: Read, answers: Answers) -> Read:
-        """Return a read with the log of its disk, if known, and store the answer of the disk."""
+        """Store the answer of a disk; return the result of reading the disk, with the log if it is known."""
         serial, report = self._serial(read), read.outcome
         if not serial or not isinstance(report, Report):
             return read
@@ -209,7 +208,7 @@ class FarmLogs:
 
 
 def _farm(answer: Answer) -> Farm:
-    """Return the log in a disk's answer, an empty log if the disk keeps none, or a log with an error in *unread*."""
+    """Return the log in an answer, an empty log if the disk has no such log, or a log with an error in *unread*."""
     if answer.outcome != 'done':
         return Farm(unread=answer.reason)
     if answer.signal is not None:

@@ -1,6 +1,6 @@
 """Access of one run to the history: opened while drives answer, read before judging, written after the output.
 
-The history can add alerts, or reduce alerts on old events. If it cannot be used, the run continues and reports this.
+The history can add alerts, or lower alerts on old events. If it cannot be used, the run continues and reports this.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DOUBTED = ('the history belongs to another user, who could have changed it; the
 
 
 class Remembered:
-    """The history as one run uses it; if it has no store, no drive has earlier readings."""
+    """The history that one run uses; without a store, no drive has earlier readings."""
 
     def __init__(self, history: HistoryStore | None = None, trouble: str = '', is_whole: bool = False,
                  longest_asleep: int = 0) -> None:
@@ -37,7 +37,7 @@ class Remembered:
 
         trouble: a message that states why an enabled history cannot be used; else ''.
         is_whole: read the complete history, for interactive commands.
-        longest_asleep: seconds that a drive in standby may go without being read.
+        longest_asleep: for how many seconds a drive in standby may stay unread.
         """
         self.trouble = trouble
         self.is_whole = is_whole
@@ -74,8 +74,8 @@ class Remembered:
         """Look up the judged drives in the history; return where all drives are, compared with the last check.
 
         Return None if the history is not used or cannot be read; in the latter case, the reason is in `trouble`.
-        looked_at: the reads of these drives, of duplicates and of empty slots. asked: all devices that this run covers,
-        including devices that the options exclude.
+        looked_at: the results of reading these drives, duplicates and empty slots. asked: all devices that this run
+        covers, including devices that the options exclude.
         """
         if self.store is None:
             return None
@@ -112,7 +112,7 @@ class Remembered:
 
     @property
     def remarks(self) -> tuple[Coded, ...]:
-        """Messages about the history itself, such as lost readings; they do not depend on the state of any drive."""
+        """Messages about the history itself, such as lost readings, and not about any drive."""
         if self.store is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
@@ -140,7 +140,7 @@ class Remembered:
 
     @property
     def is_written(self) -> bool:
-        """Whether this run stores what it reads."""
+        """Whether this run stores the readings."""
         return self.store is not None and not self.is_whole and not self.store.not_written
 
     def keeps(self, device: Device) -> bool:
@@ -157,9 +157,9 @@ class Remembered:
         return known.identity if known else None
 
     def others(self) -> list[tuple[str, State]]:
-        """Return the address and last state of each drive that was read within a day but is not covered by this run.
+        """Return the address and the last state of each drive that another run has read within the last day.
 
-        From a history that another user can write, only return drives that are not OK.
+        If another user can write the history, return only drives that are not OK.
         """
         from ..history.series import STATE
         if self.store is None:
@@ -184,7 +184,7 @@ class Remembered:
                                      self._longest_asleep)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
-        """Return a note if the history cannot store a drive, or if the history has untrusted dates; else nothing."""
+        """Return a note if the history cannot store a drive, or if its dates are untrusted; else nothing."""
         recalled = self.recalled(verdict.device)
         if recalled is None or self.store is None:
             return ()
@@ -219,7 +219,7 @@ class Remembered:
                 *past.former_numbers(known, readings, verdict.identity.firmware))
 
 def remembered(options: Options) -> Remembered:
-    """Return the history of a run; it is empty for recorded reports, or without a state directory."""
+    """Return the history of a run, which is empty for recorded reports and without a state directory."""
     use = options.history
     is_writing = use.access == WRITES
     if use.no_history or options.which.reports or not use.access or not _has_a_place(options.state_dir):

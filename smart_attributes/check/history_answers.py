@@ -18,7 +18,7 @@ def lately(history: Remembered, verdicts: Sequence[Verdict], whereabouts: Wherea
            worse: Mapping[str, str], hide_serial: bool) -> Lately:
     """Return the increases, the counter resets, and the added and removed drives of the last *within* seconds.
 
-    worse: metric -> "low" if the metric must not fall.
+    worse: maps each metric that must not fall to "low".
     """
     now = int(time.time())
     if history.store is None or whereabouts is None:
@@ -58,7 +58,7 @@ def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
 
 
 def told(history: Remembered, verdict: Verdict) -> Verdict:
-    """Return a verdict with its forecasts and with the stored points of its metrics, for interactive commands."""
+    """Return a verdict with the forecasts and the stored points of the drive's metrics, for interactive commands."""
     recalled = history.recalled(verdict.device)
     if verdict.problem:
         return verdict
@@ -81,7 +81,7 @@ def drive(history: Remembered, device: Device) -> tuple[Record, Mapping[Key, His
 def since(history: Remembered, device: Device) -> int:
     """Return the time since which the history has readings of a drive, in seconds since 1970.
 
-    0: the smartd log was imported or cannot be imported. The current time: the history has no readings of the drive.
+    Return 0 if the smartd log was imported or cannot be imported, and the current time for a drive without readings.
     """
     recalled = history.recalled(device)
     if history.store is None or recalled is None or not (recalled.match.record or recalled.match.note):
@@ -95,7 +95,7 @@ def serials(history: Remembered) -> list[str]:
 
 
 def in_use(history: Remembered, seconds: int) -> list[str]:
-    """Return the addresses where a check has read a drive within this time."""
+    """Return the addresses at which a check has read a drive within this time."""
     if history.store is None:
         return []
     known, now = history.store, history.store.now

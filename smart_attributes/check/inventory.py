@@ -21,7 +21,7 @@ _UNDECIDED = '{} is checked although --match or --ignore may exclude it: {}; sim
 
 
 class Inventory(NamedTuple):
-    """The result of the second stage: the reads that count, and messages about all other reads."""
+    """The result of the second stage: the devices that count, and messages about all other devices."""
     reads: tuple[Read, ...]       # one per drive, under its final name
     candidates: tuple[Read, ...]  # these, plus the reads of duplicates and empty slots, which do not count
     is_bare: bool                 # every address was read, and no drive was found
@@ -56,9 +56,9 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
 
 def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],
            late: str = '') -> tuple[list[Read], list[Coded]]:
-    """Return the drives that --match, --ignore and --ssdonly select, and undecided drives with a fault for each.
+    """Return the drives that --match, --ignore and --ssdonly select, and undecided drives, each with a fault.
 
-    decided: each decision is added here. late: why patterns are no longer evaluated.
+    decided: receives each decision. late: the reason why patterns are no longer evaluated.
     """
     match, ignore = addresses.patterns(options.which.match), addresses.patterns(options.which.ignore)
     faults = []
@@ -90,9 +90,9 @@ def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
 
 
 def counted(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
-    """Return the reads that count, under their final names.
+    """Return the results of reading that count, under the final drive names.
 
-    candidates: the reads that the options select, in the order of *asked*. asked: the devices requested in this run.
+    candidates: the devices that the options select, in the order of *asked*. asked: the devices requested in this run.
     is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see --label.
     """
     drives = distinct(candidates)
@@ -113,9 +113,8 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Co
 
 
 def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], list[Coded]]:
-    """Return the reads without empty slots of a range and without scanned devices that are not drives.
-
-    The second value has a note for each read that was left out.
+    """Leave out empty slots of a range, and scanned devices that are not drives; return the remaining devices. The
+    second value has a note for each device that was left out.
     """
     nothing = [read for read in reads if (isinstance(read.outcome, DriveAbsent) and read.device.optional)
                or (isinstance(read.outcome, DriveIsNoDrive) and is_scan)]
@@ -125,7 +124,7 @@ def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], lis
 
 
 def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
-    """Return the named RAID volumes whose controller also has named drives: checking these drives is enough."""
+    """Return the named RAID volumes to leave out, because drives of the same controller are also named."""
     volumes = [read for read in reads if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded]
     if not volumes:
         return []
@@ -135,7 +134,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple[Coded, ...]]:
-    """Return the reads without the slots of a range that were not read in time, and a fault that counts these slots.
+    """Leave out slots of a range that were not read in time; return the rest, and a fault that counts these slots.
 
     It is unknown whether these slots have drives.
     """
@@ -146,7 +145,7 @@ def without_unseen(reads: Sequence[Read], slots: int) -> tuple[list[Read], tuple
 
 
 def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
-    """Return a message if there are fewer drives than expected; else nothing.
+    """Return a message if the run found fewer drives than expected; else nothing.
 
     Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. If a controller is
     not at the given address, nothing is returned, because the number of drives is unknown.
@@ -180,7 +179,7 @@ def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
 
 
 def labelled(reads: Sequence[Read], label: str) -> list[Read]:
-    """Return the reads with unique drive names, made from the identifier that --label selects."""
+    """Give each drive a unique name, made from the identifier that --label selects; return the renamed drives."""
     if label == 'device':
         return list(reads)
     devices = addresses.labelled(list(zip((read.device for read in reads), _labels(reads, label))))

@@ -71,7 +71,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bool,
             past: Past | None) -> tuple[DriveSpec, Sequence[Reading]]:
-    """Return two values: an entry with notes on the vendor's log that the entry names, and the readings of this log."""
+    """Return an entry, with notes added on the vendor log that this entry names, and the readings of the log."""
     if not spec.log or not is_used:
         return spec, ()
     from . import vendor_readings
@@ -80,14 +80,14 @@ def _logged(spec: DriveSpec, report: Report, database: SpecDatabase, is_used: bo
 
 
 def _with_risk(verdict: Verdict, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return a verdict; if it alerts, it also states how many drives with such findings failed (unless unknown)."""
+    """Return a verdict; an alert also states how many drives with such findings failed, if this is known."""
     risk = (rules.risk(verdict.judgements, verdict.state, verdict.identity.kind, thresholds.groups(verdict.entry or ''))
             if rules.risk and verdict.state is not State.OK else None)
     return verdict._replace(risk=risk)
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> tuple[Judgement, ...]:
-    """Return judgements in order of severity, each alert with the concern and the remedy of its metric.
+    """Return judgements in order of severity; each alert gets the concern and the remedy of the metric.
 
     A firmware defect that no version corrects has no remedy.
     """
@@ -148,7 +148,7 @@ def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Rea
 
 def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
           past: Past | None) -> Judgement:
-    """Return a judgement; while hysteresis applies, it has its earlier, worse state. See history.series."""
+    """Return a judgement; while hysteresis applies, the judgement keeps the earlier, worse state."""
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
@@ -173,7 +173,7 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
                   metrics: Mapping[str, Metric]) -> Judgement:
     """Return the judgement on one reading.
 
-    by_metric: the drive's judged readings, because a limit may refer to another reading.
+    by_metric: all judged readings of the drive, because a limit can refer to another reading.
     """
     if not reading.judged or reading.number is None:
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
@@ -213,7 +213,7 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
 def why_silent(judgement: Judgement, limit: Limit, accepted: Acknowledgement | None,
                by_metric: Mapping[str, Reading],
                metrics: Mapping[str, Metric]) -> list[Coded]:
-    """Return notes on why a reading does not alert: it was acknowledged, or the last event is old."""
+    """Return notes with the reason why a reading does not alert: it was acknowledged, or the last event is old."""
     if accepted is None and not limit.aged:
         return []
     reading, told = judgement.reading, []
@@ -260,12 +260,12 @@ def weighed(level: Judgement, limit: Limit, past: Past | None, accepted: Acknowl
 
 
 def is_own(limit: Limit) -> bool:
-    """Return whether the levels of a limit, but not its growth rules, are set for only this drive."""
+    """Return whether only the levels of a limit, and not the growth rules, are set for this drive alone."""
     return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
 
 
 def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
-    """Return the judgement on a reading that has its own state; a limit of null lowers this state by one step."""
+    """Return the judgement on a reading that has a state; a limit of null lowers this state by one step."""
     if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:
         state = State.WARNING
     if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
@@ -274,7 +274,7 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
 
 
 def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], metric: Metric | None) -> str:
-    """Return a limit as a range; '' if it never alerts.
+    """Return a limit as a range, or '' for a limit that never alerts.
 
     A limit derived from the drive's own limit never excludes the best possible number of the metric, because every
     drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, and no drive can exceed 100 %.

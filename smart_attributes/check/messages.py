@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """A run: its options, and the result of each stage."""
+    """The options of a run, and the result of each stage."""
     options: Options
     judge: Judge
     history: Remembered
@@ -37,7 +37,7 @@ def contradictions(run: Run) -> Iterable[Coded]:
 
 
 def moved(run: Run) -> Iterable[Coded]:
-    """Yield a message for each replaced, moved or missing drive that is not reported with its own state."""
+    """Yield a message for each replaced, moved or missing drive that is not reported with a state."""
     if run.drives.whereabouts is None:
         return ()
     from . import drive_tracking

@@ -48,7 +48,7 @@ def _known(options: Options) -> list[Device]:
 
 
 def _read_as(word: str, known: Sequence[Device]) -> list[str]:
-    """Return the addresses of a name; [] if they are known only after reading the drives."""
+    """Return the addresses that a name means; [] if these are known only after reading the drives."""
     word = word.removeprefix(f'{socket.gethostname()}:')
     if '/dev/' in word or word.startswith('IOService:'):
         return [device.address for device in addresses.parse(word)]
@@ -62,7 +62,7 @@ def _read_as(word: str, known: Sequence[Device]) -> list[str]:
 
 
 def links() -> dict[str, list[str]]:
-    """Return the names that each device path has in /dev/disk/by-id."""
+    """Return the names in /dev/disk/by-id for each device path."""
     found: dict[str, list[str]] = {}
     for name in system.names_in(addresses.FOLDER):
         found.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(name)
@@ -78,7 +78,7 @@ def listed(found: DeviceList, names: Sequence[str]) -> DeviceList:
 
 
 def selected(reads: Sequence[Read], options: Options, history: Remembered) -> list[Read]:
-    """Return the reads of the named drives, at all their addresses. Raises UsageError."""
+    """Return the results of reading the named drives, one for each address of a drive. Raises UsageError."""
     wanted, by_id = Wanted(options.which.names, options.naming.hide_serial), links()
     for place, drive in enumerate(drives := distinct(reads)):
         wanted.see([_named(each, by_id, history) for each in (drive.read, *drive.others)], place)

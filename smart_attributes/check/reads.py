@@ -57,7 +57,7 @@ def deadline(options: Options) -> float:
 
 
 def start(options: Options, site: Site, runner: Runner, end: float) -> Started:
-    """Start as many reads as --jobs allows, or none for recorded reports. Raises SmartError if smartctl cannot be used.
+    """Start as many reads as --jobs allows, or 0 for recorded reports. Raises SmartError if smartctl cannot be used.
 
     end: when a scan must have ended, as a value of time.monotonic().
     """
@@ -85,7 +85,7 @@ def find(options: Options, runner: Runner, end: float) -> DeviceList:
 
 
 def plan(found: Sequence[Device], options: Options, site: Site | None = None) -> list[Plan]:
-    """Return how to read each device, except devices that options or local files exclude.
+    """Return a plan of how to read each device, without devices that options or local files exclude.
 
     site: the local files, if already loaded.
     """
@@ -101,7 +101,7 @@ def plan(found: Sequence[Device], options: Options, site: Site | None = None) ->
 
 
 def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
-    """Return a function that returns whether to read a device, and which of its logs to skip."""
+    """Return a function that decides whether to read a device, and which logs of the device to skip."""
     if not site.thresholds:
         return lambda device: (True, ())
     from ..knowledge.thresholds import Thresholds
@@ -115,7 +115,7 @@ def _exceptions(site: Site) -> Callable[[Device], tuple[bool, Sequence[str]]]:
 
 def finish(started: Started, options: Options, runner: Runner, end: float,
            listener: Listener, watch: Watch | None = None) -> Reads:
-    """Return the answers of the devices until *end* (a value of time.monotonic()), or until the time limit passes.
+    """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the answers.
 
     watch: called at each change.
     """

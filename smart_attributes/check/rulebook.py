@@ -1,4 +1,4 @@
-"""Load the database and the limits, both shipped and local, with a message for each mistake in the local files.
+"""Load the shipped and local database and limits, with a message for each mistake in the local files.
 
 A mistake never stops a check: the valid parts of a file still apply, and the mistake is reported with the verdicts.
 """
@@ -54,7 +54,7 @@ class Judge(NamedTuple):
     mistakes: tuple[Coded, ...] = ()  # mistakes in the local data files
 
     def prepare(self, expected: Sequence[Identity]) -> None:
-        """Look up the entries of the expected drives in advance, while the drives are still being read."""
+        """Look up the database entries of the expected drives in advance, while the drives are still being read."""
         self.database.prepare()
         with suppress(DataError, alarm.TakesTooLong):  # reported when the drive is judged
             for identity in expected:
@@ -82,9 +82,8 @@ def site_of(data: DataFiles, before: Before | None) -> Site:
 
 
 def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the files with entries and the files with limits, each with its path and its name in messages.
-
-    Mistakes are added to *mistakes*. See _folder().
+    """Return the files with entries and the files with limits, each as a path and a name for messages. Mistakes are
+    added to *mistakes*. See _folder().
     """
     if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(data.config):
         mistakes.append(f'{visible(data.config)} is not a directory that can be read, so the limits and entries of '
@@ -97,9 +96,9 @@ def files_of(data: DataFiles, mistakes: list[str]) -> tuple[list[tuple[str, str]
 
 
 def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]]:
-    """Return the path and the name in messages of each JSON file in a folder of the configuration directory.
+    """Return each JSON file in a folder of the configuration directory, as a path and a name for messages.
 
-    Return [] if the folder does not exist or cannot be read; in the latter case, add a message to *mistakes*.
+    Return [] if the folder does not exist. If it cannot be read, return [] and add a message to *mistakes*.
     """
     folder = os.path.join(config, name)
     try:
@@ -156,7 +155,7 @@ def database_of(data: DataFiles) -> SpecDatabase:
 
 
 def _with_entries(newest: Json, files: Sequence[SiteFile]) -> tuple[SpecDatabase, Sequence[SiteFile]]:
-    """Return the database with the usable entries of the files, and the files with their mistakes."""
+    """Return the database with the usable entries of the files, and the files, each with the mistakes in it."""
     from ..knowledge import drive_database
     if files:
         from ..knowledge import site_file
@@ -188,7 +187,7 @@ def day(moment: float) -> str:
 
 
 def shipped_database(config: str) -> Json:
-    """Return the content of attributes.json, from the local copy if it is newer and valid, else as shipped."""
+    """Return the content of attributes.json: of the local copy if this is newer and valid, else of the shipped file."""
     return _database(config)[0]
 
 

@@ -1,7 +1,7 @@
 """Read and judge the drives that the options select, each drive once and under its final name.
 
-A run has three stages. Each stage returns one value, even if the time limit ends it: the answers of the devices, the
-drives that exist, and the verdicts on them.
+A run has three stages. Each stage returns one value, even if the time limit ends the stage: the answers of the devices,
+the drives that exist, and the verdicts on them.
 """
 from __future__ import annotations
 

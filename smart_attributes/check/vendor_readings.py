@@ -30,7 +30,7 @@ def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | No
 
 
 def last_attempt(past: Past | None, log: Log) -> History | None:
-    """Return the stored results of reading a log; None if the log was never read."""
+    """Return the stored history of attempts to read a log; None if there was no attempt."""
     return _history(past, vendor_logs.STATUS, '', vendor_logs.source_of(*log))
 
 

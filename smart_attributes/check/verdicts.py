@@ -1,7 +1,7 @@
 """The third stage of a run: each drive is judged once, as soon as it has answered, while others are still being read.
 
 The history of a drive is certain only after all drives have answered: two addresses may turn out to be one drive, or
-two drives may be indistinguishable. In both cases, a verdict is formed again.
+two drives may be indistinguishable. In both cases, the verdict on each such drive is formed again.
 """
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Verdicts(Listener):
     def hear(self, read: Read) -> None:
         """Judge a drive that has answered, unless its verdict can depend on other drives or on a further log.
 
-        It can depend on other drives in three cases: the drive is at a new address, files of version 1.6 are used, or
-        names other than device names are used. Exceptions are ignored here, because of() judges the drive again.
+        A verdict can depend on other drives in three cases: the drive is at a new address, files of version 1.6 are
+        used, or drives have names other than device names. Exceptions are ignored; of() judges the drive again.
         """
         with suppress(Exception):
             if not isinstance(read.outcome, Report) or not self.history.is_expected(read.outcome.identity):
@@ -67,7 +67,7 @@ class Verdicts(Listener):
             self._logs.take(answer)
 
     def _is_asked(self, read: Read, past: Past | None, is_stored: bool) -> bool:
-        """Start reading the further logs of a drive; return whether any log is read or already known."""
+        """Start reading the further logs of a drive; return whether any log is being read or already known."""
         if self._logs is None and self._may_have_logs(read):
             from . import further_logs
             self._logs = further_logs.of_run(self.judge, self._options, self._runner, self._is_for_a_person)
@@ -85,7 +85,7 @@ class Verdicts(Listener):
         return (may_have_page and spec.log is not None) or (spec.keeps_farm and self._is_for_a_person)
 
     def completed(self, drives: Inventory, deadline: float) -> Inventory:
-        """Request further logs of drives at a new address; return the inventory with the further logs of all drives.
+        """Request the further logs of drives at new addresses; return the inventory with all further logs.
 
         deadline: value of time.monotonic().
         """
@@ -118,8 +118,8 @@ class Verdicts(Listener):
     def on(self, read: Read, past: Past | None) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
 
-        past: the earlier readings of the drive. The verdict is formed again only if these differ from the readings that
-        were expected when it was first formed.
+        past: the earlier readings of the drive. The verdict is formed again only if these readings differ from the
+        readings expected when it was first formed.
         """
         formed = self.formed.get(read.device)
         if formed and formed[1] == past:

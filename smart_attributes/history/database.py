@@ -29,7 +29,7 @@ _REASONS = {
     'interrupted': 'it takes too long to read; to start a new history, move it away'}
 
 class Database(SqliteFile):
-    """The database of one folder, opened by one process. Methods raise HistoryUnusable on any failure.
+    """The database of one history folder, opened by one process. Methods raise HistoryUnusable on any failure.
 
     Commits are counted, so missing commits are detected. is_urgent: sync() must write the last commit to the disk.
     """
@@ -67,7 +67,7 @@ class Database(SqliteFile):
             raise ValueError('no program has written this version')
 
     def guarded(self, work: Callable[[], T], budget: float = BUDGET) -> T:
-        """Return the result of *work*, run as the folder's owner; if the file is damaged, repeat it with a new file.
+        """Run *work* as the folder's owner and return its result; if the file is damaged, run *work* on a new file.
 
         budget: seconds of CPU time. Raises HistoryUnusable.
         """
@@ -93,19 +93,19 @@ class Database(SqliteFile):
         self.open()
 
     def shorten_log(self) -> None:
-        """Copy a long log into the file and truncate the log. If another check is reading, the next check does this."""
+        """Copy a long log into the file and truncate the log. While another check reads, do nothing."""
         with suppress(OSError):
             if os.path.getsize(f'{self.folder.file}-wal') > LOG_SIZE:
                 self.allow(directory.SALVAGE)
                 self.run('PRAGMA wal_checkpoint(TRUNCATE)')
 
     def generation(self) -> tuple[int, int]:
-        """Return a pair of numbers that changes if another process has written or a new file was opened."""
+        """Return two numbers; at least one changes if another process writes, or if a new file is opened."""
         # SQLite's number applies only to one connection, and a new file can have the same number again.
         return self._connections, self.value('PRAGMA data_version')
 
     def commit(self, now: int, work: Callable[[], T]) -> T:
-        """Return the result of *work*, run as one transaction that is also counted in the commit record.
+        """Run *work* as one transaction, count the transaction in the commit record, and return the result of *work*.
 
         Raises HistoryUnusable if the record cannot be written.
         """
@@ -120,7 +120,7 @@ class Database(SqliteFile):
         return result
 
     def count(self, now: int) -> None:
-        """Number the current transaction. Call this at the end of the transaction."""
+        """Give the current transaction a number. Call this at the end of the transaction."""
         self._sequence, self.head = rows.count(self, self.commits.sequence if self.commits else 0, now)
 
     def sync(self, now: int) -> None:
@@ -132,7 +132,7 @@ class Database(SqliteFile):
     def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
         """Return facts about missing commits, or no facts if every counted commit is present.
 
-        facts: read after this database was opened. Raises LookupError or ValueError for a damaged fact.
+        facts: as read after this database was opened. Raises LookupError or ValueError for a damaged fact.
         """
         if self.commits and int(facts['sequence']) >= self.commits.sequence:
             return {}
@@ -142,7 +142,7 @@ class Database(SqliteFile):
     def unsynced_since(self) -> int | None:
         """Return the time since which a power cut may have removed both commits and their count.
 
-        In seconds since 1970; 0: since the history began. None if the system has not restarted with unsynced commits.
+        The time is in seconds since 1970; 0: since the history began. None if no unsynced commits existed at a restart.
         """
         record = self.commits
         return record.synced_at if record and record.is_open and record.boot != directory.boot_id() else None
@@ -184,7 +184,7 @@ class Database(SqliteFile):
 
 
 class _Damaged(HistoryUnusable):
-    """The file is damaged: this program did not write it in this form. Messages do not quote its content."""
+    """The file is damaged: this program never writes such content. Messages do not quote the content."""
 
     def __init__(self, file: str) -> None:
         super().__init__(f'{file} is damaged; the next check repairs it')

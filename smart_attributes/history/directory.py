@@ -1,17 +1,16 @@
 """The files of a history other than the database: lock, commit record, list of known drives, and failure mark.
 
-They are in the state directory. Links are refused, and so are files of another user. Callers must act as the owner of
-the state directory, unless a docstring states otherwise.
+These files are in the state directory. Links are refused, and so are files of another user. Callers must act as the
+owner of the state directory, unless a docstring states otherwise.
 
-The commit record states how many commits a reader must find.
+The commit record states how many commits a reader must find in the database.
 SQLite stops reading its log at the first damaged frame and reports no error, so a flipped bit, a truncated log or a
 removed log looks like a slightly older history. The record is written after each commit and read before the database.
 If the database is behind the record, the commits in between are lost.
 
 After a power cut, everything that was not synced may be missing, including the newest record. The record therefore also
-states since when commits may be missing from the disk, and the boot ID of the system that wrote the record. The "open"
-mark is synced before the first unsynced commit. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format";
-proc(5), boot_id.
+has a boot ID, and the time since which commits may be missing from the disk. The "open" mark is synced before the first
+unsynced commit. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5), boot_id.
 
 The list of known drives is kept outside the database, so that a check notices missing drives even if the database is
 lost. The file is replaced only when the list changes. A damaged list is ignored; the database has a copy.
@@ -92,7 +91,7 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
 
 @contextmanager
 def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
-    """Hold the lock that is needed to open the database or to set it aside.
+    """Hold the lock that a process needs before it opens the database or sets it aside.
 
     alone: lock exclusively, to create the file or set it aside; else share the lock with processes that open the file.
     Only the owner can open the lock file, so no other user can lock it. Raises HistoryUnusable after PATIENCE.
@@ -110,7 +109,7 @@ def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
 
 
 def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
-    """Return the inode of the database file; create a missing file (empty) if *is_made* is true.
+    """Return the inode of the database file; if *is_made* is true, create a missing file as an empty file.
 
     Raises HistoryUnusable if the file is missing, a link, not a regular file, or owned by another user.
     """
@@ -138,7 +137,7 @@ def is_writable(folder: HistoryFolder) -> bool:
 
 
 def leave_mark(folder: HistoryFolder, reason: str) -> None:
-    """Leave a mark that shows the next check that this check could not write the history after its output.
+    """Leave a mark, so that the next check reports that this check could not write the history.
 
     On a full disk, the mark stays empty, but the time of the file still shows when the failure began.
     """
@@ -148,7 +147,7 @@ def leave_mark(folder: HistoryFolder, reason: str) -> None:
 
 
 def mark(folder: HistoryFolder) -> tuple[int, str]:
-    """Return the time since which nothing could be written (seconds since 1970; 0: no failure), and the reason."""
+    """Return since when nothing could be written (in seconds since 1970; 0: no failure), and the reason."""
     try:
         with open(os.open(_path(folder, NOT_WRITTEN), _READING), 'rb', 0) as file:
             return max(int(os.fstat(file.fileno()).st_mtime), 1), file.read(300).decode(errors='replace')
@@ -211,7 +210,7 @@ def read_commits(place: HistoryFolder) -> Commits | None:
 
 
 def change_commits(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
-    """While holding a lock, replace the record by the result of *changed*; return the new record.
+    """Lock the record, replace it by the result of *changed*, and return the new record.
 
     is_synced: wait until the record is on the disk. Raises HistoryUnusable if the record cannot be locked or written.
     """
@@ -237,7 +236,7 @@ def open_commits(place: HistoryFolder) -> None:
 
 
 def count_commit(place: HistoryFolder, sequence: int, now: int) -> Commits:
-    """Count a commit, and return the record. Another check may already have counted a later commit.
+    """Count a commit in the record, and return the record. Another check may already have counted a later commit.
 
     Raises HistoryUnusable.
     """
@@ -246,7 +245,7 @@ def count_commit(place: HistoryFolder, sequence: int, now: int) -> Commits:
 
 
 def sync_commits(place: HistoryFolder, sequence: int, now: int) -> None:
-    """Sync the files with all commits to the disk, and then the updated record.
+    """Sync all commits to the disk, then update the record and sync the record.
 
     A child process does this, because a busy or failing disk can take minutes and must not delay the end of the check.
     It is harmless if the child process outlives the check.
@@ -261,7 +260,7 @@ def sync_commits(place: HistoryFolder, sequence: int, now: int) -> None:
 
 
 def in_a_child(work: Callable[[], object], seconds: float) -> None:
-    """Run *work* in a child process, and wait at most *seconds* for its end. Skip it if no process can be created."""
+    """Run *work* in a child process and wait at most *seconds*. If no process can be created, *work* is not run."""
     try:
         child = os.fork()
     except OSError:
@@ -286,7 +285,7 @@ def _text(place: HistoryFolder) -> bytes:
 
 
 def _content(commits: Commits) -> bytes:
-    """Return the record as a line of fixed size that begins with its checksum."""
+    """Return the record as a line of fixed size; the line begins with a checksum."""
     line = ' '.join(map(str, commits)).encode('ascii', 'replace')
     return b'%08x %s\n' % (crc32(line), line.ljust(_SIZE - 10))
 

@@ -1,7 +1,7 @@
 """The drives of a history: which record belongs to a drive, and which drives were added, removed or moved. Pure.
 
 The rules that match drives with records also detect duplicates; they do not rely on the WWN alone. A place is an
-address with the drive that was found there. A run marks only places within its scope as left, so a drive that two
+address and the drive that was found there. A run marks only places within its scope as left, so a drive that two
 services check at different addresses is not reported as moved. No decision is stored. A change is reported for a day
 after a drive was first found at a place or first found to have left it. A missing drive is reported until it is back.
 """
@@ -49,7 +49,7 @@ class DrivePlace(NamedTuple):
 
     @property
     def is_removable(self) -> bool:
-        """Return whether drives are often removed here, as from USB ports."""
+        """Return whether drives are often removed from this place, such as a USB port."""
         return '-usb-' in self.slot
 
 
@@ -108,9 +108,9 @@ def _match(place: int, identities: Sequence[Identity], fitting: Sequence[Record]
 
 def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope, now: int,
             slots: Mapping[str, str] | None = None) -> list[DrivePlace]:
-    """Return all places as they are after a run, including unchanged places.
+    """Return all places, changed and unchanged, as they are after a run.
 
-    drive_at: the drive at each occupied address; None if in standby, unreadable or indistinguishable from another one.
+    drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or indistinguishable.
     slots: address -> slot, if known.
     """
     after = {}
@@ -130,17 +130,17 @@ def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], sc
 
 def recent(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
            within: int = DAY) -> list[Change]:
-    """Return the changes of the last *within* seconds at the places that this run covers."""
+    """Return the changes at the places that this run covers, in the last *within* seconds."""
     return [change for change in changes(places, records, scope, now) if now - change.since < within]
 
 
 def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
-    """Return the known drives that are missing at all addresses, no matter for how long."""
+    """Return the known drives that were not found at any address, however long ago they disappeared."""
     return [change for change in changes(places, records, scope, now) if change.kind == 'missing']
 
 
 def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int) -> list[Change]:
-    """Return a change for each drive that has left a place covered by this run, oldest first.
+    """Return the changes, oldest first: one for each drive that has left a place within the scope of this run.
 
     places: the result of updated().
     """
@@ -183,14 +183,14 @@ def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[
 def _replaces(other: DrivePlace, place: DrivePlace, records: Mapping[int, Record]) -> bool:
     """Return whether another drive is in the slot or at the address that a drive has left.
 
-    At the address, only a drive that is new to the history counts, because device names of known drives can change.
+    A drive at the same address must be new to the history, because the device names of known drives can change.
     """
     return (place.slot != '' and other.slot == place.slot) or (
         other.address == place.address and records[other.drive].first_read >= place.gone)
 
 
 def unread(record: Record, now: int, longest: int) -> int:
-    """Return for how many seconds a drive has not been read, if longer than *longest* seconds; else 0."""
+    """Return how long, in seconds, a drive has not been read; 0 if this is at most *longest* seconds."""
     silence = now - record.last_read
     return silence if silence > longest else 0
 

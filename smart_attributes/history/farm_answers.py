@@ -39,7 +39,7 @@ def parse(text: str) -> dict[str, Farm]:
 
 
 def _farm(value: Json) -> Farm | None:
-    """Return one answer; None if one of its values is missing or has a wrong type."""
+    """Return one answer, or None if a value in this answer is missing or has the wrong type."""
     values: list[Any] = list(map(value.get, ('asked', 'serial', 'hours', 'heads', 'unread')))
     asked, serial, hours, heads, unread = values
     if not (_is_count(asked) and asked < _LATEST and isinstance(serial, str) and _is_count(hours)

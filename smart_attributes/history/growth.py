@@ -1,6 +1,6 @@
-"""Calculate by how much a number has grown, over what time, and whether this growth is still an alert. Pure.
+"""Calculate how much a number has grown, over what time, and whether this growth still causes an alert. Pure.
 
-No alert is stored. A rise is stored as a point: when the new number was first seen, and how long before that the old
+No alert is stored. A rise is stored as a point: when the new number was first seen, and how long before then the old
 number was last seen. The rise is reported for a week after it was first seen. So neither a later check nor a manual run
 ends an alert. The alert period of a rise between two checks starts when the rise is detected. A number that falls (a
 counter that wraps or is reset) has not grown. A level goes up and down, so its changes are not added up as they are for
@@ -29,7 +29,7 @@ _AGO_FROM = HOUR      # seconds; messages state the age of growth only from this
 
 
 class GrowthRule(NamedTuple):
-    """When growth is an alert, and for how long. Times are in seconds. A metric can have several rules; all apply."""
+    """When growth causes an alert, and for how long, in seconds. A metric can have several rules; all apply."""
     within: int                     # period over which rises are added up
     held: int                       # how long growth is an alert after it was detected
     warning: float | None = None    # WARNING above this growth; None: never
@@ -52,7 +52,7 @@ class Rise(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """The growth of a series: either it is an alert now, or a command has requested it."""
+    """The growth of a series, either because it causes an alert now or because a command has requested it."""
     state: State
     size: float
     before: float
@@ -106,11 +106,10 @@ def _number(text: object, name: str, where: str) -> float:
 
 def alert(history: History, reading: Reading, rules: Iterable[Json], now: int, falls: bool,
           age: float | None = None) -> GrowthAlert | None:
-    """Return a reading's worst growth that is an alert now, or None.
-
-    history: includes the reading of this check (see series.with_reading). rules: in the format of thresholds/. now:
-    seconds since 1970. falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
-    rules about fast wear ("times", "gone"). Raises DataError for an invalid rule.
+    """Return the worst growth of a reading that causes an alert now, or None. history: includes the reading of this
+    check (see series.with_reading). rules: in the format of thresholds/. now: seconds since 1970. falls: lower is
+    worse, as with spare blocks. age: the drive's power-on time in seconds, for rules about fast wear ("times", "gone").
+    Raises DataError for an invalid rule.
     """
     given = []
     for data in rules:
@@ -134,12 +133,12 @@ def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
 
 
 def _is_level(reading: Reading, falls: bool) -> bool:
-    """Return whether a number is a level, which goes up and down: a temperature, or a number that must not fall."""
+    """Return whether a number is a level, which can rise and fall: a temperature, or a number that must not fall."""
     return falls or reading.unit == 'C'
 
 
 def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | None:
-    """Return the worst growth that is an alert now; if several are equally bad, the newest. None without an alert.
+    """Return the worst growth that causes an alert now, the newest if several are equally bad; None without an alert.
 
     history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
     """
@@ -150,7 +149,7 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
 
 
 def lately(history: History, reading: Reading, within: int, now: int, falls: bool) -> Growth | None:
-    """Return a reading's total growth in the last *within* seconds, even if it is not an alert; None without growth.
+    """Return the total growth of a reading in the last *within* seconds, alert or not; None without growth.
 
     The period in the result is never longer than the history of the series.
     """
@@ -176,9 +175,9 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
 
 
 def quiet(history: History, now: int) -> tuple[int, bool]:
-    """Return for how many seconds a series has not grown, and whether the history includes its last growth.
+    """Return how long, in seconds, a series has not grown, and whether the history includes the last growth.
 
-    If the history does not include it, the last growth was before the history began, so the actual time is longer.
+    If the history does not include the last growth, the actual time is longer than the time returned.
     """
     all_rises = rises(history)
     if all_rises:
@@ -195,7 +194,7 @@ def _recent(history: History, rule: GrowthRule, now: int) -> History:
 
 
 def _lasted(history: History, place: int) -> int:
-    """Return for how many seconds the number has been as bad as at the point with the index *place*, or worse."""
+    """Return how long, in seconds, the number has been at least as bad as at the point with the index *place*."""
     start = history.points[place]
     for later in history.points[place + 1:]:
         if later.number < start.number:
@@ -204,7 +203,7 @@ def _lasted(history: History, place: int) -> int:
 
 
 def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | None:
-    """Return the newest growth that is an alert now, preferably CRITICAL growth; None if nothing is an alert.
+    """Return the newest growth that causes an alert now, preferably CRITICAL growth; None without an alert.
 
     The growth at a rise includes all earlier rises within the rule's period. A counter can have 1,000 rises.
     """
@@ -227,7 +226,7 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
 
 
 def state_of(rule: GrowthRule, size: float) -> State:
-    """Return the state of growth by *size*."""
+    """Return the state that a rule gives to growth of this size."""
     return (State.CRITICAL if rule.critical is not None and size > rule.critical else
             State.WARNING if rule.warning is not None and size > rule.warning else State.OK)
 
@@ -235,7 +234,7 @@ def state_of(rule: GrowthRule, size: float) -> State:
 # --- levels: spare blocks, capacitors, temperature ----------------------------------------
 
 def level_growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool) -> Growth | None:
-    """Return the worst change of a level that is an alert now, or None. falls: lower is worse; else higher is worse."""
+    """Return the worst change that causes an alert now, or None. falls: lower levels are worse, else higher levels."""
     found = [change for change in (_level_change(history, rule, now, falls) for rule in rules) if change]
     return max(found, key=lambda each: (each.state.urgency, each.size), default=None)
 
@@ -258,13 +257,13 @@ def _level_change(history: History, rule: GrowthRule, now: int, falls: bool) -> 
 
 
 def _readings(history: History) -> Iterator[tuple[int, float, bool]]:
-    """For each number, yield the time when it was first read, the number, and whether it was read again."""
+    """For each number, yield the time when the number was first read, the number, and whether it was read again."""
     for point, later in zip_longest(history.points, history.points[1:]):
         yield point.time, point.number, (later.time - later.gap if later else history.last_read) > point.time
 
 
 def _medians(read: Iterable[tuple[int, float, bool]]) -> Iterator[tuple[int, Sequence[float]]]:
-    """Yield the time of each change from the third reading on, and the newest three numbers at that time."""
+    """From the third reading on, yield the time of each change and the newest three numbers at that time."""
     numbers: list[float] = []
     for time, number, is_again in read:
         numbers = [*numbers, *[number] * (1 + is_again)][-_OF:]
@@ -284,7 +283,7 @@ def _noise(read: Sequence[tuple[int, float, bool]], sign: int) -> float | None:
 
 def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
              now: int) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """For each change in the last rule.held seconds, and for now, yield both ends of the period that ends then."""
+    """Yield both ends of each period that ends now, or that ends with a change in the last rule.held seconds."""
     first = 0
     for end, number in [*((time, number) for time, number in steady if time > now - rule.held), (now, steady[-1][1])]:
         while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:
@@ -293,7 +292,7 @@ def _periods(steady: Sequence[tuple[int, float]], rule: GrowthRule,
 
 
 def is_hasty(history: History, now: int, within: int, age: float, times: float, gone: int) -> bool:
-    """Return whether a drive wears over *times* times as fast as on average and will wear out within *gone* seconds.
+    """Return whether wear is over *times* times its average speed and the drive will wear out within *gone* seconds.
 
     history: the series of endurance_used. age: power-on time in seconds. The speed in the last *within* seconds is
     measured from one step of the counter to another, because the exact wear between two steps is unknown. False if the

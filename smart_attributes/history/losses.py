@@ -65,7 +65,7 @@ def _recurring(head: Head, folder: HistoryFolder, now: int) -> str:
 
 
 def _missing(head: Head, now: int) -> str:
-    """Return a message if a loss of individual commits was detected within the last seven days."""
+    """Return a message if missing commits were detected within the last seven days."""
     noticed, since, until = (_moment(head, name) for name in ('missing', 'missing_since', 'missing_until'))
     if not noticed or now - noticed > SHOWN:
         return ''
@@ -133,8 +133,8 @@ def _has_made_tables(database: SqliteFile, folder: HistoryFolder, before: Commit
 def set_aside(folder: HistoryFolder, name: str) -> None:
     """Rename the database and its log to *name*; raise HistoryUnusable if this fails.
 
-    The index and the log are handled first, because SQLite would apply them to the next database. A log of more than
-    LARGEST_OLD_LOG bytes is removed, because nearly all content of the log is in the file, too.
+    The index and the log of the database are handled first, because SQLite would apply them to the next database. A log
+    of more than LARGEST_OLD_LOG bytes is removed, because nearly all content of the log is in the file, too.
     """
     if name == folder.damaged and os.path.lexists(name):   # an earlier file has not been copied yet
         name = folder.aside
@@ -149,7 +149,7 @@ def set_aside(folder: HistoryFolder, name: str) -> None:
 
 
 def put_aside(folder: HistoryFolder) -> None:
-    """After a damaged database is completely copied, give it the name under which it is kept."""
+    """Rename a damaged database to its permanent name, after the copying of its content has finished."""
     with directory.refusals(folder.file):
         if os.path.lexists(folder.damaged):
             _remove(folder.damaged + '-shm')
@@ -180,7 +180,7 @@ class OldFile(SqliteFile):
             self.part(lambda: self.connect(folder.damaged, 'mode=rw', directory.PATIENCE, directory.SETTINGS))
 
     def part(self, work: Callable[[], T]) -> T | None:
-        """Return the result of *work*; None if it reads damaged data."""
+        """Return the result of *work*, or None if *work* reads damaged data."""
         try:
             return work()
         except (Error, *WRONG_CONTENT):
@@ -208,7 +208,7 @@ def salvaged(database: SqliteFile, folder: HistoryFolder, before: Commits | None
 
 def _is_lost(old: OldFile, new: SqliteFile, number: int,
              listed: tuple[Record, tuple[DrivePlace, ...]] | None) -> bool:
-    """Copy one drive; return whether its readings are lost. listed: the drive in the list of known drives."""
+    """Copy one drive; return whether its readings are lost. listed: the drive as the list of known drives has it."""
     intact = old.part(lambda: rows.drive(old, number))
     found = intact or listed
     if found is None:

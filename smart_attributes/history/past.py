@@ -83,12 +83,12 @@ def held(past: Past, reading: Reading) -> float:
 
 
 def margin(reading: Reading) -> float:
-    """Return how far below a limit a number must be to end hysteresis, in the reading's unit."""
+    """Return how far below a limit, in the reading's unit, a number must be to end hysteresis."""
     return series.MARGINS.get(reading.metric, 0)
 
 
 def history(past: Past, reading: Reading) -> History | None:
-    """Return the series of a reading, including the number of this check; None without earlier readings."""
+    """Return the series of a reading, including the number from this check; None without earlier readings."""
     known = past.histories.get(key(reading))
     return series.with_reading(known, reading.number, past.now) if known and reading.number is not None else None
 
@@ -115,7 +115,7 @@ def quieted(past: Past, reading: Reading) -> Reading:
 
 def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
                  age: float | None = None) -> GrowthAlert | None:
-    """Return a reading's worst growth that is an alert now, or None. See growth.alert()."""
+    """Return the worst growth of a reading that causes an alert now, or None. See growth.alert()."""
     known = history(past, reading)
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
@@ -127,7 +127,7 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
 # The check that notices a fall stores the former number in a separate series, from which later checks report it.
 
 def falls(past: Past, readings: Iterable[Reading], firmware: str, within: int = REPORTED) -> list[Fall]:
-    """Return the stored and the new falls of a drive's counters in the last *within* seconds.
+    """Return the counter resets of a drive in the last *within* seconds, both stored and new.
 
     firmware: the drive's current firmware.
     """
@@ -153,14 +153,14 @@ def _new_falls(past: Past, reading: Reading, firmware: str) -> list[Fall]:
 
 
 def former_numbers(past: Past, readings: Sequence[Reading], firmware: str) -> tuple[Observation, ...]:
-    """For each counter that this check found lower than before, return the former number, which is to be stored."""
+    """Return the former number, to be stored, of each counter that this check found lower than before."""
     return tuple(Observation(Key(fall.reading.metric + _BESIDE, fall.firmware), fall.before, series.CHANGE,
                              past.now - fall.since)
                  for fall in falls(past, readings, firmware) if fall.noticed == past.now)
 
 
 def fall_note(fall: Fall) -> Coded:
-    """Return a note on a fall: "power_on_time was set back between ... and ...: it was 28000 h before"."""
+    """Return a note about a counter reset: "power_on_time was set back between ... and ...: it was 28000 h before"."""
     is_certain = fall.reading.metric == 'power_on_time' and fall.before < RUNS_OVER
     verb = 'was set back' if is_certain else 'was set back, or overflowed'
     start, end = (time.strftime('%Y-%m-%d %H:%M', time.localtime(moment)) for moment in (fall.since, fall.noticed))

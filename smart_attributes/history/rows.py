@@ -112,7 +112,7 @@ def _values(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> tuple[Re
 
 
 def _seal(row: tuple[Any, ...], places: Sequence[tuple[Any, ...]]) -> int:
-    """Return one checksum over a drive's row (without its seal) and the rows of its places."""
+    """Return one checksum over the row of a drive (without the seal) and the rows of the drive's places."""
     return checksum([row[:-1]], places)
 
 
@@ -148,7 +148,7 @@ def points_of(database: SqliteFile, drives: Collection[int], conditions: Sequenc
 
 
 def _check(row: Stored, most: float, is_whole: bool) -> None:
-    """Raise ValueError if a check cannot have written this series. is_whole: the series has all of its points."""
+    """Raise ValueError if a check cannot have written this series. is_whole: the series has all its points."""
     points = row.history.points
     if series.checksum(points, 0 if is_whole else row.settled) != row.sum:
         raise ValueError('a wrong checksum')
@@ -159,7 +159,7 @@ def _check(row: Stored, most: float, is_whole: bool) -> None:
 
 
 def most_of(definition: str) -> float:
-    """Return the largest number that a series can have. definition: ends with the unit, see past.key()."""
+    """Return the largest number that a series can have. definition: a text that ends with the unit, see past.key()."""
     return HIGHEST_PERCENTAGE if definition[-1:] == '%' else HIGHEST_STORED
 
 
@@ -201,7 +201,7 @@ def write_stored(database: SqliteFile, drive: int, known: AllStored) -> None:
 
 
 def read_again(database: SqliteFile, read: Sequence[tuple[Record, Identity]], now: int) -> None:
-    """Update when the drives were last read, their firmware, and incomplete identities (cut models, hidden WWNs)."""
+    """Update the last read time and the firmware of the drives, and incomplete identities (cut models, hidden WWNs)."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
          record.identity.serial or identity.serial, record.identity.wwn or identity.wwn, record.number)
@@ -238,14 +238,14 @@ def write_readings(database: SqliteFile, record: Record, observations: Sequence[
 
 
 def _with(row: Stored, point: Point) -> Stored:
-    """Return a series with its checksums after a point is added or replaces the newest point."""
+    """Add a point to a series, or replace the newest point; return the series with new checksums."""
     is_added = not row.history.points or point.time > row.history.points[-1].time
     settled = row.sum if is_added else row.settled
     return row._replace(settled=settled, sum=series.checksum([point], settled))
 
 
 def _shortened(database: SqliteFile, row: Stored, point: Point, now: int) -> Stored:
-    """Delete all points of a series; return the series with new checksums and only the points that hysteresis needs."""
+    """Delete all points of a series; return the series with only the points for hysteresis, and with new checksums."""
     grown = row.history._replace(points=(*row.history.points, point))
     rest = series.peaks(series.latest(grown, now, series.SPAN) or grown.points)
     database.run('DELETE FROM point WHERE series = ?', row.number)

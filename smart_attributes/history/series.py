@@ -1,9 +1,9 @@
 """Series: the points that are stored for one number of one drive, and how often a point is stored. Pure.
 
 A series is identified by a drive, a metric and the reading's definition (attribute, formula, unit, log). If a database
-entry or a unit changes, a new series begins, without any growth. The history stores readings, not decisions: each point
-states when a number was first seen and how long before that the previous number was last seen. Growth, and how long it
-is an alert, are derived only from the points.
+entry or a unit changes, a new series begins; this does not count as growth. The history stores readings, not decisions:
+each point states when a number was first seen and how long before that the previous number was last seen. Growth, and
+how long it is an alert, are derived only from the points.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MARGINS: Mapping[str, float] = {'temperature': 3}
 
 
 class Point(NamedTuple):
-    """A number, and when it was first seen."""
+    """A number, and the time when it was first seen."""
     time: int          # seconds since 1970
     number: float      # in the metric's base unit
     gap: int = 0       # seconds since the previous number was last seen; 0 for the first point
@@ -61,7 +61,7 @@ class Key(NamedTuple):
 
 
 class History(NamedTuple):
-    """The stored part of a series."""
+    """The part of a series that is stored."""
     points: tuple[Point, ...] = ()   # oldest first
     last_read: int = 0               # when the newest number was last seen
 
@@ -78,7 +78,7 @@ class Observation(NamedTuple):
 
 
 def pace(metric: str) -> int:
-    """Return how often a series of this metric gets a point."""
+    """Return how often a point is stored for a series of this metric."""
     return PACES.get(metric, CHANGE)
 
 
@@ -98,7 +98,7 @@ def next_point(pace: int, history: History, number: float, now: int) -> Point | 
 
 
 def with_reading(history: History, number: float, now: int) -> History:
-    """Return a history that includes the number of this check."""
+    """Return a history that includes the number from this check."""
     point = next_point(CHANGE, history, number, now)
     return History((*history.points, point) if point else history.points, now)
 
@@ -124,7 +124,7 @@ def latest(history: History, now: int, span: int) -> list[Point]:
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
-    """Return the points without each point that a later point equals or exceeds; the later point gets the earlier time.
+    """Drop each point that a later point equals or exceeds; the later point gets the earlier time. Return the rest.
 
     For any span that ends now, the highest number stays the same, but may begin a little earlier.
     """
@@ -138,9 +138,9 @@ def peaks(points: Sequence[Point]) -> list[Point]:
 
 
 def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
-    """Return the number to compare with limits: the number of this check, or a higher number from earlier checks.
+    """Return the number to compare with limits: the number from this check, or a higher number from earlier checks.
 
-    margin: how far below a limit the number must be, in the metric's unit. before: the result of this function at the
+    margin: how far below a limit, in the metric's unit, the number must be. before: the result of this function at the
     previous check. recent: the readings, including the reading of this check.
     """
     day = latest(recent, now, SPAN)

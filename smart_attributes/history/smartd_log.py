@@ -149,7 +149,7 @@ def _written(path: str) -> float:
 
 
 def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
-    """Return the newest lines of a file, from *stamp* on. room, unpacked: maximum bytes to read and to unpack."""
+    """Return the lines of a file from *stamp* on. room, unpacked: the maximum number of bytes to read and to unpack."""
     try:
         with _opened(path) as file:
             name, size = unpacking.kind(file), os.fstat(file.fileno()).st_size
@@ -178,7 +178,7 @@ def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a regular file. Raises OSError, and HistoryUnusable for other files, which could block the check."""
+    """Open a regular file. Raises OSError, or HistoryUnusable for any other file, which could block the check."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -187,7 +187,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _start(file: BinaryIO, size: int, stamp: str) -> int:
-    """Find by bisection the position of the first line from *stamp* on, or of a line slightly before it."""
+    """Find the position of the first line from *stamp* on by bisection; the position can be slightly too early."""
     low, high = 0, size
     while high - low > 4096:
         middle = (low + high) // 2
@@ -203,7 +203,7 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
 
 
 def _lines(text: str) -> tuple[list[_Line], int]:
-    """Return the valid lines, in the order of the file, and the number of damaged lines."""
+    """Return the valid lines in the order of the file, and the number of damaged lines."""
     lines, damaged = [], 0
     cells = _Cells()
     for line in text.splitlines():
@@ -249,10 +249,10 @@ def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
 
 
 def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
-    """Yield the lines in order of the drive's power-on hours, with times corrected for a wrong clock.
+    """Yield the lines in order of the drive's power-on hours. Times from a wrong clock are corrected.
 
     Power-on time cannot exceed the time that has passed. The time of a line is calculated from its hours in two cases:
-    the logged time is too late for the hours up to the newest line, or not later than the time of the previous line. If
+    the logged time is too late for the hours up to the newest line, or it is not later than the previous time. If
     the log has no hours, lines dated in the future are left out, because it is unknown when they were written.
     """
     hours = _hours(lines)
@@ -284,7 +284,7 @@ def _hours(lines: Sequence[_Line]) -> list[int]:
 
 
 def _telling(lines: list[_Line]) -> Iterator[LogRow]:
-    """Yield the first line of each day, and each line with a change in a cell that rarely changes."""
+    """Yield the first line of each day, and each line in which a rarely changing cell has changed."""
     changed = [[cell.partition(';')[0] for cell in {*line.cells}.difference(before.cells)]
                for before, line in zip(lines[:1] + lines[:-1], lines)]
     counts = Counter(name for names in changed for name in names)

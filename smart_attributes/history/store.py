@@ -32,7 +32,7 @@ _NOT_READ = (0, 0)
 
 
 class Sighting(NamedTuple):
-    """An address at which a check found a device, with the readings of the drive there."""
+    """An address at which a check found a device, and the readings of the drive at this address."""
     address: str
     identity: Identity | None = None   # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
@@ -139,12 +139,12 @@ class HistoryStore:
         return self._expected.get(drive_records.name(identity))
 
     def at(self, address: str) -> Record | None:
-        """Return the drive last seen at an address, such as the address of a drive in standby; None if unknown."""
+        """Return the drive that was last seen at an address, for example now in standby; None if unknown."""
         there = [place.drive for place in self.places if place.address == address and not place.gone]
         return next((record for record in self.records if [record.number] == there), None)
 
     def newest(self, key: Key, of: Sequence[Record]) -> dict[int, float]:
-        """Return the newest value of a series for each drive that has this series, by the drive's number."""
+        """Return the newest value of a series for each drive that has this series; the keys are the drive numbers."""
         found = self._reading(lambda: rows.stored(self._database, of, rows.RECENT))
         return {number: stored[key].history.points[-1].number for number, stored in found.items() if key in stored}
 
@@ -153,7 +153,7 @@ class HistoryStore:
         return self._reading(lambda: self._all_of(record.number))
 
     def examine(self) -> None:
-        """Read and verify the whole history; no check does so. Damage is handled as in a check; `losses` reports it."""
+        """Read and verify the whole history; no check does so. Damage is handled as in a check; see `losses`."""
         self._reading(self._examine, EXAMINED)
         self._database.guarded(self._database.shorten_log)
 
@@ -176,8 +176,8 @@ class HistoryStore:
     def keep_past(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int = 0) -> int:
         """Write readings of another program from the time before the history; return how many points were written.
 
-        past: points by series and storage interval, oldest first. Points from the time that the history covers are not
-        changed. until: when the other program last read the drive, seconds since 1970; 0: at the newest point.
+        past: points by series and storage interval, oldest first. Points in the period that the history already covers
+        are not changed. until: when the other program last read the drive, seconds since 1970; 0: at the newest point.
         """
         from . import upkeep  # import this first, because the folder's owner may be unable to read this program
 
@@ -233,7 +233,7 @@ class HistoryStore:
             self._try_to_write()
 
     def _fill(self, why: str) -> None:
-        """Write the facts of new tables, and what is left of old tables. why: the reason; '' for the first tables."""
+        """Write facts and the readable part of old tables into new tables. why: the reason; '' for the first tables."""
         self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
         from . import losses
         if why in (losses.DAMAGED, losses.GONE):
@@ -255,7 +255,7 @@ class HistoryStore:
                               f'{losses.day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
-        """Correct the dates of points if the clock was wrong.
+        """Correct the times of points if the clock was wrong.
 
         While it is unknown when the clock was wrong, readings are stored as if made a second after the newest reading.
         """
@@ -291,7 +291,7 @@ class HistoryStore:
         self._version, self._last, self._expected = self._database.generation(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
-        """Return the histories of drives. Read the database only for other drives or if another check has written."""
+        """Return the histories of drives. Read the database only if the drives differ or another check has written."""
         if self._version != self._database.generation():
             self._all()
         if self._last is None or self._last[0] != identities:
@@ -302,7 +302,7 @@ class HistoryStore:
         return self._last[1]
 
     def _stored(self, records: Sequence[Record]) -> dict[int, Mapping[Key, rows.Stored]]:
-        """Return the series of drives, by drive number, from the series read in advance or from the database."""
+        """Return the series of drives by drive number. Only series that were not read in advance are read now."""
         ahead = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
         lacking = [record for record in records if record.number not in ahead]
         return {**ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
@@ -353,7 +353,7 @@ class HistoryStore:
         self._database.is_urgent |= bool(moved)
 
     def _record(self, identity: Identity, history: DriveHistory) -> tuple[Record | None, str]:
-        """Return the record of a drive (created for a new drive) and ''; or None and why the drive cannot be stored."""
+        """Return (record, ''), creating the record of a new drive, or (None, reason why the drive cannot be stored)."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = (f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use '

@@ -48,7 +48,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def kind(file: BinaryIO) -> str:
-    """Return the compression of a file by its first bytes, such as "gzip", or ''. The file position is 0 afterwards."""
+    """Return the compression that the first bytes show, such as "gzip", or ''. The file position is 0 afterwards."""
     head = file.read(6)   # length of the longest signature
     file.seek(0)
     return next((name for start, name in _KINDS.items() if head.startswith(start)), '')

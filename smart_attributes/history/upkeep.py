@@ -33,7 +33,7 @@ def sum_points(database: SqliteFile, drives: Collection[int]) -> None:
 
 def write_past(database: SqliteFile, record: Record, known: AllStored, key: Key, pace: int,
                points: Sequence[Point]) -> int:
-    """Write points older than the first point of a series; return how many. The caller must update the checksums."""
+    """Write points older than the first point of a series; return their number. The caller updates the checksums."""
     row = known.get(key) or rows.new_series(database, record.number, key, pace, absent=points[-1].time)
     first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
     most = rows.most_of(key.definition)
@@ -54,7 +54,7 @@ def remove(database: SqliteFile, drive: int) -> None:
 
 
 def thin(database: SqliteFile, until: int, now: int) -> None:
-    """Thin points before *until* to one per month; in constantly changing series, thin later points to one per day."""
+    """Thin points before *until* to one per month, and later points of constantly changing series to one per day."""
     counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')
     touched: set[int] = set()
@@ -73,9 +73,9 @@ def thin(database: SqliteFile, until: int, now: int) -> None:
 
 
 def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point]:
-    """Return the points to keep: one of each month before *old*, and one of each day after it.
+    """Return the points to keep: one of each month before *old*, and one of each day after *old*.
 
-    For HIGHEST, the highest point is kept; else the last point, because its number still applies afterwards.
+    For HIGHEST, the highest point is kept; otherwise the last point, whose number still applies afterwards.
     """
     newest: dict[tuple[int, int], Point] = {}
     for point in points:
@@ -87,9 +87,9 @@ def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point
 
 
 def doubt(now: int, latest: int, behind_since: int) -> str:
-    """Return why the clock is in doubt, for a message; '' if it is not. All times are in seconds since 1970.
+    """Return the reason to doubt the clock, for a message, or ''. All times are in seconds since 1970.
 
-    latest: the latest time in the history. behind_since: when the clock was first seen far behind it; 0: never.
+    latest: the latest time in the history. behind_since: when the clock was first found far behind this time; 0: never.
     """
     if now >= latest - SLACK or is_settled(now, latest, behind_since):
         return ''

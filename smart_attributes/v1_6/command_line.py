@@ -1,4 +1,4 @@
-"""The command line of version 1.6: spellings and effects of its options, and the drives that they select.
+"""The command line of version 1.6: the spellings and effects of the options, and the drives that they select.
 
 A mistyped option also runs this code, so modules that read files of 1.6 are imported only if such files are given.
 """
@@ -50,7 +50,7 @@ class Before(NamedTuple):
         return DeviceList(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
-        """Return whether -s skips a drive because it is surely a hard disk. A drive that was not read is kept."""
+        """Return whether -s skips a drive as a known hard disk. A drive that was not read is not skipped."""
         identity = read.identity
         return self.ssd_only and identity is not None and (
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
@@ -64,7 +64,7 @@ class Before(NamedTuple):
             return []
 
     def opinion(self, config: str, mistakes: list[str]) -> OldFiles | None:
-        """Return the files of -dbj and -ucfgj, or None if they do not affect verdicts; append errors to *mistakes*."""
+        """Return the -dbj and -ucfgj files, or None if these do not affect verdicts; add errors to *mistakes*."""
         path, users = self._database(config), self._users(mistakes)
         if path is None and users is None:
             return None
@@ -98,7 +98,7 @@ class Before(NamedTuple):
             return None
 
     def _database(self, config: str) -> str | None:
-        """Return the file of -dbj or, if missing, the copy that a package upgrade kept, so that graphs continue."""
+        """Return the file given with -dbj, else the copy that a package upgrade kept, so that graphs continue."""
         if self.old_database is None:
             return None
         return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
@@ -119,7 +119,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
-    """Return this parser's spelling of an option, also for spellings of version 1.6, such as "-device" or "--d"."""
+    """Return the current spelling of an option; accept spellings of version 1.6, such as "-device" or "--d"."""
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
     name, sign, value = word.lstrip('-').partition('=')
@@ -164,7 +164,7 @@ _CLASSES: Mapping[str, str] = {
 
 
 def named(addresses: Sequence[str], pattern: str | None, option: str) -> tuple[list[Device], bool, tuple[str, ...]]:
-    """Return the devices of -d, else of -r; whether they were found by a search; and notes.
+    """Return the devices given with -d, else those of -r; whether a search found them; and notes.
 
     pattern, option: the values of -r and -O. Raises UsageError.
     """
@@ -178,9 +178,9 @@ def named(addresses: Sequence[str], pattern: str | None, option: str) -> tuple[l
 
 
 def typed(address: str, option: str) -> str:
-    """Return an address with the type from -O; unchanged without -O, or if version 1.6 ignored -O.
+    """Add the type from -O to an address. Without -O, or if version 1.6 ignored -O, return the address unchanged.
 
-    Raises UsageError if version 1.6 did not accept the type here.
+    Raises UsageError if version 1.6 did not accept this type for the address.
     """
     if not option:
         return address

@@ -34,7 +34,7 @@ SAS: Sequence[tuple[str, str, float]] = _NUMBERS['sas']
 
 
 class OldLimit(NamedTuple):
-    """A limit of version 1.6: Nagios ranges for a number, which may be shifted before it is compared."""
+    """A limit of version 1.6: Nagios ranges for a number, which can be shifted before the comparison."""
     warning: str
     critical: str
     shift: int | None = None           # bits to the left; negative: to the right; None: not in the file
@@ -53,7 +53,7 @@ class OldEntry(NamedTuple):
 
 
 class OldFile(NamedTuple):
-    """A database with entries by family, or a user configuration with entries by device path, without changes."""
+    """The unchanged content of a database (entries by family) or of a user configuration (entries by device path)."""
     name: str
     entries: Json
 
@@ -94,7 +94,7 @@ def is_by_path(data: Json) -> bool:
 
 
 def taken(path: str, data: Json, is_users: bool) -> OldFile:
-    """Return the data as a user configuration, or as a database. Raises DataError if it is the other kind."""
+    """Return the data as a database or as a user configuration. Raises DataError if the data is of the other kind."""
     name, other = os.path.basename(path), ('database', 'model family', '-dbj') if is_users else (
         'user configuration', 'device path', '-ucfgj')
     if data['Devices'] and is_by_path(data) is not is_users:
@@ -103,7 +103,7 @@ def taken(path: str, data: Json, is_users: bool) -> OldFile:
 
 
 def examine(path: str) -> tuple[list[str], list[str]]:
-    """Return the errors in a file of version 1.6, and its size as "N entries". Raises DataError if it is unreadable."""
+    """Return the errors in a file of version 1.6, and a text "N entries". Raises DataError for an unreadable file."""
     data = read(path)
     is_users = is_by_path(data)
     file, entries = taken(path, data, is_users)
@@ -137,7 +137,7 @@ def entry(file: str, name: str, data: Any) -> OldEntry:
 
 
 def without_columns(old: OldEntry, where: str) -> Iterator[str]:
-    """Yield a message for each limit and each graph whose number does not have a column in its entry."""
+    """Yield a message for each limit and each graph of an attribute for which the entry has no column."""
     for number in sorted(set(old.limits) - set(old.columns)):
         yield f'{where}, Threshs {number}: it is not in ID#, so version 1.6 never evaluated it'
     for number in sorted(set(old.graphed or ()) - set(old.columns)):
@@ -221,7 +221,7 @@ def fingerprint(data: Json) -> str:
 # --- which entry a drive has ----------------------------------------------------------
 
 def entry_of(old: OldFile, identity: Identity) -> OldEntry | None:
-    """Return the database entry for a drive, or None if it does not have one.
+    """Return the database entry for a drive, or None if there is no such entry.
 
     As in version 1.6, NVMe and SAS have one entry each, and smartctl's family takes precedence over the model. If
     several entries match, the first one with the longest model is used; version 1.6 used an arbitrary one.
@@ -262,7 +262,7 @@ def is_named_by(line: str, model: str) -> bool:
 
 
 def entry_for(old: OldFile, device: Device) -> OldEntry | None:
-    """Return the user configuration's entry for a device, or None if it does not have one."""
+    """Return the entry for a device in a user configuration, or None if there is no such entry."""
     key = next((key for key in old.entries if key in keys_of(device)), None)
     return None if key is None else entry(old.name, key, old.entries[key])
 
@@ -328,7 +328,7 @@ _PATHS: Mapping[str, Callable[[str, str], str]] = {
 
 
 def slug(text: str) -> str:
-    """Return a name as version 1.6 used it in labels: no brackets, _ for spaces, no characters that daemons misread."""
+    """Return a name in the form for old labels: no brackets, _ for spaces, no characters that daemons misread."""
     return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
 
 
@@ -343,7 +343,7 @@ def old_path(device: Device) -> str:
 
 
 def old_names(devices: Sequence[Device]) -> dict[str, str]:
-    """Return how the labels of each device started in version 1.6, by the name of the device in this version.
+    """Map the name of each device in this version to the start of the device's labels in version 1.6.
 
     Version 1.6 omitted the controller. If two drives would have the same name, our name is used.
     """

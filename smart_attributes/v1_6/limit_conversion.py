@@ -54,13 +54,13 @@ def of_standard(number: int, protocol: str) -> Meaning | None:
 
 
 def of_specs(number: int, column: str, specs: Iterable[DriveSpec]) -> list[Meaning]:
-    """Return the distinct meanings of *column* of an attribute in several entries."""
+    """Return the distinct meanings that several entries give to *column* of an attribute."""
     meanings = (of_reading(item, column) for spec in specs for item in spec.readings if item.attribute == number)
     return list(dict.fromkeys(meaning for meaning in meanings if meaning))
 
 
 def columns_of(spec: DriveSpec) -> Mapping[int, str]:
-    """For each attribute of which an entry reads only one column, return this column."""
+    """Return the column of each attribute for which an entry reads only one column."""
     pairs = {(item.attribute, item.formula.first.column) for item in spec.readings}
     counts = Counter(number for number, _ in pairs)
     ours = {name: column for column, name in COLUMNS.items()}
@@ -90,6 +90,6 @@ def _number(number: float) -> str:
 
 
 def patterns(models: Sequence[str]) -> list[str]:
-    """Return expressions for whole models, with an optional vendor, because version 1.6 compared the ends of models."""
+    """Return expressions that match whole models, with or without a vendor; version 1.6 compared only their ends."""
     return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split()))
             for model in dict.fromkeys(models)]

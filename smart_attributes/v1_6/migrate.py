@@ -126,7 +126,7 @@ class _Work:
                                  f'covers their drives')
 
     def _targets(self, entry: OldEntry, where: str) -> Iterator[Target]:
-        """Yield the drives of an entry, grouped by their entries in our database."""
+        """Yield the drives of an old entry, grouped by the entry in our database."""
         if entry.name in (files.NVME_ENTRY, files.SAS_ENTRY):
             protocol = 'NVMe' if entry.name == files.NVME_ENTRY else 'SCSI'
             yield Target(where, f'all {protocol} drives', None, Identity(protocol), entry.columns,
@@ -164,10 +164,10 @@ class _Work:
                       entry.columns, {**meanings, **_of_standards(entry, 'ATA')}, True)
 
     def _new_entry(self, entry: OldEntry, where: str, patterns: Sequence[str]) -> dict[int, list[Meaning]]:
-        """Add an entry for drives that our database does not contain, and return the meanings of its numbers.
+        """Add an entry for drives that our database does not contain, and return the meanings of the numbers.
 
-        The entry is a fallback: it defines which numbers to compare, but not their meaning, so it must not hide an
-        entry that defines the meaning.
+        The entry is a fallback: it defines which numbers to compare, but not what the numbers mean, so it must not hide
+        an entry that defines the meanings.
         """
         database = self._site.database
         common = next((each for _, each in database.entries() if each.get('fallback') and not each.get('models')), {})
@@ -226,7 +226,7 @@ class _Work:
         return [entry for entry in entries if entry]
 
     def _with_shifts(self, entry: OldEntry, identity: Identity) -> OldEntry:
-        """Return a user configuration's entry with the shifts that its limits need, taken from the databases."""
+        """Return an entry; each limit that lacks a shift gets the shift that the databases define for it."""
         shifts = {number: limit.shift for old in self._old_entries(identity) for number, limit in old.limits.items()}
         return entry._replace(limits={number: limit if limit.shift is not None
                                       else limit._replace(shift=shifts.get(number))

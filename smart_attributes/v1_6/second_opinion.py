@@ -71,7 +71,7 @@ class OldFiles(NamedTuple):
                                 notes=(*verdict.notes, *coded), old_values=tuple(old_values))
 
     def _sources(self, device: Device, report: Report) -> list[OldSource]:
-        """Return the entries for a drive, first the entry of the database."""
+        """Return the entries for a drive; the entry from the database comes first."""
         known = files.entry_of(self.database, report.identity) if self.database else None
         user = files.entry_for(self.users, device) if self.users else None
         pairs = ((self.database, known, False), (self.users, user, True))
@@ -103,9 +103,9 @@ class Opinion(NamedTuple):
 
 
 def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool) -> OldFiles:
-    """Return the content of -dbj and -ucfgj. Raises DataError if a file is from neither version.
+    """Return the content of the files for -dbj and -ucfgj. Raises DataError if a file is from neither version.
 
-    path: the file of -dbj, or None if there was none.
+    path: the file given with -dbj, or None without this option.
     """
     if path is None:
         return OldFiles(users=users, is_all_printed=is_all_printed)
@@ -122,7 +122,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
 # --- limits and numbers of the drive ----------------------------------------------------
 
 def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
-    """Return the limits by number. User limits replace database limits, but keep the old shift if they have none."""
+    """Return the limits by number. A user limit without a shift keeps the shift of the database limit it replaces."""
     rules: dict[int, OldRule] = {}
     for file, entry, is_users in sources:
         for number, limit in entry.limits.items():
@@ -133,7 +133,7 @@ def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
 
 
 def _columns(sources: Sequence[OldSource], report: Report, database: SpecDatabase) -> tuple[dict[int, str], list[str]]:
-    """Return the column of each number, and a message for each number of the user configuration without a column.
+    """Return the column of each number, and a message for each user-configured number that has no column.
 
     If the database is missing or does not have a column, the column that our own entry reads is used.
     """
@@ -184,9 +184,9 @@ def _metrics(number: OldNumber, verdict: Verdict) -> set[str]:
 
 
 def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], is_known: bool) -> list[Judgement]:
-    """Return our judgements, without our limits where a user configuration replaces them.
+    """Return our judgements; if a user configuration replaces our limit, the judgement has no limit and is OK.
 
-    is_known: the local database has an entry, so the finding that the drive is not in the database does not apply.
+    is_known: whether the local database has an entry; if so, the finding that an entry is missing does not apply.
     """
     overruled = {id(judgement) for opinion in opinions if opinion.rule.is_users for judgement in opinion.ours
                  if judgement.reading.metric not in _OWN_VERDICTS}
@@ -204,7 +204,7 @@ def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
 
 
 def _judgement(opinion: Opinion, ours: Sequence[Judgement], metrics: Mapping[str, Metric]) -> Judgement:
-    """Return an opinion as a judgement; it is OK if one of our judgements on the same value is as severe."""
+    """Return an opinion as a judgement, which is OK if one of our judgements on the same value is as severe."""
     rule, number, state = opinion.rule, opinion.number, opinion.state
     our_state = worst(judgement.state for judgement in ours
                       if any(judgement.reading == own.reading for own in opinion.ours))
