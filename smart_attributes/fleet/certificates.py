@@ -16,7 +16,7 @@ WORDS = 200                # characters of a message from OpenSSL
 
 
 class Refusal(NamedTuple):
-    """The reason why a certificate is refused; {name}: the expected name, {ca}: the file given with --ca."""
+    """The reason for refusing a certificate. {name} is the expected name, and {ca} is the file given with --ca."""
     code: str
     cause: str
     remedy: str

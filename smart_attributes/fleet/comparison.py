@@ -1,8 +1,8 @@
 """Find models that fail more often than others of the same age, by a test that may be repeated at each run. Pure.
 
-If all models fail equally often, a failed drive is of a given model with probability p: the model's share of all drives
-in this age band on that day. The evidence that a model fails k times as often is multiplied by k / (1 - p + k p) at
-each failure of this model, and by 1 / (1 - p + k p) at each failure of another model. If a model fails as often as
+If all models fail equally often, a failed drive is of a given model with probability p, the model's share of all drives
+in the age band on the failure day. The evidence that a model fails k times as often is multiplied by k / (1 - p + k p)
+at each failure of this model, and by 1 / (1 - p + k p) at each failure of another model. If a model fails as often as
 others, the probability that its evidence ever exceeds c is at most 1 / c, however often the test is run.
 Source: ter Schure, Pérez-Ortiz, Ly and Grünwald, The Safe Logrank Test, 2020.
 """
@@ -23,7 +23,7 @@ Without = tuple[str, ...]  # models, or versions, that were left out of a compar
 
 
 class Span(NamedTuple):
-    """Drives of one model and firmware that were at risk in one age band on the same days. Days count from 1970."""
+    """Drives with one model and firmware that were in use, in one age band, on the same days. Days count from 1970."""
     model: str
     firmware: str
     band: int
@@ -42,7 +42,7 @@ class Failure(NamedTuple):
 
 
 class Column(NamedTuple):
-    """The data of a model or a firmware for each stratum (a day and an age band with failures), in order of time."""
+    """Data of a model or firmware by stratum, oldest first; a stratum is one age band on one day with failures."""
     at_risk: Sequence[int]         # drives
     failed: Mapping[int, float]    # failures by stratum
 
@@ -51,13 +51,13 @@ Columns = Mapping[tuple[str, str], Column]
 
 
 class Worse(NamedTuple):
-    """A model that fails more often than the others, or has a firmware version that does."""
+    """A model that fails more often than the others, or that has a firmware version which fails more often."""
     without: Without | None = None     # None: the model does not fail more often
     firmware: Sequence[tuple[str, Without]] = ()
 
 
 def columns(spans: Iterable[Span], failures: Sequence[Failure]) -> Columns:
-    """Return the column of each model and firmware."""
+    """Return the data of each model and each firmware, as Column."""
     strata = sorted({(each.band, each.day) for each in failures})
     in_time = sorted(range(len(strata)), key=lambda place: strata[place][::-1])
     changes: defaultdict[tuple[str, str], array[int]] = defaultdict(lambda: array('q', bytes(8 * len(strata) + 8)))
@@ -78,7 +78,7 @@ def columns(spans: Iterable[Span], failures: Sequence[Failure]) -> Columns:
 
 
 def worse(found: Columns, failures: Mapping[str, int]) -> Mapping[str, Worse]:
-    """Return the models, and the firmware versions, that fail more often than others. failures: by model."""
+    """Return the models and firmware versions that fail more often than others. failures: grouped by model."""
     by_model: defaultdict[str, dict[str, Column]] = defaultdict(dict)
     for (model, firmware), column in found.items():
         by_model[model][firmware] = column
@@ -96,7 +96,7 @@ def _summed(given: Iterable[Column]) -> Column:
 
 
 def _worse(groups: Mapping[str, Column], compared: int) -> Iterator[tuple[str, Without]]:
-    """Yield each group that fails more often than the others, and the groups left out of that comparison.
+    """Yield each group that fails more often than the others, with the groups left out of the comparison.
 
     compared: number of compared groups. A very bad group hides other bad groups, so later rounds omit it.
     """

@@ -1,7 +1,7 @@
-"""The drives of a fleet: which sources are read, in which order, and which could not be read.
+"""Collect the drives of a fleet from its sources, and record which sources could not be read.
 
-The sources are an Icinga, documents of `triage --json`, and reports of smartctl. Each drive is read once; a source,
-service or document that cannot be read does not affect the others.
+The sources are an Icinga server, documents from `triage --json`, and smartctl reports. Each drive is read once; a
+source, service or document that cannot be read does not affect the others.
 """
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Fleet:
     """The collected data of a fleet: counts of all drives, and messages."""
 
     def __init__(self, database: SpecDatabase, now: float, ledger_path: str = '', hide_serial: bool = False) -> None:
-        """Create an empty fleet. now: seconds since 1970. ledger_path: '' for none."""
+        """Create an empty fleet. now: seconds since 1970. ledger_path: '' means no ledger."""
         self.now, self.database, self._hide_serial = now, database, hide_serial
         self.packer = Packer()
         self.reader = Reader(database.metrics, self.packer, (WEAR, AGE) if ledger_path else (WEAR,))
@@ -63,9 +63,9 @@ class Fleet:
         self._begun = time.monotonic()
 
     def drives(self, sources: Iterable[Iterator[FleetDrive]], timeout: float) -> Iterator[FleetDrive]:
-        """Yield each drive of the sources once; a source that cannot be read is a fault.
+        """Yield each drive of the sources once; record a fault for each source that cannot be read.
 
-        timeout: seconds for everything. Raises SmartError or TimeIsOver if nothing could be read at all.
+        timeout: seconds for the whole run. Raises SmartError or TimeIsOver if nothing could be read at all.
         """
         errors: list[SmartError | alarm.TimeIsOver] = []
         for source in sources:
@@ -98,7 +98,7 @@ class Fleet:
                 raise SmartError('the messages and limits of these drives take too much memory')
 
     def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
-        """Yield the drives of one service or document; a program error is a fault of this service or document only."""
+        """Yield the drives of one service or document; a program error affects only this service or document."""
         try:
             yield from alarm.limited(drives)
         except Exception as error:
@@ -110,7 +110,7 @@ class Fleet:
         self.faults.append(Coded('not-gathered', words))
 
     def of_icinga(self, connection: Callable[[], Icinga], condition: str, hosts: str | None) -> Iterator[FleetDrive]:
-        """Yield the drives of an Icinga. condition: value of --filter. hosts: value of --hosts, or None."""
+        """Yield the drives from Icinga. condition: value of --filter. hosts: value of --hosts, or None."""
         before, api = self.asked, connection()
         try:
             names = api.names(condition)
@@ -153,7 +153,7 @@ class Fleet:
     def _named_apart(self, drives: list[FleetDrive], source: str) -> list[FleetDrive]:
         """Return the drives of a host, except for drives that another source has already reported.
 
-        If another source has a host of this name with other drives, the hosts are different, and this host is renamed.
+        If another source has a host with the same name but other drives, this host is a different one and is renamed.
         """
         host, marks = drives[0].facts['host'] if drives else '', [self._mark(each.facts) for each in drives]
         known = [self.summary.has(each.facts) if mark is None else mark in self._nameless
@@ -167,7 +167,7 @@ class Fleet:
             each._replace(facts={**each.facts, 'host': f'{host} ({visible(source)})'}) for each in drives]
 
     def _mark(self, facts: Json) -> int | None:
-        """Return a number that identifies a check's row, or a drive without a unique serial number; else None."""
+        """Return an identifying number for a check's row or a drive without a unique serial number, else None."""
         is_check = facts.get('is_check')
         return hash((facts['host'], facts['name'], facts['state'], facts['why' if is_check else 'model'])
                     ) if is_check or self.summary.has(facts) is None else None
@@ -196,7 +196,7 @@ class Fleet:
             self.notes.append(Coded('result-old', _named(old, 'document older than two days')))
 
     def _of_reports(self, paths: Sequence[str], reports: Reports) -> Iterator[Document]:
-        """Yield one document for each host with reports of smartctl."""
+        """Yield one document for each host that has smartctl reports."""
         by_host, skipped = reports(paths)
         if skipped:
             self.notes.append(Coded('file-skipped', _named(
@@ -227,7 +227,7 @@ class Fleet:
             *([Coded('drives-repeated', twice)] if repeats else ()))]
 
     def steps(self) -> list[summary.Step]:
-        """Return the plan."""
+        """Return the plan: drives to replace, models to order, and firmware to update."""
         return summary.steps(self.summary, self.defects())
 
     def defects(self) -> list[summary.Defect]:
@@ -235,7 +235,7 @@ class Fleet:
         return summary.defects(self.summary, self.database)
 
     def counted(self) -> MutableJson:
-        """Return the data about the fleet as a whole, in the format of the JSON document."""
+        """Return the data about the fleet as a whole, formatted for the JSON document."""
         return {**summary.as_json(self.summary, self.defects()), 'rates': ledger.rates_as_json(self.books.rates),
                 'steps': [step._asdict() for step in self.steps()]}
 
@@ -246,7 +246,7 @@ class Fleet:
 
 
 def _of_twins(found: summary.Summary) -> list[Coded]:
-    """Return a list with a message about drives that more than one host reports; [] if each drive has one host."""
+    """Return a list with one message about drives that several hosts report; [] if there are no such drives."""
     if not found.twins:
         return []
     shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
@@ -284,7 +284,7 @@ def _unnamed(words: str, serials: Sequence[str]) -> str:
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
-    """Yield files, and the files in folders at any depth, except for hidden ones."""
+    """Yield files, and the files in folders at any depth. Hidden files are left out."""
     for path in paths:
         if not os.path.isdir(path):
             yield path

@@ -2,8 +2,8 @@
 
 This module uses http.client, because a library is not needed for one connection and one type of request. It requests
 the names first, then the results of BATCH services at a time: all results at once would use half a gigabyte both here
-and in Icinga. The length limit of an answer depends on its number of services. If an answer is longer, each half is
-requested again, so that one service with endless output does not affect the others.
+and in Icinga. The length limit of an answer depends on its number of services. If an answer exceeds this limit, its
+services are split in half and requested again, so that one service with endless output does not affect the others.
 """
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Icinga:
         self.unread: dict[str, str] = {}     # service -> reason why its answer could not be read
 
     def names(self, condition: str) -> list[str]:
-        """Return the sorted names, "host!service", of all services that run the plugin. condition: from --filter."""
+        """Return the sorted names ("host!service") of all services with the plugin. condition: value of --filter."""
         wanted = f'({OURS}) && ({condition})' if condition else OURS
         found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
                                           'attrs': ['__name']})
@@ -86,7 +86,7 @@ class Icinga:
         return sorted(str(each.get('name', '')) for each in found)
 
     def hosts(self, condition: str) -> list[str]:
-        """Return the names of all hosts, or of the hosts that match *condition*."""
+        """Return the names of all hosts or, if *condition* is given, of the hosts that match it."""
         found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
             raise Unanswered(f'{self.where}: Icinga returned no hosts to {visible(self._user)}; --hosts needs the '
@@ -111,10 +111,10 @@ class Icinga:
         self._connection.close()
 
     def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[list[Json]]:
-        """Yield the services of this request that exist, and send the request for the *following* services.
+        """Yield the existing services of this request, and send the request for the *following* services.
 
-        Request each half again if the answer cannot be read, or if Icinga rejects the request because a service has
-        been deleted.
+        Split the services in half and request them again if the answer cannot be read, or if Icinga rejects the request
+        because a service was deleted.
         """
         found, fault = self._part(names)
         if found is None and len(names) > 1:
@@ -144,7 +144,7 @@ class Icinga:
             raise Unanswered(f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
 
     def _listed(self, kind: str, question: Json) -> list[Json] | None:
-        """Return the objects in a list that has only names. Raises Unanswered if the list cannot be read."""
+        """Return the objects of a list request, which have only names. Raises Unanswered if the list cannot be read."""
         self._ask(kind, question)
         try:
             return self._read(LARGEST_SERVICE_LIST)
@@ -157,7 +157,7 @@ class Icinga:
 
     @property
     def where(self) -> str:
-        """Return the address, for messages."""
+        """Return the address of the API, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
     def _ask(self, kind: str, question: Json) -> None:
@@ -168,9 +168,9 @@ class Icinga:
             raise self._unanswered(error) from None
 
     def _read(self, most: int) -> list[Json] | None:
-        """Return the objects of an answer of at most *most* bytes; None if Icinga reports that it found no objects.
+        """Return the objects in an answer that has at most *most* bytes; None if Icinga found no objects.
 
-        Icinga also reports this to users who may not see the objects. Raises Unreadable if a smaller request may
+        Icinga also finds no objects if the API user may not see them. Raises Unreadable if a smaller request may
         succeed, else Unanswered.
         """
         try:
@@ -203,7 +203,7 @@ class Icinga:
 
 
 class _Connection(http.client.HTTPSConnection):
-    """A connection for which the name in the certificate may differ from the address."""
+    """A connection to a server whose certificate may contain a name other than the address."""
 
     def __init__(self, url: SplitResult, name: str, context: ssl.SSLContext) -> None:
         super().__init__(str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context)
@@ -236,7 +236,7 @@ def _addresses(host: str, port: int) -> None:
 def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
     """Return the body of an answer. Raises Unreadable if it is longer than *most* bytes.
 
-    If a server sends one byte at a time, a list of chunks would use 50 bytes of memory for each byte.
+    A list of chunks is not used: if a server sends single bytes, each byte would take 50 bytes of memory.
     """
     text = bytearray()
     room = memoryview(bytearray(CHUNK))

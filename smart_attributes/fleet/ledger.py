@@ -1,7 +1,7 @@
 """Records of a fleet's drives (when each was seen, its age, how it ended), and the failure rate of each model. Pure.
 
-Drive-time is the time between two runs that both saw the drive. So it never exceeds the time that passed on this
-machine, even if clocks of hosts are wrong.
+Drive-time is the time between two runs that both saw the drive. So drive-time never exceeds the time that passed on
+this machine, even if clocks of hosts are wrong.
 """
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def identifies(serial: str) -> bool:
 
 
 def is_failing(facts: Json) -> bool:
-    """Return whether a drive is CRITICAL because of itself, and not because of heat, a cable or a firmware defect."""
+    """Return whether a drive is CRITICAL through a fault of its own, not through heat, a cable or a firmware defect."""
     return facts['state'] == State.CRITICAL.name and facts.get('action') not in actions.ELSEWHERE
 
 
@@ -93,7 +93,7 @@ def band(age: float | None) -> int:
 
 
 def updated(known: Record | None, seen: Sighting, now: int) -> tuple[Record, Sequence[Share]]:
-    """Return the record of a drive after a sighting, and the drive-time to add.
+    """Return the record of a drive, updated after a sighting, and the drive-time to add.
 
     known: None for a new drive. now: the time of this run.
     """
@@ -119,7 +119,7 @@ def updated(known: Record | None, seen: Sighting, now: int) -> tuple[Record, Seq
 
 
 def _shares(seen: Sighting, read: int, counted: int) -> Sequence[Share]:
-    """Return the drive-time until *read*, split by age band."""
+    """Return the drive-time up to the time *read*, split by age band."""
     shares: list[Share] = []
     end = seen.age
     if end is not None:
@@ -134,7 +134,7 @@ def _shares(seen: Sighting, read: int, counted: int) -> Sequence[Share]:
 def ending(record: Record, whole: int | None) -> str | None:
     """Return how a drive ended, one of ENDINGS; None if it seems to be in use.
 
-    whole: the newest run that read all drives of its host. A drive that is gone has failed only if it was failing.
+    whole: the newest run that read all drives of this host. A drive that is gone has failed only if it was failing.
     """
     if record.ended is not None:
         return record.ended
@@ -167,15 +167,15 @@ class Rate(NamedTuple):
 
     @property
     def range(self) -> tuple[float, float]:
-        """Return the range that covers two 90 % intervals: one without and one with vanished drives as failures."""
+        """Return the range of two 90 % intervals together: one counts vanished drives as failures, one does not."""
         low, high = interval(self.failures)[0], interval(self.failures + self.vanished)[1]
         return (low / self.years, high / self.years) if self.years else (0.0, math.inf)
 
     @property
     def spares(self) -> int:
-        """Return how many spare drives suffice for a quarter with 90 % probability, counting vanished drives as failed.
+        """Return how many spares are enough for a quarter with 90 % probability; vanished drives count as failed.
 
-        The number has a negative binomial distribution: Poisson with a rate that little drive-time makes uncertain.
+        The number has a negative binomial distribution: Poisson, with a rate that is uncertain if drive-time is short.
         """
         shape, later = self.failures + self.vanished + 0.5, self.in_use / 4
         if not (self.years and later):
@@ -193,14 +193,14 @@ class Rate(NamedTuple):
 def interval(failures: int) -> tuple[float, float]:
     """Return the exact 90 % interval of the expected number of failures. failures: the counted number.
 
-    Source: Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936): half the quantiles of the
-    chi-squared distribution with 2 n and 2 n + 2 degrees of freedom.
+    Its limits are half the quantiles of the chi-squared distribution with 2 n and 2 n + 2 degrees of freedom.
+    Source: Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936).
     """
     return _quantile(failures, TAIL) if failures else 0.0, _quantile(failures + 1, 1 - TAIL)
 
 
 def _quantile(shape: int, share: float) -> float:
-    """Return the quantile of the gamma distribution."""
+    """Return a quantile of the gamma distribution."""
     low, high = 0.0, shape + 10 * math.sqrt(shape) + 10
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -220,7 +220,7 @@ def _gamma(shape: int, end: float) -> float:
 
 
 def rates(cells: Sequence[Cell], drives: Mapping[str, int], compared: Columns) -> list[Rate]:
-    """Return the rate of each model: first models that fail more often than others, then the rest; each part by name.
+    """Return the rate of each model: first models that fail more often than others, then the rest, both by name.
 
     drives: number of drives of each model.
     """
@@ -235,7 +235,7 @@ def rates(cells: Sequence[Cell], drives: Mapping[str, int], compared: Columns) -
 
 
 def said(rates: Iterable[Rate]) -> Iterator[Coded]:
-    """Yield a message about each model, and about each firmware, that fails more often than others."""
+    """Yield a message about each model or firmware that fails more often than others."""
     for each in rates:
         if each.worse.without is not None:
             vanished = f', with {plural(each.vanished, "vanished drive")} counted as failed' if each.vanished else ''
@@ -259,7 +259,7 @@ def percent(rate: Rate) -> str:
 
 
 def rates_as_json(found: Iterable[Rate]) -> list[MutableJson]:
-    """Return rates in the format of the JSON document. Without drive-time, a model's interval has no upper end."""
+    """Return rates in the format of the JSON document. If a model has no drive-time, its interval has no upper end."""
     return [{'model': each.model, 'drives': each.drives, 'drive_years': round(each.years, 2),
              'failures': each.failures, 'rate': each.rate, 'low': each.interval[0],
              'high': each.interval[1] if each.years else None, 'vanished': each.vanished, 'in_use': each.in_use,

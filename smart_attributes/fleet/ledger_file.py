@@ -1,7 +1,7 @@
-"""The file of a ledger, which records the drives of each run. Errors of the file become messages.
+"""The ledger file, which records the drives of each run. File errors become messages.
 
 Unlike the history of a check, a ledger waits for the disk: it is written once per run, in one transaction with a
-rollback journal. A person must decide about a damaged file.
+rollback journal. A damaged file is not repaired, because a person must decide what to do with it.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LedgerUnusable(SmartError):
 
 
 class Ledger:
-    """A ledger that is open for one run. Methods raise LedgerUnusable. lost: number of drives with damaged records."""
+    """A ledger, open for one run. Its methods raise LedgerUnusable. lost: number of drives with damaged records."""
 
     def __init__(self, path: str, now: float) -> None:
         """Open the ledger, and create the file if it is missing. now: the time of this run."""
@@ -103,7 +103,7 @@ class Ledger:
         self._seen.clear()
 
     def write(self, hosts: set[str]) -> None:
-        """Write all sightings in one transaction. hosts: hosts of which all drives were read."""
+        """Write all sightings in one transaction. hosts: the hosts whose drives were all read."""
         with self._guarded():
             self._collect()
             self._base.transaction(lambda: self._write_all(hosts))
@@ -161,7 +161,7 @@ class Ledger:
         return str(found[0][1])
 
     def cells(self) -> list[Cell]:
-        """Return the drive-time and the numbers of ended drives, by model, firmware and age band."""
+        """Return the drive-time and the count of ended drives, by model, firmware and age band."""
         with self._guarded():
             names = self._names()
             found = {tuple(key): [seconds, 0, 0, 0] for *key, seconds in self._base.run(SQL['times'])}
@@ -172,7 +172,7 @@ class Ledger:
                     for (model, firmware, each), counts in found.items()]
 
     def columns(self) -> Columns:
-        """Return the drives at risk and the failures, to compare models."""
+        """Return the drives in use and the failures, for the comparison of models."""
         with self._guarded():
             names = self._names()
             failures = [Failure(names[model], names[firmware], each, record.last // DAY, record.host)
@@ -185,7 +185,7 @@ class Ledger:
         return dict(self._base.run('SELECT number, text FROM name'))
 
     def _ended_drives(self) -> Iterator[tuple[int, int, Record, str]]:
-        """Yield the number, the model and the record of each drive that ended, and how it ended."""
+        """Yield four values for each drive that ended: its number, its model, its record, and how it ended."""
         for whole, number, model, _, *known, _ in self._base.run(SQL['ended'], WAIT):
             record = Record(*known)
             how = ending(record, whole)
@@ -244,10 +244,10 @@ class Ledger:
 
 
 class Bookkeeper:
-    """Records the drives of a run in the ledger. A ledger that cannot be used only causes a note."""
+    """Records the drives of a run in the ledger. If the ledger cannot be used, the only effect is a note."""
 
     def __init__(self, path: str, now: float) -> None:
-        """Open the ledger. path: '' for none."""
+        """Open the ledger. path: '' means no ledger."""
         self.notes: list[Coded] = []
         self.rates: list[Rate] = []            # rates of all models
         self._now, self._nameless = now, 0
@@ -264,11 +264,11 @@ class Bookkeeper:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the ledger has all drives of this run."""
+        """Return whether all drives of this run are in the ledger."""
         return not any(note.code == 'ledger-unusable' for note in self.notes)
 
     def add(self, drive: FleetDrive) -> None:
-        """Record a drive; for a row about a check, record only whether all drives of its host were read."""
+        """Record a drive. For a check's row, record only whether all drives of the host were read."""
         if self._ledger:
             facts = drive.facts
             is_told = facts['state'] == State.OK.name or facts.get('code') in work_list.GONE

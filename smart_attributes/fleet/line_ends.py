@@ -1,4 +1,4 @@
-"""The end of a drive's line in the plugin's output: what the drive's groups allow now, and the action, with codes."""
+"""Parse the end of a line about a drive: whether its groups allow replacing the drive now, and the action."""
 from __future__ import annotations
 
 import re
@@ -36,7 +36,7 @@ class ToDo(NamedTuple):
 def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
     """Return three values: the line without its final clause and action, the clause, and the action.
 
-    If text of a drive or of a mount point imitates a clause, the strictest clause counts.
+    If text from a drive or a mount point imitates a clause, the strictest clause counts.
     """
     if line.state is State.OK:
         return line, None, None
@@ -53,7 +53,7 @@ def split(line: Line) -> tuple[Line, Clause | None, ToDo | None]:
 def stated(told: ToDo, left: Sequence[float], now: float, elapsed: float) -> Json:
     """Return the action of a line, with the date in the line or, without one, a calculated date.
 
-    left: as for work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
+    left: as in work_list.due(). now: seconds since 1970. elapsed: age of the line in seconds.
     """
     dated = _DATED.search(told.words) if told.code == actions.ORDER else None
     is_now = told.code == actions.ORDER and ' now' in told.words

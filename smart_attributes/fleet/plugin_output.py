@@ -1,4 +1,4 @@
-"""Convert the plugin's text and perfdata to drives in the format of triage's document, already packed.
+"""Convert the plugin's text and perfdata to drives in the packed format of the document that `triage` prints.
 
 If a check has no drives, or a drive has no readings, the output shows the cause. Messages of this plugin have a code;
 plugin_outputs.json has the error messages of Icinga, NRPE, SSH, Nagios and version 1.6.
@@ -68,7 +68,7 @@ class FleetDrive(NamedTuple):
 
     @property
     def rank(self) -> Rank:
-        """Return the rank of a drive in the order of severity."""
+        """Return the drive's rank by severity."""
         return severity.of_drive(State[self.facts['state']], self.weights, self.used, self.facts['name'],
                                  self.facts['host'])
 
@@ -79,12 +79,12 @@ def serials_in(words: str) -> tuple[str, ...]:
 
 
 def dated(now: float, age: float) -> tuple[Json, ...]:
-    """Return the note that a drive's data is *age* seconds old."""
+    """Return a note which states that a drive's data is *age* seconds old."""
     return (note(Coded('result-old', f'as of {day(now - age)}, {since(age)}')),)
 
 
 class Origin(NamedTuple):
-    """The origin of lines of output."""
+    """The service or document from which lines of output come."""
     host: str
     notes: tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
     elapsed: float = 0           # seconds since the check
@@ -110,7 +110,7 @@ class Reader:
     """Reads lines and perfdata, and caches text that recurs on thousands of hosts."""
 
     def __init__(self, metrics: Mapping[str, Metric], packer: Packer, always: Sequence[str] = (WEAR,)) -> None:
-        """Create a reader. always: metrics whose names contain one of these are always read."""
+        """Create a reader. always: words; a metric whose name contains any of these is always read."""
         self._metrics, self._packer, self._always = metrics, packer, always
         self._labels: dict[str, tuple[tuple[str, str], ...]] = {}
         self._shapes: dict[tuple[str, str, State | None], int] = {}
@@ -133,7 +133,7 @@ class Reader:
                 for (line, clause, told), found in zip(parted, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
-        """Return whether the perfdata has values of these drives; the first value is usually from such a drive."""
+        """Return whether the perfdata has values of these drives; try the first value before the others."""
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
@@ -156,7 +156,7 @@ class Reader:
     def alarms(self, line: Line) -> list[Alarm]:
         """Return the findings of a line, or an empty list if the drive could not be read.
 
-        The worst finding comes first, so a finding without a state is at least as severe as the next finding that has a
+        The worst finding comes first. So a finding without a state is at least as severe as the next finding with a
         state.
         """
         if line.state is State.OK:
@@ -206,7 +206,7 @@ class Reader:
                                is_growing and not is_verdict)
 
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
-        """Return the weight of a finding by its value. If the value is within limits, the alert is about growth."""
+        """Return the weight of a finding by its value. If the value is within the limits, growth caused the alert."""
         number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
         warning, critical = levels(limits)
         limit = critical if state is State.CRITICAL else warning
@@ -227,7 +227,7 @@ class Reader:
         return {'action': action, **({'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'} if is_worn else {})}
 
     def _cause(self, alarm: Alarm) -> Cause:
-        """Return the facts that determine the action for a finding, for a line that was cut off before the action."""
+        """Return the facts that determine the action for a finding whose line was cut off before the action."""
         known = self._metrics.get(alarm.metric)
         return Cause(known.remedy if known else '', known.concern if known else '', alarm.state)
 
@@ -252,7 +252,7 @@ class Reader:
         return {key: each for key, each in shape.items() if each != ''}
 
     def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> ByDrive:
-        """Return the values of each drive; unknown metrics, such as labels of version 1.6, are skipped."""
+        """Return each drive's values; unknown metrics, such as the labels of version 1.6, are skipped."""
         found: ByDrive = {name: [] for name in names}
         for label, number, limits in read_values(texts):
             for name, metric in self._labels.get(label) or self._split(label):
@@ -272,7 +272,7 @@ class Reader:
 
 
 def handled(origin: Origin) -> Json:
-    """Return how users handle the problems of a host in Icinga, as a fact about a drive."""
+    """Return how users handle a host's problems in Icinga, as a fact about one of its drives."""
     return {} if origin.handling is None else {'handling': list(origin.handling)}
 
 
@@ -292,8 +292,8 @@ def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:
 def read_values(texts: Iterable[str]) -> list[Labelled]:
     """Return the values in texts such as "'sda_temperature'=22;60;70;;".
 
-    Truncated texts are skipped: all our values have fields for limits, even if empty. Invalid numbers are skipped, and
-    so are numbers and labels longer than ours can be.
+    A text without fields for limits is truncated and is skipped: our values always have these fields. Also skipped are
+    invalid numbers, and numbers and labels that are too long.
     """
     found = re.findall(rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
                        '\n'.join(texts), re.MULTILINE | re.ASCII)
@@ -301,7 +301,7 @@ def read_values(texts: Iterable[str]) -> list[Labelled]:
 
 
 def levels(limits: str) -> tuple[str, str]:
-    """Return the ranges for warning and critical from the limits of a value."""
+    """Return two ranges from the limits of a value: for WARNING and for CRITICAL."""
     warning, critical, *_ = f'{limits};'.split(';')
     return warning, critical
 
@@ -315,22 +315,22 @@ def _shown_by(words: str) -> str:
 
 
 def of_output(output: str, status: int) -> Code:
-    """Return the cause of an output that is not in the plugin's format. status: exit status of the check."""
+    """Return the cause for an output that is not in the plugin's format. status: exit status of the check."""
     return BY_NAME[_EXITS.get(status) or _shown_by(output[:LONGEST_HEAD]) or 'output-foreign']
 
 
 def of_check(words: str) -> Code:
-    """Return the cause of a message of the plugin about the check as a whole."""
+    """Return the cause for the plugin's message about the check as a whole."""
     return _of(words, 'check-incomplete')
 
 
 def of_drive(words: str) -> Code:
-    """Return the cause of a message of the plugin about a drive that it could not read."""
+    """Return the cause for the plugin's message about a drive that could not be read."""
     return _of(words, 'drive-unreadable')
 
 
 def _of(words: str, otherwise: str) -> Code:
-    """Return the cause by the code in *words*, even if only a newer version has the code, else by matching *words*."""
+    """Return the cause for the code in *words*, even a newer version's code, else the cause that *words* match."""
     code = getattr(words, 'code', '')
     known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
     return known._replace(name=code) if code else known

@@ -1,6 +1,6 @@
-"""The most urgent matters of a fleet: groups of drives at risk, and the drives to replace, in order. Pure.
+"""Find a fleet's most urgent problems: the groups of drives at risk, and the drives to replace, in order. Pure.
 
-For example, an array that must not lose another member is at risk. Drives of hosts with such a group come first.
+For example, an array that must not lose another member is at risk. If a host has such a group, its drives come first.
 """
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GroupsAtRisk:
         self._kept: list[AtRisk] = []
 
     def add(self, groups: Iterable[AtRisk]) -> None:
-        """Count groups, and keep the most urgent."""
+        """Count groups, and keep the most urgent of them."""
         before = len(self._kept)
         self._kept.extend(groups)
         self.count += len(self._kept) - before
@@ -46,7 +46,7 @@ class GroupsAtRisk:
 
 
 def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
-    """Return the groups at risk in an untrusted document of triage. as_of: age of the document as text if it is old."""
+    """Return the groups at risk in an untrusted `triage` document. as_of: note on an old document's age, or None."""
     told = {text_of(each.get('name')): text_of(each.get('to_do')) for each in dicts_of(content.get('work'))}
     steps = [{**step, **({'to_do': told[step['name']]} if told.get(step['name']) else {})}
              for step in map(_step, dicts_of(content.get('replace_order'))) if step]
@@ -55,7 +55,7 @@ def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
 
 
 def of_drive(facts: Json) -> Iterator[AtRisk]:
-    """Yield the group at risk that a drive's line in the plugin's text mentions. facts: as in FleetDrive."""
+    """Yield the group at risk, if a drive's line of plugin output mentions one. facts: as in FleetDrive."""
     step = facts.get('replacement') or {}
     grade = OF_CODE[step['code']][1] if step else Risk.PLAIN
     if grade in AT_RISK:
@@ -72,7 +72,7 @@ def _at_risk(grade: Risk, host: str, group: Json, as_of: str | None, first: Json
 
 
 def first_step(facts: Json) -> str:
-    """Return the first step for a group at risk as text; '' if the text of the group already contains the step."""
+    """Return the first step for a group at risk as text; '' if the group's own text already contains the step."""
     step = facts['first']
     if not step or step['why'] == facts['text']:
         return ''
@@ -113,7 +113,7 @@ class ReplacementOrder:
     """Collects drives one by one and keeps the most urgent of those to replace."""
 
     def __init__(self, hide_serial: bool = False) -> None:
-        """Create an empty order. hide_serial: omit serial numbers, and reasons, which may contain serial numbers."""
+        """Create an empty order. hide_serial: omit serial numbers, and also reasons, because they may contain some."""
         self.count = 0
         self._hidden = {'serial': None, 'why': None} if hide_serial else {}
         self._kept: list[Waiting] = []
@@ -134,7 +134,7 @@ class ReplacementOrder:
     def drives(self, groups: Iterable[AtRisk]) -> list[Json]:
         """Return the facts of the drives to replace, most urgent first. groups: all groups at risk in the fleet.
 
-        Drives of a host with such a group are adjacent: first the drive to replace next, then those that wait.
+        The drives of a host with such a group are adjacent: the drive to replace next, then the drives that wait.
         """
         risks = {each.host: each.risk for each in sorted(groups, key=lambda each: -each.risk)}
         kept = self._most_urgent()
@@ -154,5 +154,5 @@ def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
 
 
 def _risk(facts: Json) -> Risk:
-    """Return the risk of a drive's group, by the code in the drive's own facts."""
+    """Return the risk of a drive's group, as given by the code in the drive's facts."""
     return risk_of((facts.get('replacement') or {}).get('code') or '')

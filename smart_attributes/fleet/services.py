@@ -157,7 +157,7 @@ def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Or
 
 
 def _handled(service: Service) -> tuple[Coded, ...]:
-    """Return the remarks on a service, if a user handles it in Icinga or if Icinga does not show its host."""
+    """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does not show."""
     found = {Coded(HANDLED.code, HANDLED.format(words=words)) for words in HANDLING.values()
              if any(each.endswith(words) for each in service.handling)}
     return (*sorted(found), *(() if service.is_host_shown else (HOST_HIDDEN,)))
@@ -208,7 +208,7 @@ def sentences(remarks: dict[Coded, list[str]], examples: int = 3) -> list[Coded]
 # --- the plugin's text ---------------------------------------------------------------
 
 def plugin_text(text: str) -> PluginText | None:
-    """Return the content of the plugin's text without perfdata; None if this plugin did not print the text."""
+    """Return the content of the plugin's text, without perfdata; None if the text is not from this plugin."""
     head, *rest = text.splitlines() or ['']
     word, sign, headline = head.partition(' - ')
     state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)
@@ -244,7 +244,7 @@ def _drive_line(state: State, columns: list[str]) -> Line:
 
 
 def _coded(text: str) -> str:
-    """Return a text as Coded, with the code in brackets that precedes the text."""
+    """Return a text as Coded; the code is in brackets before the text."""
     code = re.match(_CODE, text)
     return Coded(code[1], text[code.end():]) if code else text
 

@@ -1,6 +1,6 @@
 """The summary of a fleet: counts by model and firmware, firmware defects, duplicate drives, and the plan. Pure.
 
-The plan shows which drives to replace, in which order; which to order, and by when; and which firmware to update.
+The plan shows the drives to replace, in order; the models to order, with dates; and the firmware to update.
 """
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Summary:
         self._worse: dict[int, str] = {}         # states that are not OK
 
     def add(self, drive: FleetDrive) -> bool:
-        """Count a drive once, in its worst state; return False if its host has reported it in this or a worse state."""
+        """Count a drive once, in its worst state; return False if the host already reported this or a worse state."""
         facts = drive.facts
         host, state = self.hosts.setdefault(facts['host'], facts['host']), facts['state']
         if facts.get('is_check'):
@@ -247,7 +247,7 @@ def _replaced(facts: Json) -> Step:
 
 
 def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
-    """Return the first steps of each kind: drives to replace, models to order, firmware to update."""
+    """Return the first few steps of each kind: drives to replace, models to order, firmware to update."""
     shown: Counter[str] = Counter()
     found = []
     for step in plan:
@@ -268,5 +268,5 @@ def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def _as_text(model: str) -> str:
-    """Return a cell that spreadsheets do not evaluate as a formula, even those that ignore leading spaces."""
+    """Return a cell that no spreadsheet evaluates as a formula, even if the program ignores leading spaces."""
     return f"'{model}" if model.strip()[:1] in tuple(FORMULA) else model

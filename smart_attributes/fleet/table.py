@@ -39,7 +39,7 @@ _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
 def rows(drives: Iterable[Json], now: float) -> list[DriveRow]:
-    """Return the rows of drives for output.triage_table. now: seconds since 1970."""
+    """Return the drives as rows for output.triage_table. now: seconds since 1970."""
     return [_row(drive, now) for drive in drives]
 
 
@@ -100,7 +100,7 @@ def heading(summary: Summary, known: Sequence[Defect], rates: Sequence[Rate] = (
 
 
 def _plan(plan: Sequence[Step]) -> Iterator[str]:
-    """Yield the first steps of each kind: drives to replace, models to order, firmware to update, spare drives."""
+    """Yield the first few steps of each kind: drives to replace, models to order, firmware to update, spares."""
     shown = first(plan, LINES)
     yield from _told('plan', ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why'), [
         (step.action, step.by, step.host, step.drive, step.model or NOT_TOLD, step.firmware or NOT_TOLD,
@@ -110,7 +110,7 @@ def _plan(plan: Sequence[Step]) -> Iterator[str]:
 
 
 def _groups(found: GroupsAtRisk) -> Iterator[str]:
-    """Yield lines about each group at risk: the host and the state and, below, the first step."""
+    """Yield two lines about each group at risk: first its host and state, then the first step."""
     shown = [each.facts for each in found.worst()[:LINES]]
     width = max((len(facts['host']) for facts in shown), default=0)
     yield from ('', 'groups at risk:') if shown else ()
@@ -155,7 +155,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool
 # --- the worst drives --------------------------------------------------------------------
 
 class WorstDrive(NamedTuple):
-    """A drive as it is stored, and its sort key."""
+    """A drive in packed form, and its sort key."""
     key: Rank
     text: str          # JSON, packed
 

@@ -1,4 +1,4 @@
-"""Read the drives from documents of `triage --json`, of this or another version, from untrusted hosts."""
+"""Read drives from documents that `triage --json` of any version printed on untrusted hosts."""
 from __future__ import annotations
 
 import contextlib
@@ -45,7 +45,7 @@ _is_day = lru_cache(maxsize=1024)(is_day)
 
 
 class Document(NamedTuple):
-    """A file of `triage --json`."""
+    """A document from `triage --json`."""
     host: str
     content: Json
     made: float            # seconds since 1970
@@ -110,7 +110,7 @@ def _content(path: str) -> bytes:
 
 
 def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
-    """Yield the document of each host in a document of the command `fleet`, with one drive per line. Raises Damaged."""
+    """Split the output of `fleet --json`, which has one drive per line, into one document per host. Raises Damaged."""
     end = text.rfind(_END_OF_A_FLEET)
     if end < 0:
         raise Damaged('it is damaged output of fleet --json; copy it again')
@@ -128,7 +128,7 @@ def _line(found: re.Match[bytes]) -> Json:
 
 
 def _parted(text: bytes) -> tuple[bytes, Sequence[bytes]]:
-    """Return two values: the document with a number in place of each large part, and these parts."""
+    """Return two values: the document, with each large part replaced by a number, and the replaced parts."""
     large: list[bytes] = []
     for begin, end in LARGE if text.startswith(PRINTED) else ():
         kept, place = [], 0
@@ -234,7 +234,7 @@ def _past(given: Any) -> Json:
 
 
 def _step_and_risk(given: Json) -> Json:
-    """Return whether a drive may be replaced, and how many such drives failed, as far as the document says so."""
+    """Return whether a drive may be replaced, and how many such drives failed, if the document states this."""
     found = {key: given[key] for key in ('replacement', 'risk') if isinstance(given.get(key), dict)}
     return {key: shaped(key, each) for key, each in found.items() if key == 'risk' or each.get('label') in LABELS}
 
@@ -254,7 +254,7 @@ def _weight(reading: Json, reader: Reader) -> Weight:
 
 
 def _items(given: Any, elapsed: float) -> Iterator[tuple[str, Json]]:
-    """Yield the forecasts, with their times counted from now. elapsed: age of the document in seconds."""
+    """Yield the forecasts, with times relative to the present. elapsed: age of the document in seconds."""
     for metric, each in pairs_of(given):
         if isinstance(each, dict) and is_number(each.get('left')):
             told = {key: each[key] for key in OF_A_FORECAST if is_number(each.get(key))}

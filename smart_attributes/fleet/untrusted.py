@@ -1,4 +1,4 @@
-"""Parse JSON from other hosts in bounded memory and time, and read values, which can have any type and any length.
+"""Parse JSON from other hosts in bounded memory and time, and read its values, whose type and length may be wrong.
 
 json.loads() uses up to 48 bytes of memory for one byte of text, and an alarm signal cannot interrupt it. So the tokens
 are counted before anything is parsed.
@@ -28,7 +28,7 @@ class JsonTooLarge(Exception):
 
 
 def cost(text: bytes | bytearray) -> int:
-    """Return the most bytes of memory that parsing a JSON text can use."""
+    """Return the maximum memory, in bytes, that parsing a JSON text can use."""
     is_plain = text.isascii() and b'\\u' not in text
     return len(text) * (PLAIN if is_plain else WIDE) + sum(text.count(sign) * each for sign, each in COSTS.items())
 
@@ -60,18 +60,18 @@ def state_of(given: Any) -> State:
 
 
 def text_of(given: Any) -> str | None:
-    """Return a text, made safe to display; None if the value is not a text."""
+    """Return a text, made safe to display; None for any value that is not a text."""
     return _shown(given[:LONGEST_TEXT]) if isinstance(given, str) else None
 
 
 def texts_of(given: Any) -> list[str]:
-    """Return the texts of a list."""
+    """Return the texts in a list, without other values."""
     return [_shown(each[:LONGEST_TEXT]) for each in given[:MOST_ENTRIES] if isinstance(each, str)] if isinstance(
         given, list) else []
 
 
 def dicts_of(given: Any) -> Sequence[Json]:
-    """Return the objects of a list."""
+    """Return the objects in a list, without other values."""
     return [each for each in given[:MOST_ENTRIES] if isinstance(each, dict)] if isinstance(given, list) else []
 
 
@@ -107,5 +107,5 @@ SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
 
 
 def shaped(part: str, given: Json) -> dict[str, Any]:
-    """Return a part of a document, by its name in documents.json, with values of the right types."""
+    """Return a part of a document, with values of the types that documents.json defines under the part's name."""
     return {key: kind(given.get(key)) for key, kind, may_lack in SHAPES[part] if not may_lack or key in given}

@@ -1,7 +1,7 @@
-"""Fit the output into a size limit by choosing the metrics and the lines of text to print. Pure.
+"""Choose the metrics and the lines of text to print, so that the output fits a size limit. Pure.
 
-Perfdata is chosen first, by the largest size that its values can have. So a change of a state or a number never adds
-or removes a series of a graph. The text gets the remaining space, and never less than its minimum share.
+Perfdata is chosen first, by the largest possible size of its values. So a new state or number never adds or removes a
+graph series. The text gets the remaining space, and never less than its minimum share.
 """
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def share(limit: int) -> int:
 
 
 def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> set[str]:
-    """Return the metrics to print, each for all drives: as many as fit, in a fixed order.
+    """Return as many metrics as fit, in a fixed order; each is printed for all drives.
 
     needed: largest size of each metric in bytes. limit: bytes of the whole output.
     """
@@ -67,7 +67,7 @@ def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[st
 
 def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], definitions: Mapping[str, Metric],
            is_all: bool) -> dict[str, int]:
-    """Return the largest size of each metric in bytes, for any values that drives may report at later checks.
+    """Return the largest size in bytes that each metric can have at any later check.
 
     Drives of the same type are assumed to have the same metrics; an unread drive is assumed to have all metrics.
     """
@@ -88,13 +88,13 @@ def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], defini
 
 
 def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
-    """Return the metrics of a drive that can be graphed, even if they have no number at this check."""
+    """Return a drive's metrics that can be graphed, even if this check has no number for them."""
     told = {judgement.reading.metric for judgement in verdict.judgements if perfdata.is_possible(judgement, is_all)}
     return told | {name for name, definition in definitions.items() if definition.beside in told}
 
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | None) -> int:
-    """Return the largest size in bytes of a value of a metric, without the name of the drive."""
+    """Return the largest possible size of a metric's value in bytes, without the drive's name."""
     most = definition.valid[1] if definition else None
     number = len(plain(most)) if most is not None else DIGITS
     limits = max((len(value.limits) for value in values if value.metric == metric), default=0)
@@ -105,7 +105,7 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric | N
 
 
 def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> list[str]:
-    """Return the lines that fit, and a line that names what was omitted.
+    """Return the lines that fit, and a line about the omitted lines and metrics.
 
     missing: omitted metrics. limit: bytes of the whole output. others: the first line and the perfdata.
     """
@@ -118,13 +118,13 @@ def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequenc
 
 
 def _most_important(text: OutputText, room: int) -> list[str]:
-    """Return the lines that fit; lines about the check get at most half of the space, to leave room for drives."""
+    """Return the lines that fit. Lines about the check get at most half of the space, so that drives get the rest."""
     checks = first(text.checks, room // 2)
     return [*checks, *first([*text.drives, *text.notes], room - sum(map(size, checks)))]
 
 
 def first(parts: Sequence[str], room: int) -> list[str]:
-    """Return as many parts from the start as fit into *room* bytes."""
+    """Return the first parts: as many as fit into *room* bytes."""
     return [part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room]
 
 

@@ -27,7 +27,7 @@ _NEW_LINE = '\\n'
 def render(verdicts: Iterable[Verdict], face: Face, whole: Whole) -> str:
     """Return the output of a check as lines of a local check.
 
-    The first line has the state that the plugin would return, so that a drive without a service is not overlooked. No
+    The first line has the plugin's state, so that a drive without a Checkmk service is not overlooked. No
     limits are printed: Checkmk ignores them on lines with a fixed state.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)

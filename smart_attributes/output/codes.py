@@ -1,4 +1,4 @@
-"""The list of codes, codes.json: one stable name for each finding, each note and each reason for UNKNOWN.
+"""The list of codes in codes.json: one stable name for each finding, note and reason for UNKNOWN.
 
 Programs decide by codes and fields, never by sentences. A code keeps its name and its meaning in later versions.
 """
@@ -11,7 +11,7 @@ from ..typed import NamedTuple
 
 
 class Code(NamedTuple):
-    """A code: its name, its usual state ('' for a note), its meaning, and the next step ('': none)."""
+    """A code: its name, its usual state ('' for a note), its meaning, and the next step or ''."""
     name: str
     severity: str
     meaning: str
@@ -19,7 +19,7 @@ class Code(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A finding of doctor: its usual subject, its state, and the templates of its sentences and of its command.
+    """A finding of `doctor`: its usual subject, its state, and the templates for its sentences and its command.
 
     {field} is a value, {field!q} is quoted for the shell, {field:#drive} is "1 drive" or "2 drives", and {field:bytes}
     has a unit.

@@ -53,21 +53,21 @@ class Examination(NamedTuple):
 
 
 class _Template(string.Formatter):
-    """The templates of codes.json."""
+    """The formatter for the templates in codes.json."""
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         """Return a value, quoted for the shell if the conversion is "q"."""
         return shlex.quote(str(value)) if conversion == 'q' else super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return a number with its unit for "bytes", or with the noun for "#noun" or "#noun|nouns"."""
+        """Return a number, with its unit if the format is "bytes", or with a noun if it is "#noun" or "#noun|nouns"."""
         if format_spec.startswith('#'):
             return plural(value, *format_spec[1:].split('|'))
         return amount(value, 'B') if format_spec == 'bytes' else str(super().format_field(value, format_spec))
 
 
 def found(code: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding with this code. subject: replaces the usual subject. fields: the values in its sentences."""
+    """Return the finding with this code. subject: replaces the usual subject. fields: values for the sentences."""
     entry = codes.DOCTOR[code]
     message, remedy, command = (_Template().vformat(text, (), fields)
                                 for text in (entry.meaning, entry.remedy, entry.command))
@@ -87,7 +87,7 @@ def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
 
 
 def halves(sentence: str) -> tuple[str, str]:
-    """Return (problem, next step) of a message "place: problem; next step"; '' if it has no next step."""
+    """Return (problem, next step) from a message "place: problem; next step". The next step may be ''."""
     words, _, advice = sentence.partition('; ')
     return words, advice
 

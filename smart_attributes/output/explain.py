@@ -65,7 +65,7 @@ def print_faults(faults: Sequence[str]) -> None:
 
 
 def head(verdict: Verdict, hide_serial: bool, now: float) -> list[str]:
-    """Return the drive with its state, the action with its reason and, if known, the effect of the groups and the risk.
+    """Return the drive with its state, the action with the reason and, if known, the effect of groups and the risk.
 
     now: seconds since 1970.
     """
@@ -120,7 +120,7 @@ def details(verdict: Verdict, hide_serial: bool) -> list[str]:
 
 
 def _place(place: Place) -> Iterator[str]:
-    """Yield the bay and the locate LED of the drive; unknown items are omitted."""
+    """Yield the bay and the locate LED of the drive, without unknown items."""
     if place.bay:
         yield f'bay         {clean(place.bay)}'
     if place.light:
@@ -128,7 +128,7 @@ def _place(place: Place) -> Iterator[str]:
 
 
 def _farm(report: Report, database: SpecDatabase, hide_serial: bool, is_verbose: bool) -> Iterator[str]:
-    """Yield the line about the FARM log of a disk, if there is one; is_verbose: also if the log was not read."""
+    """Yield the line about a disk's FARM log, if the log was read. is_verbose: also if the log was not read."""
     farm = report.farm
     if farm is None and is_verbose and database.identify(report.identity,
                                                          [row.id for row in report.attributes]).keeps_farm:

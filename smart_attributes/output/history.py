@@ -39,7 +39,7 @@ def drive(identity: Identity, read: tuple[float, float], series: Sequence[Series
           metrics: Sequence[str] = ()) -> DriveHistory:
     """Return a drive with the series of *metrics* (all series if empty) and the days of its first and last reading.
 
-    read: times of the first and last reading by a check; an import adds earlier readings.
+    read: times of the first and last reading by a check; imported readings may be earlier.
     """
     first, last = (*(each.points[0][0] for each in series), read[0]), (*(each.last_read for each in series), read[1])
     return DriveHistory(identity, min(first), max(last),
@@ -49,7 +49,7 @@ def drive(identity: Identity, read: tuple[float, float], series: Sequence[Series
 def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
     """Yield a heading and a row for each series: first value, present value, last change, graph and source.
 
-    A metric has two series if the drive reports it in two places.
+    A metric has two series if the drive reports the metric in two places.
     """
     serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
     yield f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to {_day(drive.last_read)}'
@@ -67,17 +67,17 @@ def _row(series: Series) -> tuple[str, ...]:
 
 
 def graph(points: Points, end: float, width: int = WIDTH) -> str:
-    """Return a graph of a number from its first point to *end*.
+    """Return a small text graph of a series from its first point to *end*.
 
-    The height of each character is the number at the end of the interval that the character covers.
+    Each character covers an interval; its height is the number at the end of the interval.
 
-    A number that never changed has no graph: a flat line shows less than the numbers beside it.
+    A series that never changed has no graph, because a flat line shows less than the number beside it.
     """
     return ''.join(BARS[level] for level in _levels(points, end, width, len(BARS)))
 
 
 def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
-    """Return the height of each column, from 0 for the lowest number; [] for a number that never changed."""
+    """Return the height of each column; the lowest number has 0. Return [] for a series that never changed."""
     numbers = [number for _, number in points]
     lowest, highest = min(numbers), max(numbers)
     start, found, place = points[0][0], [], 0
@@ -90,7 +90,7 @@ def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
 
 
 def drawn(drive: DriveHistory, hide_serial: bool, width: int) -> Iterator[str]:
-    """Yield each series as a graph, with its lowest and highest number, and its first and last day."""
+    """Yield each series as a graph, with the lowest and highest number and with the first and last day."""
     for each in drive.series:
         numbers = [number for _, number in each.points]
         high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)

@@ -1,4 +1,4 @@
-"""The JSON document of verdicts that `triage --json` prints, the HTML page shows and the fleet report reads.
+"""The JSON document of verdicts: `triage --json` prints it, the HTML page shows it, and the fleet report reads it.
 
 Policy: within a version of the document, keys may be added, but no key is removed or changes its meaning. A reader
 ignores unknown keys.
@@ -37,7 +37,7 @@ STATUS = 'status-reported'   # for metrics that the local configuration defines
 def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
              faults: Sequence[Coded] = (), demands: Sequence[tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
              lately: Lately | None = None) -> Json:
-    """Return the document, with the verdicts in order of severity; an unknown value is null.
+    """Return the document, with the verdicts in order of severity. An unknown value becomes null.
 
     now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
     """
@@ -58,7 +58,7 @@ def as_text(document: Json) -> str:
 
 
 def note(text: Coded) -> MutableJson:
-    """Return a message as an object with "code", "text", and the values in the message under their names."""
+    """Return a message as an object with "code", "text", and the message's values by name."""
     return {'code': text.code, 'text': sentence(text, NOTE), **text.fields}
 
 
@@ -91,7 +91,7 @@ def _risk(risk: Risk) -> Json:
 
 
 def work_list(items: Sequence[Item]) -> list[Json]:
-    """Return the drives of a work list that need an action, most urgent first."""
+    """Return the work list's drives that need an action, most urgent first."""
     return [{'name': each.drive, 'state': each.state.name, 'action': each.action, 'to_do': each.to_do,
              'order_by': each.order_by, 'reason': each.reason or None,
              **({'not_known': each.unknown} if each.unknown else {})}
@@ -108,7 +108,7 @@ def _lately(lately: Lately) -> Json:
 
 
 def _findings(verdict: Verdict) -> list[Json]:
-    """Return the findings, most severe first; "limit" is a Nagios range in base units (for growth, of "grown")."""
+    """Return the findings, most severe first; "limit" is a range in base units of the value or the growth."""
     return [_finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
 
 
@@ -135,7 +135,7 @@ def _reading(judgement: Judgement) -> Json:
 
 
 def _value(judgement: Judgement) -> tuple[Any, str]:
-    """Return a value, as a status word or a number (an integer if it is whole), and its unit."""
+    """Return a value and its unit; the value is a status word or a number, which is an integer if whole."""
     reading = judgement.reading
     if reading.number is None:
         return None, reading.unit

@@ -1,7 +1,7 @@
-"""Verdicts as Prometheus metrics, in base units, named after the metric and its unit.
+"""Convert verdicts to Prometheus metrics in base units; each name consists of our metric's name and the unit.
 
 Source: Prometheus, "Family and label naming" and "Exposition formats". All metrics are gauges: a drive may correct a
-number, and a replacement drive starts at zero. prometheus_client prints them and escapes labels.
+number, and a replacement drive starts at zero. prometheus_client prints the metrics and escapes labels.
 """
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Run(NamedTuple):
 
 
 def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
-    """Return all metrics, except for graphed readings that no drive has."""
+    """Return all metrics; graphed metrics that no drive reports are left out."""
     return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts),
             *_of_groups(run.groups)]
 
@@ -69,7 +69,7 @@ def name(metric: str, unit: str) -> str:
 
 
 def said(metric: Metric) -> str:
-    """Return the help text of a metric: its meaning, and the meaning of its numbers."""
+    """Return the help text of a metric: the meaning of the metric and of its numbers."""
     scale = '; 1 good, 0.5 in between, 0 bad' if metric.is_verdict else '; 1 is 100 %' if metric.unit == '%' else ''
     return metric.meaning + scale
 
@@ -102,7 +102,7 @@ def _who(verdict: Verdict, hide_serial: bool) -> tuple[str, ...]:
 
 
 def _states(verdict: Verdict) -> dict[str, State]:
-    """Return the worst state of each metric that has a limit or its own state."""
+    """Return the worst state of each metric that has a limit or a state of its own."""
     found: dict[str, State] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
@@ -124,7 +124,7 @@ def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> 
 
 
 def graphed(verdict: Verdict) -> Iterable[Judgement]:
-    """Return one graphed judgement for each metric: the first, which is the worst."""
+    """Return one graphed judgement for each metric: the first judgement, which is the worst."""
     found: dict[str, Judgement] = {}
     for judgement in verdict.judgements:
         if is_graphed(judgement, False):

@@ -1,7 +1,7 @@
 """The JSON document of `metrics --json`: the state, the findings and the graphed values of each drive.
 
-It is small, because Zabbix 6.0 accepts at most 512 KB from a command. Its lists are flat, and each value has a key that
-stays with the drive. Source: Zabbix 6.0, "User parameters". The document of `triage --json` has more details.
+The document is small, because Zabbix 6.0 accepts at most 512 KB from a command. Lists are flat, and each value has a
+key that stays with the drive. Source: Zabbix 6.0, "User parameters". The document of `triage --json` has more details.
 """
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def as_text(run: Run) -> str:
 
 
 def ids(run: Run) -> Mapping[Device, str]:
-    """Return a key for each drive: its serial number, which stays when the device name changes, else its name.
+    """Return a key for each drive: the serial number, which survives a change of device name, else the name.
 
-    A drive that cannot be read has the serial number last seen at its address. A name that is also the serial number of
-    another drive has the prefix "device:". All characters except letters, digits and ._- become _, so that a key never
-    needs quotes.
+    An unreadable drive gets the serial number that was last seen at the drive's address. A name that equals another
+    drive's serial number gets the prefix "device:". All characters except letters, digits and ._- become _, so that a
+    key never needs quotes.
     """
     serials = {verdict.device: '' if run.hide_serial else _serial(verdict) for verdict in run.verdicts}
     times = Counter(serials.values())
@@ -82,7 +82,7 @@ def _of_the_run(run: Run) -> str:
 
 
 def _drive(verdict: Verdict, key: str, run: Run) -> Json:
-    """Return the object of a drive, without the keys of unknown values: Zabbix would store null as a word."""
+    """Return the JSON object of a drive. Unknown values are left out, because Zabbix would store null as a word."""
     line, told = plugin.line(verdict, run.hide_serial), item(verdict, run.now)
     return {'id': key, 'name': line.name, 'title': f'{line.name} {line.model}'.strip(),
             **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},

@@ -1,8 +1,8 @@
-"""The document in compact form, for a page of thousands of drives: each repeated value is stored only once.
+"""The document in compact form, for a page with thousands of drives: each repeated value is stored only once.
 
-page.js unpacks it. A reading is a number and twenty times as much text. This text is the same for all drives of a
-model. So the texts are stored as shapes in a table, and a drive's readings are pairs of a shape's number and a value.
-This reduces the document of 24,000 drives from 104 MB to 13 MB.
+page.js unpacks it. A reading is a number and twenty times as much text, which is the same for all drives of a model. So
+a table stores each text as a shape, and a drive's readings are pairs of shape number and value. This reduces the
+document of 24,000 drives from 104 MB to 13 MB.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Table:
         self._numbers: dict[Any, int] = {}
 
     def number(self, key: Any, value: Any) -> int:
-        """Return the number of a value; add the value if it is new."""
+        """Return the number of a value; add the value to the table if it is new."""
         if key not in self._numbers:
             self._numbers[key] = len(self.values)
             self.values.append(value)
@@ -33,7 +33,7 @@ class Table:
 
 
 class Packer:
-    """Packs drives one by one and holds the tables that they share."""
+    """Packs drives one by one and holds the tables that the drives share."""
 
     def __init__(self) -> None:
         self.strings, self.shapes = Table(), Table()
@@ -55,7 +55,7 @@ class Packer:
         return kept
 
     def readings(self, readings: Iterable[Json]) -> list[Any]:
-        """Return, for each reading, the number of its shape, followed by its value."""
+        """Return two values for each reading: the number of its shape, then the reading's value."""
         return [item for reading in readings for item in self._reading(reading)]
 
     def _reading(self, reading: Json) -> tuple[int, Any]:
@@ -79,14 +79,14 @@ def unpacked(drive: Json, tables: Json) -> dict[str, Any]:
 
 
 def packed(document: Json) -> Json:
-    """Return the document with its strings and the texts of its readings moved to tables."""
+    """Return the document, with strings and the texts of readings moved to tables."""
     packer = Packer()
     drives = [packer.drive(drive, packer.readings(drive['readings'])) for drive in document['drives']]
     return {**document, 'drives': drives, **packer.tables()}
 
 
 def _follows(reading: Json) -> bool:
-    """Return whether the text of a reading only repeats its metric and its value."""
+    """Return whether the text of a reading only repeats the metric and the value."""
     value, said = reading['value'], reading.get('said')
     if said is None or said == value:
         return True

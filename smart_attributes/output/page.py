@@ -1,10 +1,10 @@
-"""The document as one self-contained HTML file: a list of all drives in the order of the work list, a map, and charts.
+"""The document as one self-contained HTML file: a list of all drives in work list order, a map, and charts.
 
 Strings from drives are treated as hostile. Jinja2 escapes all text in the page. The data is in a block that browsers
 do not run, with `<`, `>` and `&` escaped. The content security policy of the page allows one script and one style,
 by their hashes, and loads nothing. The list is plain HTML, drawn one screen at a time by our own code: a grid library
-would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers. Without script,
-the list is in a noscript element, and the charts are shown as they are.
+would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers. Without
+JavaScript, the page shows the list from a noscript element, and static charts.
 """
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Groups(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The content of a page; its strings are safe to display."""
+    """The content of a page. All strings are safe to display."""
     data: str                                    # packed document for page.js, as JSON
     counts: Mapping[str, int]                    # by state
     drives: Sequence[Json] = ()                  # the first drives, for readers without script
@@ -81,9 +81,9 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in the order of the work list, then all others. Each has its place, and its task in the plan.
+    """Return the drives in the order of the work list, then all others. Each drive has its place and its task.
 
-    A drive that no check reads may be in the work list, too.
+    The work list may also contain a drive that no check reads.
     """
     drives = {drive.get('name'): drive for drive in document['drives']}
     tasks = {task['drive']: number for number, task in reversed([*enumerate(document.get('plan', ()), 1)])}
@@ -97,10 +97,10 @@ def _listed(document: Json) -> list[Json]:
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
-    """Return the drives with as much of their history as the page has room for, without values that never changed.
+    """Return the drives with as much history as the page has room for, without values that never changed.
 
-    Points are a flat list: the factor for all values, the time of the first point in seconds and its value, then for
-    each further point the hours since the previous one and its value.
+    Points are a flat list: the factor for all values, the first point's time in seconds, the first value, then for each
+    further point the hours since the previous point and the value.
     """
     changed_ones = [{metric: points for metric, points in drive.get('past', {}).items()
                      if len({number for _, number in points}) > 1} for drive in drives]
@@ -141,7 +141,7 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
 
 
 def _lately(lately: Json | None) -> Json:
-    """Return recent increases, and drives added and removed, as the page lists them; nothing if not requested."""
+    """Return recent increases and added or removed drives, formatted for the page; {} if not requested."""
     if not lately:
         return {}
     told = [*(f'{each["name"]} {each["said"]}' for each in (*lately['grew'], *lately.get('fell', ()))),
@@ -150,7 +150,7 @@ def _lately(lately: Json | None) -> Json:
 
 
 def _readable(drives: Sequence[Json]) -> list[Json]:
-    """Return the drives with metric names in their reasons written as words: "endurance used" for endurance_used."""
+    """Return the drives; in their reasons, metric names become words: "endurance used" for endurance_used."""
     metrics = {reading['metric'] for drive in drives for reading in drive['readings']}
     names = re.compile(rf'\b({"|".join(sorted(metrics)) or "(?!)"})\b')
     return [{**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])} if drive.get('why')
@@ -177,7 +177,7 @@ def _counts(document: Json) -> dict[str, int]:
 
 
 def _as_data(text: str) -> str:
-    """Return JSON that cannot end a script element or start a comment, wherever it is in a page."""
+    """Return JSON text that cannot end a script element or start a comment anywhere in a page."""
     return text.replace('&', '\\u0026').replace('<', '\\u003c').replace('>', '\\u003e')
 
 
@@ -216,7 +216,7 @@ def _plain(found: Sequence[Json]) -> str:
 
 
 def _group(grade: Risk, group: Json) -> Json:
-    """Return a group in words, with its members in slot order and the worst drive of each member first."""
+    """Return a group in words, with the members in slot order and, within a member, the worst drive first."""
     level = group['level'] or ''
     unknown = f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
     members = sorted(group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0))

@@ -24,7 +24,7 @@ Points = Sequence[Sequence[float]]   # time in seconds since 1970, and number
 
 
 class Course(NamedTuple):
-    """A value of a drive over time."""
+    """The values of one metric of a drive over time."""
     drive: Json
     metric: str
     unit: str
@@ -42,9 +42,9 @@ class Course(NamedTuple):
 
 
 def charts(document: Json, now: float) -> dict[str, Any]:
-    """Return the courses for each chart, and "came": the first readings of drives that were added after the others.
+    """Return each chart's courses, and under "came" the first readings of drives that were added after the others.
 
-    now: seconds since 1970. Points after *now*, from a clock that was set back, are omitted.
+    now: seconds since 1970. Points after *now*, which a clock that was set back can leave, are omitted.
     """
     found = [_course(drive, each, now) for drive in document['drives'] for each in drive['readings']
              if each.get('judged') and isinstance(each['value'], (int, float))]
@@ -80,14 +80,14 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
 
 
 def _fellows(own: str, document: Json, came: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each array of a drive, paired with the name of a member that was added later."""
+    """For each array of a drive, yield the array's name with the name of each other member drive in *came*."""
     for group in document.get('groups', ()) if came else ():
         names = {drive['name'] for member in group['members'] for drive in member['drives']}
         yield from ((group['name'], name) for name in (names - {own}).intersection(came) if own in names)
 
 
 def thinned(points: Points, most: int) -> Points:
-    """Return about *most* points: the first, the last, and the highest of each interval between them."""
+    """Return about *most* points: the first, the last, and the highest point of each interval between these two."""
     size, inner = ceil((len(points) - 2) / max(most - 2, 1)), points[1:-1]
     return points if size <= 1 else [points[0], *(max(inner[at:at + size], key=lambda each: each[1])
                                                   for at in range(0, len(inner), size)), points[-1]]
@@ -99,7 +99,7 @@ def shares(points: Points, lines: int) -> Points:
 
 
 def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
-    """Return the ranges of wear and age by host and by model, and of a ledger's failure rates, highest first."""
+    """Return ranges by host and by model, highest first: wear, age and, from a ledger, failure rates."""
     found: dict[tuple[str, str], dict[str, list[float]]] = {(metric, key): {} for metric in OF_FLEET for key in (
         'model', 'host')}
     for drive in drives:
@@ -118,7 +118,7 @@ def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
 
 
 def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, list[Json]]]:
-    """Return the drives of each enclosure in the order of their bays, each with the number of its array among *groups*.
+    """Return each enclosure's drives in bay order; each drive has the number of its array among *groups*.
     """
     colours = {drive['name']: place for place, group in reversed([*enumerate(groups[:COLOURS])])
                for member in group['members'] for drive in member['drives']}

@@ -44,12 +44,12 @@ def is_graphed(judgement: Judgement, is_all: bool) -> bool:
 
 
 def is_possible(judgement: Judgement, is_all: bool) -> bool:
-    """Return whether a reading is graphed at checks where it has a number."""
+    """Return whether a reading is graphed at each check at which it has a number."""
     return judgement.reading.metric != OLD_LIMIT and (judgement.graphed or is_all)
 
 
 def _value(name: str, judgement: Judgement, metric: Metric | None) -> Value:
-    """Return a drive's reading with its label and the bounds of its metric. Nagios does not know the unit C."""
+    """Return a drive's reading with its label and the metric's bounds. Nagios does not know the unit C (Celsius)."""
     reading = judgement.reading
     ends = ['' if end is None else plain(end) for end in ((metric.minimum, metric.maximum) if metric else (None, None))]
     limits = [ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)]
@@ -63,7 +63,7 @@ def _printed(label: str, number: float, unit: str, *limits: str) -> str:
 
 
 def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> list[Value]:
-    """Return the values under labels of version 1.6, sorted, except labels that are already *printed*."""
+    """Return the values under labels of version 1.6, sorted, without labels that are already in *printed*."""
     found = {value.label: _printed(value.label, value.number, '', value.warning, value.critical, '', '')
              for verdict in verdicts for value in verdict.old_values}
     taken = {value.text.partition('=')[0] for value in printed}

@@ -76,7 +76,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     """Return the first line of output: the worst finding with its drive and limit.
 
     verdicts: in order of severity. extra: messages that determine the state of the check as a whole; milder: less
-    severe messages. nobody: the message if *verdicts* is empty. most: limit in characters for each part; 0: unlimited.
+    severe messages. nobody: the message if *verdicts* is empty. most: maximum characters of each part; 0: unlimited.
     """
     nobody = coded(nobody)
     if most:
@@ -91,7 +91,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
 
 
 def _worst(verdict: Verdict) -> str:
-    """Return the worst finding of a drive, and whether to replace the drive now, if that is known."""
+    """Return the worst finding of a drive and, if known, whether to replace the drive now."""
     is_known = verdict.replacement and verdict.replacement.why.code not in NOT_KNOWN
     parts = f'{verdict.device.name} {headline(verdict)}', clause(verdict) if is_known else ''
     return '; '.join(filter(None, parts))
@@ -121,7 +121,7 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
 
 
 def state_and_reasons(ordered: Sequence[Verdict], whole: Whole) -> tuple[State, str, str]:
-    """Return the state of the check, the messages about the whole check that determine it, and less severe messages.
+    """Return the check's state, the messages about the whole check that determine this state, and milder messages.
 
     ordered: verdicts in order of severity.
     """
@@ -167,7 +167,7 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
 
 
 def drive_lines(verdict: Verdict, face: Face) -> list[str]:
-    """Return the line of a drive and, with -v, its notes."""
+    """Return the line of a drive and, with -v, the drive's notes."""
     told = [written(line(verdict, face.hide_serial))]
     if face.verbose >= 1:
         told += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
@@ -178,7 +178,7 @@ def drive_lines(verdict: Verdict, face: Face) -> list[str]:
 
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
-    """Return the fields of a drive's line; its findings end with what its groups allow now, and with the action."""
+    """Return the fields of a drive's line. The findings end with the clause about its groups, then the action."""
     identity, told = verdict.identity, findings(verdict)
     joined = '; '.join(part for part in (told, clause(verdict), action_of(verdict)) if part)
     return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60),
@@ -187,14 +187,14 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
 
 
 def clause(verdict: Verdict) -> str:
-    """Return the clause, with its code, on whether an alerting drive's groups allow its replacement; '' if unknown."""
+    """Return the coded clause on whether the groups on an alerting drive allow its replacement; '' if unknown."""
     if verdict.state is State.OK or not verdict.replacement:
         return ''
     return coded(Coded(verdict.replacement.why.code, sentence(verdict.replacement.why, 400)))
 
 
 def action_of(verdict: Verdict) -> str:
-    """Return the action for an alerting drive, with the code; '' for an unread drive, whose reason has the action."""
+    """Return the coded action for an alerting drive; '' for an unread drive, because its message has the next step."""
     if verdict.state is State.OK or verdict.problem:
         return ''
     from ..work.work_list import item  # a check without an alert does not need it

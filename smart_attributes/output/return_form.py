@@ -1,4 +1,4 @@
-"""The text for a vendor's return form: the drive, its findings, and smartctl's lines about it. Pure."""
+"""The text for a vendor's return form: the drive, the findings, and smartctl's lines about the drive. Pure."""
 from __future__ import annotations
 
 import json

@@ -1,7 +1,7 @@
 """The table of `triage`, with the drives to replace first at the top.
 
 Rows have two forms: one line per drive or, on a narrow terminal, two lines and a third one for findings. A pipe has no
-width, so it gets one line per drive, for grep and less -S, unless COLUMNS is set to a width. A pipe never gets bars.
+width and gets one line per drive, for grep and less -S, unless COLUMNS is set to a width. A pipe never gets bars.
 """
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 
 class DriveRow(NamedTuple):
-    """The row of one drive in a table; '' for an unknown value."""
+    """The row of one drive in a table; '' represents an unknown value."""
     state: State
     drive: str
     bay: str
@@ -111,7 +111,7 @@ def _print_plain(table: Table, console: Console) -> None:
 
 
 def _signs(console: Console) -> tuple[str, str]:
-    """Return the characters of bars: filled and empty."""
+    """Return the two characters for bars: filled and empty."""
     if not console.is_terminal:
         return NO_BARS
     return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
@@ -200,9 +200,9 @@ def _ok_line(row: DriveRow, numbers: Text, widest: Mapping[str, int], width: int
 
 
 def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int, begin: int = INDENT) -> list[str]:
-    """Return the columns that fit. Columns whose bad values also appear as findings are omitted first.
+    """Return the columns that fit. A column is omitted first if its bad values also appear as findings.
 
-    begin: columns to the left of the numbers.
+    begin: width of the text to the left of the numbers.
     """
     fields = [name for name in NUMBERS if name in kept]
     for name in SPARED:
@@ -278,7 +278,7 @@ def _written(verdict: Verdict) -> str:
 
 
 def _what(verdict: Verdict) -> tuple[str, ...]:
-    """Return the findings of a drive, and whether its model is unknown; other numbers have their own columns."""
+    """Return the findings of a drive, and whether its model is unknown. Other facts have their own columns."""
     if verdict.problem:
         return (coded(problem(verdict, WHAT)),)
     return tuple(finding(judgement) for judgement in verdict.judgements
@@ -295,7 +295,7 @@ def until(verdict: Verdict, now: float) -> str:
 def work_list(items: Sequence[Item], counted: str) -> list[str]:
     """Return the work list and, below it, a line with the number of drives by state and the most urgent drive.
 
-    The action and the reason of a drive are complete; only the effect of its groups may be cut. counted: as text.
+    A drive's action and reason are complete; only the effect of its groups may be cut. counted: the numbers as text.
     """
     width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
     lines = ['work list:'] if shown else []
@@ -328,7 +328,7 @@ def plan(tasks: Sequence[Task]) -> list[str]:
 
 
 def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
-    """Yield each item with the names of the following healthy drives that have the same reason."""
+    """Yield each item with the names of the healthy drives that follow it and have the same reason."""
     def key(each: Item) -> object:
         return (each.to_do, each.step.why) if each.step and each.state is State.OK else each.drive
     for _, (first, *others) in groupby(items, key):
@@ -359,7 +359,7 @@ def bar(filled: float, full: str, empty: str) -> str:
 
 
 def fitting(what: Sequence[str], width: int) -> str:
-    """Return as many findings as fit, the start of the next one if there is room, and the number of the others."""
+    """Return as many findings as fit, the start of the next finding if there is room, and the number of the rest."""
     whole = '; '.join(what)
     if len(whole) <= width:
         return whole
@@ -371,5 +371,5 @@ def fitting(what: Sequence[str], width: int) -> str:
 
 
 def _counted(what: Sequence[str], kept: int) -> str:
-    """Return the first *kept* findings, and the number of the others."""
+    """Return the first *kept* findings, and the number of the remaining findings."""
     return f'{"; ".join(what[:kept])}; {len(what) - kept} more'

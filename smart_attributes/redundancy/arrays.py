@@ -27,7 +27,7 @@ _UNREAD = '?'   # text in place of an unreadable file; it raises a doubt, unless
 
 
 def array(name: str, devices: Devices) -> Group | None:
-    """Return an md array; None if it was stopped, or is a container, which has only the disks of other arrays."""
+    """Return an md array; None if it was stopped, or if it is a container that only holds disks for other arrays."""
     md, used = f'{devices.system.sys}/block/{name}/md', devices.used.get(name, ())
     action = text_of(f'{md}/sync_action')
     activity = _ACTIVITIES.get(action, '')
@@ -63,7 +63,7 @@ def md_members(name: str, devices: Devices) -> list[str]:
 
 
 def _unknown(level: str, slots: int, layout: str, state: str) -> str:
-    """Return why the redundancy of an array is unknown, as a clause; '' if it is known."""
+    """Return why the redundancy of an array is unknown, as a clause; '' if the redundancy is known."""
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _MD['array_state']['values']:
@@ -105,10 +105,10 @@ def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
 
 
 def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
-    """Yield the spares of an array: the unused disks in its container (format imsm or ddf).
+    """Yield the spares of an array: the unused disks in the array's container (format imsm or ddf).
 
-    Failed disks are included, because only the metadata shows that they failed. If an array lacks a member but is not
-    being rebuilt on such a disk, it cannot use the disk.
+    Failed disks are included, because only the metadata, which is not read, shows the failure. If an array lacks a
+    member but is not being rebuilt on such a disk, it cannot use the disk.
     """
     found = re.match('external:/([A-Za-z0-9_]+)/', metadata)
     container = found[1] if found else ''
@@ -119,7 +119,7 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
 
 
 def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices) -> Group:
-    """Return an array with the devices that were removed from it but still have its UUID. notes: udev's, by device."""
+    """Return an array, completed with removed devices that still have the array's UUID. notes: udev's, by device."""
     uuids = {name: each.get('ID_FS_UUID', '').replace('-', '') for name, each in notes.items()
              if each.get('ID_FS_TYPE') == 'linux_raid_member'}
     own = re.search('^E:MD_UUID=(.+)$', udev_notes(group.id, devices), re.MULTILINE) if uuids else None
@@ -131,7 +131,7 @@ def with_removed(group: Group, notes: Mapping[str, Mapping[str, str]], devices: 
 
 
 def _progress(completed: str) -> float | None:
-    """Return the progress in % from "123 / 456"; None if it has not begun ("none", "delayed")."""
+    """Return the progress in % from "123 / 456"; None before the start ("none", "delayed")."""
     done, _, whole = completed.partition(' / ')
     if not (done.isdecimal() and whole.isdecimal()) or len(completed) > _WORD or not int(whole):
         return None
@@ -145,7 +145,7 @@ _FILE_SYSTEMS = 256
 
 
 def file_systems(devices: Devices) -> list[Group]:
-    """Return each mounted btrfs file system, named by its label, else by a mount point, else by its UUID."""
+    """Return each mounted btrfs file system. Its name is its label, else a mount point, else its UUID."""
     every = [each for each in names_in(f'{devices.system.sys}/fs/btrfs') if re.fullmatch('[0-9a-f-]{36}', each)]
     return [_file_system(uuid, devices) for uuid in every[:_FILE_SYSTEMS]]
 
@@ -177,7 +177,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 
 
 def _profiles(folder: str) -> set[str]:
-    """Return the profiles that hold data or metadata: several during a conversion. Empty profiles remain from mkfs.
+    """Return the profiles that hold data or metadata: several during a conversion. Empty profiles are ignored.
 
     Return no profiles if the profiles of an allocated space could not be read.
     """
@@ -193,7 +193,7 @@ def _profiles(folder: str) -> set[str]:
 
 
 def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
-    """Return the weakest level, or '' and why it is unknown. has_states: whether /sys has the states of all devices."""
+    """Return the weakest level, or '' and why the level is unknown. has_states: /sys has the states of all devices."""
     unheard = sorted(profiles - set(_PROFILES))
     if unheard:
         return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'

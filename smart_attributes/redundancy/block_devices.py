@@ -1,8 +1,8 @@
-"""Describe block devices and volumes, from /sys, /proc and `dmsetup`: what each is built on, and where it is mounted.
+"""Describe block devices and volumes from /sys, /proc and `dmsetup`: the devices below each one, and its mount points.
 
 Volumes of the device mapper are LVM, LUKS, multipath and others, in /sys/block/dm-N. LVM builds a volume from inner
-volumes (images of a mirror, data of a thin pool). Inner volumes are left out: a volume has the devices below
-them as members. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
+volumes (images of a mirror, data of a thin pool). Inner volumes are left out: the members of a volume are the devices
+below its inner volumes. /sys lacks the level and state of LVM RAID, which root can read with `dmsetup status`.
 Sources: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm and filesystems/proc.rst (mountinfo); LVM2,
 lib/misc/lvm-string.c (names of inner volumes); Linux, Documentation/admin-guide/device-mapper/dm-raid.rst and
 drivers/md/dm-raid.c (raid_status).
@@ -29,9 +29,9 @@ EVIDENCE: Mapping[str, Json] = files.data('redundancy/evidence.json')
 
 
 def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') -> tuple[Coded, ...]:
-    """Return the doubts that a source of EVIDENCE raises, each with its remedy. Pure.
+    """Return the reasons for doubt that a source in EVIDENCE gives, each with its remedy. Pure.
 
-    text: returns the content of a file or field. names: names to put into the commands. use: the only use of the group.
+    text: returns a file's or a field's content. names: names to put into the commands. use: the only use of the group.
     """
     return tuple(doubt(row['why'], row['remedy'].format(*names)) for row in EVIDENCE[source]['doubts']
                  if not (use and use == row.get('but_not'))
@@ -42,7 +42,7 @@ _is_part = re.compile('p?[0-9]+').fullmatch  # end of a partition's name, after 
 
 
 class Devices(NamedTuple):
-    """All block devices of a machine, except for partitions, and their uses."""
+    """All block devices of a machine, except for partitions, and the uses of each device."""
     system: System
     names: frozenset[str]                       # disks, arrays and volumes, as in /sys/block
     parts: Mapping[str, str] = {}               # partition -> its disk
@@ -63,7 +63,7 @@ class Devices(NamedTuple):
 
 
 def listed(system: System) -> Devices:
-    """Return the block devices of a machine, still without their uses."""
+    """Return the block devices of a machine, without their uses."""
     names = names_in(f'{system.sys}/block')
     # Partitions of a device-mapper volume are volumes themselves.
     parts = {part: name for name in names if not name.startswith('dm-')
@@ -72,7 +72,7 @@ def listed(system: System) -> Devices:
 
 
 def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
-    """Yield each further path to a disk, and the first path; both have one WWN or are in one multipath volume.
+    """Yield each further path to a disk, with the first path; both have the same WWN or the same multipath volume.
 
     Each actuator of a disk is a separate logical unit and can fail alone. Some vendors give all SSDs of a batch
     the same WWN, so the serial number (vital product data page 80h) must be the same, too.
@@ -170,7 +170,7 @@ def volumes(names: list[str], system: System) -> dict[str, Volume]:
 
 
 def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
-    """Return the inner volumes of LVM that hold no copies of their own, each with the devices that it is built on.
+    """Return the inner volumes of LVM that hold no copies of their own, each with the devices below it.
 
     '' represents a missing device, which LVM replaces by an empty volume.
     """
@@ -180,7 +180,7 @@ def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
 
 
 def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[str, Volume]) -> tuple[str, ...]:
-    """Return the devices below *slaves*, through any number of inner volumes; a volume below itself counts once."""
+    """Return the devices below *slaves*, through any number of inner volumes. Each volume is visited only once."""
     todo, seen, found = list(slaves), set(), []
     for name in todo:  # the loop adds to this list
         if name in seen:
@@ -194,7 +194,7 @@ def _through(slaves: tuple[str, ...], hidden: AbstractSet[str], every: Mapping[s
 
 
 def volume_name(name: str) -> str:
-    """Return the name of an LVM volume as people write it: "vg0/home-old" for vg0-home--old."""
+    """Return the usual name of an LVM volume: "vg0/home-old" for vg0-home--old."""
     group, dash, volume = name.replace('--', '\0').partition('-')
     return f'{group}/{volume}'.replace('\0', '-') if dash else name
 
@@ -205,7 +205,7 @@ def title(volume: Volume) -> str:
 
 
 def group(name: str, every: Mapping[str, Volume], devices: Devices) -> Group:
-    """Return a volume with the devices below it as members; for a mirror or RAID, in the order of its images."""
+    """Return a volume with the devices below it as members. In a mirror or RAID, members are in image order."""
     volume, called = every[name], title(every[name]) or name
     kind, level, unknown = next(row[1:] for row in KINDS if re.match(row[0], volume.uuid))
     if kind == 'lvm' and called.startswith('ceph-'):
@@ -234,7 +234,7 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]
 
 
 def _image(number: int, parts: list[str], devices: Devices) -> Member:
-    """Return an image as a member named after its devices, such as "sdb1". If a device is missing, so is the image."""
+    """Return an image as a member named after its devices, such as "sdb1"; missing if a device is missing."""
     pieces = [devices.member(each) for each in _below(tuple(parts), devices)]
     state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
     return Member(', '.join(piece.name for piece in pieces if piece.name)[:LONGEST_GIVEN_NAME], state, number,
@@ -290,7 +290,7 @@ def statuses(text: str) -> Mapping[str, Status]:
 
 
 def _status(text: str) -> Status:
-    """Return the state that the text after "raid" describes."""
+    """Return the RAID state from the text after the word "raid"."""
     match = _RAID.fullmatch(text)
     if not match or match[1] not in _LEVELS or match[6] not in _ACTIVITIES or int(match[2]) != len(match[3]):
         return Status('', unknown='the output of dmsetup status is not understood')
@@ -305,7 +305,7 @@ def _status(text: str) -> Status:
 
 
 def with_status(group: Group, status: Status) -> Group:
-    """Return a volume, completed with its state. A member keeps its old state if this is worse. Pure."""
+    """Return a volume, completed with its state. A member keeps its old state if the old state is worse. Pure."""
     unknown = status.unknown
     places = {member.slot: member for member in group.members if member.slot is not None}
     if not unknown and (len(places) < len(group.members) or not set(places) <= set(range(len(status.health)))):
@@ -327,7 +327,7 @@ def _member(member: Member, state: str) -> Member:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return two values: the known groups, with LVM volumes of unknown level completed, and notes.
+    """Return the known groups, in which LVM volumes of unknown level are completed, and the notes.
 
     ask: returns the output of dmsetup status, or the reason for its absence.
     """

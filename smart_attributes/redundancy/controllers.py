@@ -1,8 +1,8 @@
 """Convert the volumes that tools of RAID controllers report into groups, whose members are the drives.
 
-A tool can block on a broken controller, so it runs only where a person asks for it, with a time limit, and only with
-commands that read. controllers.json has these commands, the format of their output, and the meaning of states. All
-other states count as unknown, and so does a volume that contradicts its level or drives.
+A tool can block on a broken controller, so it runs only if a person requests it, with a time limit and read-only
+commands. controllers.json has these commands, the format of their output, and the meaning of states. All other states
+count as unknown, and so does a volume that contradicts its level or drives.
 Sources: outputs of the tools, see tests/controllers/index.json.
 """
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_s
 
 
 class Volume(NamedTuple):
-    """A volume with its drives. In the fields of a drive, "is" holds the state for Member, and "key" a unique name."""
+    """A volume with its drives. In a drive's fields, "is" holds its state for Member, and "key" holds a unique name."""
     tool: Json
     program: str
     fields: Fields
@@ -47,7 +47,7 @@ class Volume(NamedTuple):
 
 
 def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
-    """Return what a tool reports on each object, with the same keys for all tools. controller: used if not printed."""
+    """Return a tool's report on each object, with the same keys for all tools. controller: used if not printed."""
     if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
         return ()
     starts = [(_matching(pattern), *_DATA['kinds'][kind]) for kind, pattern in tool['starts']]
@@ -107,7 +107,7 @@ def volumes(found: Sequence[Fields], tool: Json, program: str = '') -> tuple[Vol
 
 
 def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
-    """Return the drives that the rows describe, each once for every volume or array that contains it."""
+    """Return the drives in the rows. A drive occurs once for each volume or array that contains it."""
     known: dict[tuple[str, ...], Fields] = {}   # controller, key, value -> the fields of this drive in all rows
     parts: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
     for fields in (row for row in found if row['kind'] in ('part', 'drive') and 'aside' not in row):
@@ -123,7 +123,7 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
 
 
 def _state(drive: Fields, tool: Json) -> str:
-    """Return the state of a drive: a state for Member, or "unused"."""
+    """Return the state of a drive: a state as in Member, or "unused"."""
     said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
     # An active spare holds the data of another drive, but the outputs describe that other drive differently.
@@ -175,7 +175,7 @@ def groups(volume: Volume) -> Iterator[Group]:
 
 
 def _member(drive: Fields, slot: int | None) -> Member:
-    """Return a drive as a member. An unused drive in a volume is a contradiction."""
+    """Return a drive as a member. A drive that is in a volume but has the state "unused" is a contradiction."""
     name, detail = drive.get('place', drive.get('serial', '')), drive.get('state', drive.get('presence', ''))
     return Member(clean(name), drive['is'].replace('unused', 'unknown'), slot, (drive['key'],) * bool(name),
                   clean(detail) * (drive['is'] not in ('in_sync', 'spare')))
@@ -237,7 +237,7 @@ def _why_unknown(volume: Volume) -> str:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], Sequence[Coded]]],
               system: System = LINUX, verdicts: Sequence[Verdict] = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return known groups and volumes from *ask*; drives of these volumes are removed from other hardware groups."""
+    """Return the known groups and the groups from *ask*, whose drives are removed from other hardware groups."""
     found, notes = ask()
     names = _disks(found, verdicts)
     taken = {disk for disks in names.values() for disk in disks}
@@ -257,7 +257,7 @@ def completed(known: Iterable[Group], ask: Callable[[], tuple[Sequence[Volume], 
 
 
 def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tuple[str, ...]]:
-    """Return each drive's block devices, from the verdict with the same serial number or else the same address."""
+    """Return each drive's block devices, from the verdict with the same serial number, else the same address."""
     every: dict[str, tuple[str, ...]] = {}
     for drive, tool in {drive['key']: (drive, volume.tool) for volume in found
                         for drives in (*volume.spans.values(), volume.spares) for drive in drives}.values():
@@ -275,7 +275,7 @@ def _disks(found: Sequence[Volume], verdicts: Sequence[Verdict]) -> dict[str, tu
 # --- commands -----------------------------------------------------------------------------------------
 
 def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
-    """For each family of controllers, return the volumes from the first tool that reports any, and why tools failed."""
+    """Return, for each controller family, the volumes from the first tool that reports any, and why tools failed."""
     found: dict[str, Sequence[Volume]] = {}
     failed = {'': f'no tool of a RAID controller was found in {FOLDERS}'}
     for tool, program, family in _PROGRAMS:
@@ -291,7 +291,7 @@ def ask() -> tuple[Sequence[Volume], Sequence[Coded]]:
 
 
 def _asked(tool: Json, program: str) -> tuple[Sequence[Fields], str]:
-    """Return the rows of all outputs of a tool, and why some are missing. A tool that failed is not run again."""
+    """Return the rows from all outputs of a tool, and why some are missing. After a failure, the tool is not rerun."""
     found: list[Fields] = []
     numbers = ['']
     if 'list' in tool:

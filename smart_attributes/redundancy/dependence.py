@@ -1,6 +1,6 @@
 """The use of each drive: the groups on it (arrays, volumes, pools, file systems), and whether to replace it now.
 
-Other modules decide the severity of a verdict and its action; `Drive` brings both to this module.
+Other modules decide a verdict's severity and action; `Drive` brings both to this module.
 Groups are found from /sys, /proc and the udev database, which every user may read; no device is opened. Nothing here
 fails: if a file cannot be read, the redundancy of its group is unknown.
 Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device (/run/udev/data).
@@ -33,7 +33,7 @@ PROGRAMS = {'zpool': 'zpool', 'dmsetup': 'block_devices', 'controllers': 'contro
 
 
 class Examined(NamedTuple):
-    """Verdicts that show which groups depend on each drive, and whether it may be replaced."""
+    """Verdicts that show which groups depend on each drive, and whether the drive may be replaced."""
     verdicts: tuple[Verdict, ...]
     machine: Machine | None = None    # the groups on the drives; None: groups were not read
     notes: tuple[Coded, ...] = ()     # notes about the programs that were run
@@ -42,9 +42,9 @@ class Examined(NamedTuple):
 
 def examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool = False, asked: Sequence[str] = (),
              system: System = LINUX) -> Examined:
-    """Return the verdicts, each with the groups that depend on the drive.
+    """Return the verdicts, each with the groups that depend on its drive.
 
-    only_alerting: read only the groups on drives that alert. asked: programs to run, from PROGRAMS. Recorded reports
+    only_alerting: read only the groups on drives that alert. asked: the programs in PROGRAMS to run. Recorded reports
     have no groups. After an exception, the verdicts lack groups, and a remark gives the reason.
     """
     try:
@@ -74,7 +74,7 @@ def _examined(verdicts: tuple[Verdict, ...], drives: Drives, only_alerting: bool
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
-    """Return the kernel names of a drive's block devices, or its address behind a RAID controller or without sysfs."""
+    """Return the kernel names of a drive's block devices; behind a RAID controller or without sysfs, its address."""
     if device.is_recorded:
         return ()
     has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
@@ -156,7 +156,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
-    """Return the group of a device with any other driver, or of an array or volume beyond the maximum number."""
+    """Return the group of a device that has another driver, or of an array or volume over the maximum number."""
     kind, level, unknown = next(row[1:] for row in _DRIVERS if name.startswith(row[0]))
     state = 'in_sync' if level else 'unknown'
     members = tuple(devices.member(each, state, slot) for slot, each in enumerate(slaves[:MOST_MEMBERS]))
@@ -168,9 +168,9 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 
 def _uses_of_disks(above: AbstractSet[str], notes: Mapping[str, Mapping[str, str]],
                    devices: Devices) -> Iterator[Group]:
-    """Yield a group for each use of a disk, partition, array or volume: as a mount, swap space or member.
+    """Yield a group for each use of a disk, partition, array or volume: mounted, as swap space or as a member.
 
-    above: the groups that have been found. notes: udev's notes on the devices that these groups do not use.
+    above: the groups found so far. notes: udev's notes on the devices that these groups do not use.
     """
     pools: dict[str, list[str]] = {}
     for name, values in notes.items():
@@ -213,7 +213,7 @@ def _member_of(name: str, kind: str, devices: Devices) -> Iterator[Group]:
 
 
 def _zfs_unknown(pool: str, system: System) -> str:
-    """Return why the redundancy of a pool is unknown, with the pool's state if this is not ONLINE."""
+    """Return why the redundancy of a pool is unknown, and the pool's state unless this is ONLINE."""
     folder = f'{system.proc}/spl/kstat/zfs'
     state = text_of(f'{folder}/{pool}/state') if re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool) else ''
     if not state and os.path.isdir(folder):
@@ -225,7 +225,7 @@ def _zfs_unknown(pool: str, system: System) -> str:
 # --- the order of groups ----------------------------------------------------------------------------------
 
 def _ordered(found: Iterable[Group]) -> list[Group]:
-    """Return the groups, lower ones first. Groups that are built on each other in a circle are separated."""
+    """Return the groups, lower ones first. Groups that form a circle are separated."""
     rest = {group.id: group for group in found}
     done: list[Group] = []
     for _ in range(DEEPEST_GROUPS):
@@ -247,7 +247,7 @@ def _cut_off(group: Group, rest: dict[str, Group]) -> Group:
 
 
 def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
-    """Return the groups on these disks, directly or through other groups, and all groups below any of these groups."""
+    """Return the groups built on these disks, directly or through other groups, and all groups below any of them."""
     if disks is None:
         return ordered
     reached, wanted = set(disks), set()

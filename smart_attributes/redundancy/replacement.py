@@ -1,6 +1,6 @@
 """The order in which to replace drives without losing data, and how close groups of drives are to data loss. Pure.
 
-The order depends on the state of all groups of the machine and on the verdicts on all their drives.
+The order depends on the states of all groups of the machine and on the verdicts about their drives.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAILING = ('CRITICAL', 'UNKNOWN')      # states of drives that count as lost
 
 
 class Drive(NamedTuple):
-    """One drive of the machine, with the facts from its verdict that matter for its groups."""
+    """One drive of the machine, with those facts from its verdict that affect its groups."""
     name: str                 # as in all outputs
     disks: frozenset[str]     # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
@@ -35,7 +35,7 @@ class Drive(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The action for one drive at present, and its reason."""
+    """The present action for one drive, and the reason for this action."""
     drive: Drive
     label: str                # one of LABELS
     why: Coded
@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 
 class Membership(NamedTuple):
-    """A group with the drives of its members."""
+    """A group with the drives below each of its members."""
     group: Group
     tolerates: int | None  # members that may fail in addition to the failing ones; None: unknown
     drives: tuple[tuple[str, ...], ...]  # for each member, the names of the drives below it
@@ -56,9 +56,9 @@ class Machine(NamedTuple):
 
 
 def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
-    """Return a step for each drive that must be replaced, or that must stay while another is replaced.
+    """Return a step for each drive that must be replaced, or that must stay while another drive is replaced.
 
-    The data of every group is complete without the drives that are "next", even if all of them are removed. No drive is
+    Even if all drives marked "next" are removed, the data of every group stays complete. No drive is
     "next" while other members may lack the data. drives: most severe first.
     """
     judged = frozenset(disk for drive in drives for disk in drive.disks)
@@ -78,7 +78,7 @@ class _Machine(NamedTuple):
     drives: Sequence[Drive]
 
     def to_replace(self) -> list[Drive]:
-        """Return the drives to replace: first drives that a group has dropped, then all others by severity."""
+        """Return the drives to replace: first the drives that a group has dropped, then all others by severity."""
         dropped = [drive for drive in self.drives if self._is_dropped(drive)]
         return [*dropped, *(drive for drive in self.drives if drive.is_to_replace and drive not in dropped)]
 
@@ -109,7 +109,7 @@ class _Machine(NamedTuple):
         return Step(drive, OF_CODE[why.code][0], why, tuple(group.id for group in self.stack.of(drive.disks)))
 
     def _advised(self, drive: Drive, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for a drive's step, as seen from one group in use."""
+        """Return the reason for a drive's step, considering only one group that is in use."""
         chain = self.stack.between(drive.disks, group)
         if self.stack.survives(group, frozenset()) is False:
             return sentences.reason('group-incomplete', group)
@@ -126,7 +126,7 @@ class _Machine(NamedTuple):
                                                if self.stack.is_on(member, drive.disks)])
 
     def _unless_doubtful(self, drive: Drive, group: Group, why: Coded) -> Coded:
-        """Return *why*; if it means "next" but other members may lack this drive's data, return this doubt instead."""
+        """Return *why*, or the doubt if *why* means "next" but other members may lack this drive's data."""
         is_aside = why.code == 'only-log-or-cache' and (group.kind == 'zfs' or self._is_dropped(drive))
         if is_aside or OF_CODE[why.code][0] != NEXT:
             return why   # a journal may hold data that no member has, unless md has dropped the journal
@@ -139,7 +139,7 @@ class _Machine(NamedTuple):
         return sentences.unchecked(group, unchecked) if unchecked else why
 
     def _needed(self, chain: Sequence[Group]) -> Coded:
-        """Return the reason for a drive whose loss would mean loss of data."""
+        """Return the reason not to remove a drive whose loss would mean data loss."""
         weak = self._weakest(chain, frozenset())
         if weak.activity in BUSY:
             return sentences.busy(weak)
@@ -152,7 +152,7 @@ class _Machine(NamedTuple):
 
     def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
                       before: Sequence[Step]) -> Coded:
-        """Return the reason for a drive whose data the group also has on other drives."""
+        """Return the reason for a step if the drive's data is also on other drives of the group."""
         own = [(each, member) for each in chain for member in each.members if self.stack.is_on(member, drive.disks)]
         holding = [each for each, member in own if member.state == IN_SYNC and not member.role]
         if not holding:
@@ -173,7 +173,7 @@ class _Machine(NamedTuple):
         return sentences.reason('replace-next', weak)
 
     def _of_unused(self, drive: Drive, group: Group, lowest: Group, own: Sequence[Member]) -> Coded:
-        """Return the reason for a drive that holds no data of a group. own: the members on the drive."""
+        """Return the reason for a drive that holds no group data. own: the group members on the drive."""
         if all(member.role for member in own):
             return sentences.only_aside(group, own)
         dying = self._dying(group)
@@ -194,7 +194,7 @@ def _is_swap(group: Group) -> bool:
 
 
 def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
-    """Return a machine. drives: most severe first."""
+    """Return a machine's groups and the order of replacement. drives: most severe first."""
     stack = Stack(groups)
     failing = frozenset(disk for drive in drives if drive.is_failing for disk in drive.disks)
     names = {disk: drive.name for drive in drives for disk in drive.disks}
@@ -208,7 +208,7 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
 # --- in the outputs ---------------------------------------------------------------------------------------
 
 def with_replacements(verdicts: Sequence[Verdict], found: Machine) -> tuple[Verdict, ...]:
-    """Return the verdicts, each with the groups that depend on the drive, and whether it may be replaced."""
+    """Return the verdicts, each with the groups that depend on its drive and whether the drive may be replaced."""
     steps = {step.drive.name: Replacement(step.label, step.why) for step in found.steps}
     return tuple(verdict._replace(depends=tuple(_depends(verdict.device.name, found.groups)),
                                   replacement=steps.get(verdict.device.name)) for verdict in verdicts)
@@ -274,18 +274,18 @@ OF_CODE: Mapping[str, tuple[str, Risk]] = {
 
 
 def risk_of(code: str) -> Risk:
-    """Return the risk of the group that a reason is about. code: code of the reason."""
+    """Return the risk of the group that a reason concerns. code: the reason's code."""
     return OF_CODE.get(code, ('', Risk.PLAIN))[1]
 
 
 def grades(found: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
-    """Return, by id, the risk of each group and the group's place in the document."""
+    """Return the risk of each group and the group's place in the document, by group id."""
     groups = document(found, verdicts)['groups']
     return {each.group.id: (risk(group), place) for place, (each, group) in enumerate(zip(found.groups, groups))}
 
 
 def risk(group: Json) -> Risk:
-    """Return the risk of a group. group: its object in the JSON document."""
+    """Return the risk of a group. group: the object of the group in the JSON document."""
     tolerates = group['tolerates']
     if list(group['used_as']) == ['swap'] and not _is_redundant(group):
         return Risk.PLAIN   # it holds no data
@@ -303,7 +303,7 @@ def risk(group: Json) -> Risk:
 
 
 def _is_redundant(group: Json) -> bool:
-    """Return whether a group can lose a member when all its members are in sync; a group of one member cannot."""
+    """Return whether a group can lose a member when all are in sync; a group of one member cannot."""
     return TOLERANCE.get(group['level'] or '', 1) != 0 and len(group['members']) + group['missing'] > 1
 
 

@@ -19,7 +19,7 @@ BUSY = {'recover': 'rebuilding', 'resync': 'resyncing', 'reshape': 'reshaping', 
 
 
 def named(group: Group, *more: str) -> str:
-    """Return a group as "md0 (raid1, /srv)". more: further words for the parentheses."""
+    """Return text such as "md0 (raid1, /srv)" for a group. more: further words for the parentheses."""
     words = [of_level(group.kind, group.level), *group.used_as[:2], *more]
     told = ', '.join(clean(word, limit=60) for word in words if word)
     return f'{clean(group.name, limit=60)} ({told})' if told else clean(group.name, limit=60)
@@ -32,7 +32,7 @@ def of_level(kind: str, level: str) -> str:
 
 
 def tolerance(group: Group, left: int | None) -> str:
-    """Return a group and how many further members it can lose. left: this number; None if unknown."""
+    """Return a group's name and its tolerance in words. left: how many further members it can lose; None: unknown."""
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
     doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
@@ -49,14 +49,14 @@ def losses(left: int, level: str) -> str:
 
 
 def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
-    """Return a reason with its sentence from reasons.json. first: drive to replace first. values: other values."""
+    """Return a reason with its sentence from reasons.json. first: the drive to replace first. values: other values."""
     said = REASONS[code]['says'].format(group=named(group), faulty=named(group, *_faults(group)),
                                         name=clean(group.name, limit=60), first=first, **values)
     return Coded(code, said, group=group.id, **({'first': first} if first else {}))
 
 
 def busy(group: Group) -> Coded:
-    """Return the message that a group is not complete until its activity ends."""
+    """Return the message that a group stays incomplete until its rebuild or other activity ends."""
     done = '' if group.progress is None else f' {group.progress:.0f} %'
     return reason('group-rebuilding', group, doing=BUSY.get(group.activity, group.activity),
                   progress=f'{group.activity}{done}')
@@ -89,13 +89,13 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
 
 
 def not_used(group: Group, is_dropped: bool = True) -> Coded:
-    """Return the message that a group needs no data on a drive. is_dropped: False for a spare or a rebuild."""
+    """Return the message that a group does not need the data on a drive. is_dropped: False for a spare or a rebuild."""
     return reason('member-not-used', group, todo='no longer uses this drive: replace it, or add it again if only its '
                   'cable was at fault' if is_dropped else 'needs no data on this drive: replace it')
 
 
 def only_aside(group: Group, members: Sequence[Member]) -> Coded:
-    """Return the message that a drive has only log or cache devices, or an array's journal. members: these devices."""
+    """Return the message that a drive holds only logs, caches or an array's journal. members: these devices."""
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
     is_used = any(not _is_bad(member.state) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
@@ -104,7 +104,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
 
 
 def no_redundancy(group: Group, members: Sequence[str]) -> Coded:
-    """Return the message that the data is on only one drive. members: the partitions of the drive."""
+    """Return the message that the data is on only one drive. members: the partitions on that drive."""
     use = clean(group.used_as[0], limit=60) if group.used_as else clean(group.name, limit=60)
     where = ', '.join(clean(name, limit=40) for name in members if name != use)
     return Coded('no-redundancy', f'no redundancy known for {use}{f" ({where})" if where else ""}: copy the data '
@@ -122,7 +122,7 @@ def only_swap() -> Coded:
 
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
-    """Return a reason with the commands that end the use of swap space on a drive. swaps: its partitions."""
+    """Return a reason with the commands that turn off swap space on a drive. swaps: the swap partitions."""
     told = ''.join(f'; before that, run: swapoff {argument(f"/dev/{name}", "DEVICE")}' for name in swaps)
     return Coded(why.code, why + told, **why.fields) if swaps else why
 

@@ -1,4 +1,4 @@
-"""Read what the commands of a plan need to know about a machine: stable names, partitions, unused disks, how it boots.
+"""Read facts about a machine for the commands of a plan: stable names, partitions, unused disks, and how it boots.
 
 These facts are in /sys and the udev database, which every user may read; unreadable facts are left out.
 Sources: systemd, sd-device (/run/udev/data); UEFI 2.10, 5.3.3 (partition types); GNU GRUB manual, BIOS installation.
@@ -55,7 +55,7 @@ class Around(NamedTuple):
     asked: str = ''                            # options of triage for the programs that were run: " --zpool"
 
     def path(self, name: str) -> str:
-        """Return the path of a disk, a partition or (given its title) a volume, as a word of a command."""
+        """Return the path of a disk, a partition or a volume (by its title), quoted for a command."""
         return argument(self.paths.get(self.kernel.get(name, name)) or f'/dev/{name}', 'DEVICE')
 
 
@@ -88,7 +88,7 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
 
 
 def _parts(devices: Devices, every: Mapping[str, Volume]) -> Iterator[tuple[str, str, str]]:
-    """Yield each partition with its disk and its number; for a multipath volume, the disk is the first path."""
+    """Yield each partition with its disk and its number. In a multipath volume, the first path counts as the disk."""
     for name, disk in devices.parts.items():
         yield name, disk, text_of(f'{devices.system.sys}/block/{disk}/{name}/partition')
     for name, volume in every.items():
@@ -98,6 +98,6 @@ def _parts(devices: Devices, every: Mapping[str, Volume]) -> Iterator[tuple[str,
 
 
 def _path(name: str, notes: str) -> str:
-    """Return a path made from data of the device, preferably one that includes the model."""
+    """Return a path that is made from device data; a path that includes the model is preferred."""
     links = sorted(_LINK.findall(notes), key=lambda link: (link.startswith(_LAST), link))
     return f'/dev/{links[0][:LONGEST_GIVEN_NAME]}' if links and not name.startswith('md') else f'/dev/{name}'

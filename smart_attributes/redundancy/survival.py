@@ -34,13 +34,13 @@ def doubt(why: str, remedy: str) -> Coded:
 
 
 class Stripe(NamedTuple):
-    """Slots, and how many of them may be lost at the same time."""
+    """Some slots of a group, and how many of these slots may be lost at the same time."""
     slots: frozenset[int]
     tolerance: int
 
 
 def stripes(group: Group) -> tuple[Stripe, ...] | None:
-    """Return which slots of a group may be lost together, or None if this is unknown."""
+    """Return the stripes of a group, which show the slots that may be lost together; None if unknown."""
     if group.unknown or group.slots < 1:
         return None
     if group.level == BY_SLOT:
@@ -71,7 +71,7 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
 
 
 def _copies(first: int, slots: int, near: int, far: int, size: int) -> frozenset[int]:
-    """Return the slots of a chunk's copies. size: slots in a set; the last set also has the remaining slots."""
+    """Return the slots with copies of a chunk. size: slots in a set; the last set also has the remaining slots."""
     last = (slots // size - 1) * size
     found = set()
     for place in range(first, first + near):
@@ -107,7 +107,7 @@ class Stack:
         return [group for group in self.groups.values() if self.disks(group.id) & disks]
 
     def between(self, disks: AbstractSet[str], group: Group) -> list[Group]:
-        """Return the groups from these disks up to *group*, the lowest first."""
+        """Return the groups from these disks up to *group*, lowest first."""
         inside = self._inside(group.id, set())
         return sorted((each for each in self.of(disks) if each.id in inside),
                       key=lambda each: len(self._inside(each.id, set())))
@@ -122,7 +122,7 @@ class Stack:
         return found
 
     def doubts(self, disks: AbstractSet[str], group: Group) -> Iterator[tuple[Group, Coded]]:
-        """Yield each group from these disks up to *group*, with the reasons why other members may lack data."""
+        """Yield each group from these disks up to *group*, with each reason why other members may lack data."""
         for each in self.between(disks, group):
             yield from ((each, doubt) for doubt in each.doubts)
             for member in self._left(each, disks):
@@ -130,14 +130,14 @@ class Stack:
                 yield from self._doubts_below(member, disks)
 
     def _doubts_below(self, member: Member, disks: AbstractSet[str]) -> Iterator[tuple[Group, Coded]]:
-        """Yield the doubts about the groups below a member, and about the remaining members of these groups."""
+        """Yield each group below a member with each reason to doubt the group or one of its remaining members."""
         inside = set().union(*(self._inside(each, set()) for each in member.on))
         for group in (self.groups[each] for each in sorted(inside)):
             yield from ((group, doubt) for doubt in group.doubts)
             yield from ((group, _of_member(each, doubt)) for each in self._left(group, disks) for doubt in each.doubts)
 
     def _left(self, group: Group, disks: AbstractSet[str]) -> list[Member]:
-        """Return the members that a group needs if these disks are gone; [] if the group is lost, too."""
+        """Return the members that a group needs without these disks; [] if the group is then lost."""
         held = () if self.survives(group, disks) is False else self._members(group, disks, frozenset((group.id,)))
         return [member for member, holds in zip(group.members, held) if holds is not False]
 
@@ -151,7 +151,7 @@ class Stack:
                                               for member in other.members)
 
     def survives(self, group: Group, lost: AbstractSet[str]) -> bool | None:
-        """Return whether the data of a group can be read without these disks, in the present state of its members."""
+        """Return whether a group's data can be read without these disks, given the present states of its members."""
         return self._survives(group.id, lost, frozenset())
 
     def _survives(self, name: str, lost: AbstractSet[str], above: frozenset[str]) -> bool | None:
@@ -167,7 +167,7 @@ class Stack:
         return _all(_stripe(stripe, group, members) for stripe in found)
 
     def _members(self, group: Group, lost: AbstractSet[str], above: frozenset[str]) -> list[bool | None]:
-        """Return for each member whether it holds its part of the data; cached for members without a lost disk."""
+        """Return for each member whether it holds its part of the data. Answers without lost disks are cached."""
         if group.id not in self._whole:
             self._whole[group.id] = [(frozenset().union(*map(self.disks, member.on)),
                                       self._member(member, frozenset(), above)) for member in group.members]
@@ -181,7 +181,7 @@ class Stack:
         return member.state == IN_SYNC and _all(self._survives(each, lost, above) for each in member.on)
 
     def tolerates(self, group: Group, lost: AbstractSet[str]) -> int | None:
-        """Return how many further members may fail, whichever they are; negative if too many are already lost."""
+        """Return how many further members, whichever they are, may fail; negative if too many are already lost."""
         found = stripes(group)
         if found is None:
             return None
@@ -190,7 +190,7 @@ class Stack:
         return left if left < 1 else left // max(self._together(group, lost, members), 1)
 
     def _together(self, group: Group, lost: AbstractSet[str], members: Sequence[bool | None]) -> int:
-        """Return how many members fail with one disk: more than one if several members are built on it."""
+        """Return how many members fail if one disk fails: several if they are built on the same disk."""
         every = [disk for member in group.members for disk in set().union(*map(self.disks, member.on))]
         shared = {disk for disk in every if every.count(disk) > 1} if len(set(every)) < len(every) else ()
         return max((sum(before is not after for before, after in zip(members, self._members(

@@ -1,6 +1,6 @@
-"""Convert the ZFS pools that zpool reports into groups: a pool needs its virtual devices, and these need their devices.
+"""Convert ZFS pools, as zpool reports them, into groups: a pool needs its virtual devices, which need their devices.
 
-`zpool status` blocks on some suspended pools, so it runs only where a person asks for it, with a time limit.
+`zpool status` blocks on some suspended pools, so it runs only if a person requests it, and with a time limit.
 """
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE
 
 
 class _Kind(NamedTuple):
-    """The kind of a virtual device, as its name shows it."""
+    """The kind of a virtual device, taken from the name of the device."""
     level: str           # '' if the name has an unknown format
     fewest: int = 1      # number of devices
     most: int = 100_000
@@ -52,7 +52,7 @@ class _View(NamedTuple):
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
     """Return the groups of all pools in the output of zpool status; no groups if the format is unknown. Pure.
 
-    disks_of: returns the disks, or ids of groups, below the path of a device.
+    disks_of: returns the disks, or the group ids, below a device with the given path.
     """
     found: dict[str, Group] = {}
     for group in (group for pool in zpool_status.pools(text) for group in _groups_of_pool(pool, disks_of)):
@@ -62,7 +62,7 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
 
 def completed(known: Iterable[Group], ask: Callable[[], tuple[str, Coded]], system: System = LINUX,
               _verdicts: object = ()) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return two values: the known groups, with zpool's groups in place of others of the same pools, and notes.
+    """Return two values: the known groups, in which zpool's groups replace others of the same pools, and notes.
 
     ask: returns the output of zpool status, or the reason for its absence.
     """
@@ -83,7 +83,7 @@ def ask() -> tuple[str, Coded]:
 
 
 def below(path: str, system: System = LINUX) -> tuple[str, ...]:
-    """Return the disk below the path of a device or partition, or the id of a group such as "dm-3"; () for a file."""
+    """Return the disk of a device or partition with this path, or a group id such as "dm-3"; () for a file."""
     if not path.startswith('/dev/'):
         return ()
     try:
@@ -97,7 +97,7 @@ def below(path: str, system: System = LINUX) -> tuple[str, ...]:
 # --- pools --------------------------------------------------------------------------------------------
 
 def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
-    """Yield the group of a pool, and the groups of its virtual devices, at each level."""
+    """Yield the group of a pool, and the groups of the pool's virtual devices at all levels."""
     unknown = pool.unknown or _doubt(pool)
     others = (*pool.logs, *pool.cache)
     names = {vdev.name for vdev in (*pool.vdevs, *others)}
@@ -121,7 +121,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
 
 
 def _doubts(vdev: Vdev, view: _View) -> tuple[Coded, ...]:
-    """Return why a working virtual device may lack data. A group has no state apart from its devices."""
+    """Return why a working virtual device may lack data. A group has no other state than its devices' states."""
     is_bad = vdev.state in _WORKS and (vdev.has_errors or (vdev.state == 'DEGRADED' and not vdev.children))
     why = f'{"has errors" if vdev.has_errors else "is degraded"}, so it may lack data'
     return (doubt(why, REMEDY.format(view.name)),) * is_bad
@@ -151,7 +151,7 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 
 
 def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
-    """Return a virtual device in which devices that replace others are marked as incomplete.
+    """Return a copy of a virtual device, with each device that replaces another marked as incomplete.
 
     zpool marks a device only after a write to the device; it omits finished replacements, but still lists spares.
     """
@@ -186,7 +186,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
 
 
 def _short(vdev: Vdev) -> str:
-    """Return the name of a virtual device for people: for a device, the path without its folder in /dev."""
+    """Return a short name for a virtual device. For a disk, this is the path without the directory in /dev."""
     return clean(os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name, LONGEST_GIVEN_NAME)
 
 
@@ -197,7 +197,7 @@ def _id(parent: str, vdev: Vdev) -> str:
 def _kind(vdev: Vdev) -> _Kind:
     """Return the kind of a virtual device by its name, such as "raidz2-0" or "draid1:4d:8c:1s-0".
 
-    A device's name is a path, the number of a missing device, or names a distributed spare (space on a dRAID).
+    A device's name is a path, the number of a missing device, or the name of a distributed spare (space on a dRAID).
     """
     if not vdev.children:
         return _Kind('single' if vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name) else '')
@@ -242,13 +242,13 @@ def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str
 
 
 def _running(vdev: Vdev, view: _View) -> Scan | None:
-    """Return the scan that concerns a virtual device: a resilver of it or of its devices, or a scrub."""
+    """Return the scan that affects a virtual device: a scrub, or a resilver of the device or of devices below it."""
     lacks_data = any(leaf.is_resilvering for leaf in _leaves(vdev)) or not view.is_marked
     return view.resilvers.get(vdev.name) or (view.resilvers.get('') if lacks_data else None) or view.scrub
 
 
 def _leaves(vdev: Vdev) -> Iterator[Vdev]:
-    """Yield the devices of a virtual device."""
+    """Yield the devices at the lowest level of a virtual device."""
     if not vdev.children:
         yield vdev
     for child in vdev.children:
@@ -267,7 +267,7 @@ def _member(vdev: Vdev, place: int | None, disks_of: DisksOf) -> Member:
 
 
 def _nested(vdev: Vdev, place: int, parent: str) -> Member:
-    """Return a device and its replacements as one member, whose state is the best state of these devices."""
+    """Return a device and its replacements as one member. Its state is the best state of these devices."""
     states = [_member(leaf, 0, lambda _: ()).state for leaf in _leaves(vdev)]
     best = next((state for state in ('in_sync', 'rebuilding', 'unknown', 'faulty') if state in states), 'missing')
     return Member(_short(vdev), best, place, (_id(parent, vdev),))

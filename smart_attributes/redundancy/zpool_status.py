@@ -1,7 +1,7 @@
 """Parse the output of `zpool status -P` into trees of devices. Pure.
 
-Names can contain anything, because anyone who may write to a disk can choose them. If a line cannot be parsed, its pool
-counts as unknown: without the line of a failed device, the pool would look too good.
+Names can contain anything, because anyone who may write to a disk can choose them. If a line cannot be parsed, the pool
+counts as unknown: a pool without the line of a failed device would look healthy.
 Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config).
 """
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DOUBTS = (
 
 
 class Vdev(NamedTuple):
-    """A virtual device: a device, or a group of them."""
+    """A virtual device: one device or a group of devices."""
     name: str
     state: str                      # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
     detail: str = ''                # the reason for its state: "too many errors", "was /dev/sda1"
@@ -80,7 +80,7 @@ class _NotUnderstood(ValueError):
 def pools(text: str) -> tuple[Pool, ...]:
     """Return the pools in the output of `zpool status -P`; no pools if the format is unknown.
 
-    A pool that occurs twice or cannot be parsed has only its name and `unknown`.
+    If a pool occurs twice or cannot be parsed, only its name and `unknown` are set.
     """
     found: dict[str, Pool] = {}
     for pool in map(_of_text, _sections(text)):
@@ -90,7 +90,7 @@ def pools(text: str) -> tuple[Pool, ...]:
 
 
 def _sections(text: str) -> Iterator[list[str]]:
-    """Yield the lines of each pool. Lines before the first pool are added to this pool, so parsing it fails."""
+    """Yield the lines of each pool. Lines before the first pool are added to that pool, so its parsing fails."""
     section: list[str] = []
     for line in text.split('\n'):
         if line.startswith('  pool: ') and any(map(_is_pool, section)):
@@ -204,7 +204,7 @@ def _tree(rows: list[tuple[int, Vdev]], depth: int = 1) -> tuple[Vdev, ...]:
 
 
 def path_of(name: str, state: str, detail: str) -> str:
-    """Return the path of a device, or '' if another device may have this path by now.
+    """Return the path of a device; '' if another device may have received this path.
 
     A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the next disk. Names
     below /dev/disk/by-id are made from device data.
@@ -216,7 +216,7 @@ def path_of(name: str, state: str, detail: str) -> str:
 
 
 def _scan(text: str) -> Scan | None:
-    """Return the running scan that a text describes. An unknown text may mean a resilver."""
+    """Return the running scan that a text describes. An unknown text is treated as a possible resilver."""
     match = _RUNNING.match(text)
     if not match:
         return None if _AT_REST.match(text) else Scan('resilver')

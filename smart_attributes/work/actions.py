@@ -1,4 +1,4 @@
-"""The actions for a drive, most urgent first; actions.json has the text of each. Programs use only the codes."""
+"""The possible actions for a drive, most urgent first; actions.json has their texts. Programs use only the codes."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ FAILING = 'failing'   # kind of an action: the drive itself is failing
 
 
 class Action(NamedTuple):
-    """The text of an action, and when to look at the drive again."""
+    """The text of an action, and the time at which to check the drive again."""
     words: str
     again: int = 0        # seconds from now; 0: no time is set
 
@@ -34,12 +34,12 @@ _KINDS = {(code, kind): _action(entry) for code, each in _DATA.items()
 
 
 def action(code: str, kind: str = '') -> Action:
-    """Return an action. kind: kind of the finding's concern, or FAILING; a kind without its own text counts as ''."""
+    """Return an action. kind: the kind of concern, or FAILING; a kind without a text of its own counts as ''."""
     return _KINDS.get((code, kind)) or _KINDS[code, '']
 
 
 def needs_spare(code: str, state: State) -> bool:
-    """Return whether a new drive is needed now; True also for a CRITICAL drive that must stay because of others."""
+    """Return whether a new drive is needed now. A CRITICAL drive needs one even if it must stay in place at first."""
     return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY) or (code == KEEP and state is State.CRITICAL)
 
 

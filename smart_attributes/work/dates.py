@@ -1,4 +1,4 @@
-"""Forecasts as dates: when a drive is used up, and by when to order its replacement. Pure."""
+"""Convert forecasts to dates: when a drive is worn out, and by when to order its replacement. Pure."""
 from __future__ import annotations
 
 import time
@@ -15,7 +15,7 @@ LEAD_TIME = 90 * DAY      # time to order, receive and install a drive
 
 
 def day(when: float, form: str = '%Y-%m-%d') -> str:
-    """Return a time as a date. when: seconds since 1970. form: as for strftime."""
+    """Return a time as a date. when: seconds since 1970. form: a format of strftime."""
     return time.strftime(form, time.gmtime(when))
 
 
@@ -28,23 +28,23 @@ def is_day(text: str) -> bool:
 
 
 def order_by(left: Iterable[float], now: float) -> float | None:
-    """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
+    """Return the latest time to order a replacement, in seconds since 1970, or *now* if that time is past.
 
-    Return None without a forecast, or if wear-out is later than FAR. left: for each forecast of the drive, the seconds
-    until wear-out. The shortest time, minus LEAD_TIME, counts.
+    Return None if the drive has no forecast, or if wear-out is later than FAR. left: for each forecast of the drive,
+    the seconds until wear-out. The shortest time, minus LEAD_TIME, counts.
     """
     first = min(left, default=None)
     return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)
 
 
 def is_due(left: Iterable[float], now: float) -> bool:
-    """Return whether a replacement must be ordered now. left, now: as for order_by()."""
+    """Return whether a replacement must be ordered now. left, now: as in order_by()."""
     by = order_by(left, now)
     return by is not None and by <= now
 
 
 def date(forecast: Forecast, now: float) -> str:
-    """Return the month of a forecast: "2027-03", or "~2027-03" if it is an estimate."""
+    """Return the month of a forecast: "2027-03", or "~2027-03" for an estimate."""
     if forecast.left <= 0:
         return 'used up'
     if forecast.left > FAR:

@@ -1,7 +1,7 @@
-"""The plan of a machine: for each drive to replace, and each group that lacks a member, the steps with their commands.
+"""The plan of a machine: steps with commands for each drive to replace, and for each group that lacks a member.
 
-plan.json holds all texts and commands; the documentation is made from it, too. Whether a drive may be replaced, and in
-which order, is decided in redundancy.replacement and work_list. A plan is only printed, never carried out. Pure.
+plan.json holds all texts and commands; the documentation is made from it, too. The modules redundancy.replacement and
+work_list decide which drives may be replaced, and in which order. A plan is only printed, never carried out. Pure.
 """
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NEW = '"$NEW"'                              # the variable that an admin sets to
 
 
 class PlanStep(NamedTuple):
-    """One step: what must be true, what to type, how long to wait, and how to see that it worked."""
+    """One step: the precondition, the commands, the time to wait, and the sign of success."""
     code: str
     what: str
     need: str = ''              # what must be true before the step, as text
@@ -66,7 +66,7 @@ class _Place(NamedTuple):
 
 
 class _About(NamedTuple):
-    """The subject of a task."""
+    """The drive or group that a task is about."""
     drive: Drive | None
     group: Group | None
     places: Sequence[_Place]
@@ -76,7 +76,7 @@ class _About(NamedTuple):
 
 
 def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task, ...]:
-    """Return a machine's tasks: for drives in the order of its work list, then for groups that only lack a member."""
+    """Return a machine's tasks: for drives in work list order, then for groups that lack a member."""
     maker = _Maker(machine, around)
     steps = {step.drive.name: step for step in machine.steps}
     tasks = (task for item in items for task in maker.of_item(item, steps.get(item.drive)))
@@ -104,7 +104,7 @@ class _Maker:
                               if step.drive.is_failing or step.drive.is_to_replace)
 
     def of_item(self, item: Item, step: Step | None) -> Iterator[Task]:
-        """Yield the task for a drive, if it has one now."""
+        """Yield the task for a drive, if there is a task now."""
         words = {'drive': clean(item.drive), 'asked': self._around.asked,
                  'where': f' ({clean(item.place.bay)})' if item.place.bay else '',
                  'light': f'echo 1 > {argument(item.place.light, "FILE")}' if item.place.light else '',
@@ -149,7 +149,7 @@ class _Maker:
     # --- the members that are replaced ------------------------------------------------------------------------
 
     def _places(self, drive: Drive) -> list[_Place]:
-        """Return the members to replace: for each use of a drive, the lowest member replaceable while in use."""
+        """Return, for each use of a drive, the lowest member that can be replaced while the group is in use."""
         found: dict[object, _Place] = {}
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
@@ -174,13 +174,13 @@ class _Maker:
         return self._around.parts[name].disk if name in self._around.parts else name
 
     def _beside(self, group: Group) -> list[_Place]:
-        """Return a list with a healthy member of a group, the model for a new member; [] if no member is healthy."""
+        """Return a list with one healthy member of a group, as model for a new one; [] if no member is healthy."""
         good = [each for each in group.members if each.state == IN_SYNC]
         good.sort(key=lambda each: any(self._stack.disks(below) & self._bad for below in each.on))
         return [self._place(group, each, frozenset())._replace(spare='') for each in good[:1]]
 
     def _new(self, place: _Place) -> str:
-        """Return the device that becomes the new member, as a word of a command."""
+        """Return the device that becomes the new member, quoted for a command."""
         if place.spare:
             return self._around.path(place.spare)
         crypt = next((each for each in reversed(place.layers) if each.kind == 'luks'), None)
@@ -189,7 +189,7 @@ class _Maker:
     # --- the parts of a task ------------------------------------------------------------------------------------
 
     def _prepare(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for a new disk with the partitions of the old disk or, if it is missing, of another disk."""
+        """Yield the steps for a new disk, partitioned like the old disk or, if that is missing, like another disk."""
         if about.places and not any(map(_needs_disk, about.places)):
             return
         parts, source = self._parts(about.disk), self._source(about)
@@ -205,14 +205,14 @@ class _Maker:
         return {part.number for part in self._around.parts.values() if part.disk == disk}
 
     def _source(self, about: _About) -> str:
-        """Return the disk whose partitions a new disk gets: the old disk or, if dead, an equally partitioned one."""
+        """Return the disk whose partitions a new disk gets: the old disk or, if that is dead, one partitioned alike."""
         beside = (each for place in about.places if about.is_dead for each in self._beside(place.group))
         twins = (disk for disk in (self._disk(each.kernel) for each in beside)
                  if self._parts(disk) == self._parts(about.disk))
         return next(twins, about.disk)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for a drive: members without redundancy come first; on a dead disk, remedies come last."""
+        """Yield a drive's steps: members without redundancy come first; if the disk is dead, remedies come last."""
         single, others = ([each for each in about.places if is_redundant(each.group) is flag] for flag in (False, True))
         remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
         exchange = list(self._exchanges(others, about))
@@ -267,7 +267,7 @@ class _Maker:
                 words={**about.words, **doubt.fields}))
 
     def _halves(self, group: Group, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps that copy all members of a mirror if they may differ; a repair would keep only one copy."""
+        """Yield the steps that copy each member of a mirror whose copies may differ; a repair would keep only one."""
         if group.doubts and group.level in MIRRORS and 'halves' in GROUPS.get(group.kind, ()):
             yield _step('copy-place', {**about.words, **self._of_group(group)})
             for member in group.members:
@@ -277,7 +277,7 @@ class _Maker:
     def _boot(self, about: _About) -> Iterator[PlanStep]:
         """Yield the steps that make the machine boot from the new disk, if it boots from the old disk.
 
-        If spares were used, the new disk becomes the next spare.
+        If the data moved to spares, the new disk becomes the next spare.
         """
         if about.places and all(place.spare for place in about.places):
             about = about._replace(places=[place._replace(spare='') for place in about.places])
@@ -306,7 +306,7 @@ class _Maker:
     # --- words ------------------------------------------------------------------------------------------------
 
     def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps of an operation on a group, with the names of the group and its member filled in."""
+        """Yield the steps of an operation on a group, with the names of group and member filled in."""
         is_stopped = group.kind == 'md' and group.id not in self._around.paths   # its member is copied unchanged
         kind = GROUPS.get('imsm' if group.id in self._around.containers else '' if is_stopped and name == 'move' else
                           group.kind, {})
@@ -362,7 +362,7 @@ _PART: Mapping[str, Callable[[_Maker, _About], Iterable[PlanStep]]] = {
 
 
 def _lacks(group: Group) -> bool:
-    """Return whether a group lacks a member and no spare takes its place."""
+    """Return whether a group lacks a member that no spare has replaced."""
     filled = {each.slot for each in group.members if each.state in (IN_SYNC, 'rebuilding') and each.slot is not None}
     is_lost = any(each.state in ('missing', 'faulty') for each in group.members) and len(filled) < group.slots
     return bool(group.missing or is_lost) and not any((each.state, each.role) in (('rebuilding', ''), SPARE)

@@ -1,4 +1,4 @@
-"""The findings about a drive, and the reason why it was not read, as sentences for all outputs."""
+"""Sentences for all outputs: the findings about a drive, and the reason why a drive was not read."""
 from __future__ import annotations
 
 from ..constants import LONGEST_STATEMENT
@@ -21,21 +21,21 @@ def kind(verdict: Verdict) -> str:
 
 
 def finding(judgement: Judgement) -> str:
-    """Return the finding of a judgement with its limit: "endurance_used 97 %, critical above 95"."""
+    """Return the text of a judgement with its limit: "endurance_used 97 %, critical above 95"."""
     words, limit = _told(judgement)
     more = '' if judgement.growth_against else judgement.growth
     return '; '.join(part for part in (f'{words}, {limit}' if limit else words, more) if part)
 
 
 def _told(judgement: Judgement) -> tuple[str, str]:
-    """Return the finding, which may be growth, and its limit or '': ("endurance_used 97 %", "critical above 95")."""
+    """Return the finding, possibly growth, and the limit or '': ("endurance_used 97 %", "critical above 95")."""
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
     return clean(words, limit=LONGEST_STATEMENT), f'{judgement.state.name.lower()} {against}' if against else ''
 
 
 def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
-    """Return why a drive was not read, with the code if it is a fault; '' if it was read."""
+    """Return why a drive was not read, with the code if this is a fault; '' if the drive was read."""
     text = sentence(verdict.problem, limit)
     return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
 
@@ -55,7 +55,7 @@ def headline(verdict: Verdict) -> str:
 def findings(verdict: Verdict) -> str:
     """Return all findings of a drive, worst first, then the acknowledged ones.
 
-    If nothing is wrong, return the readings that show this.
+    If nothing is wrong, return the readings that show a healthy drive.
     """
     if verdict.problem:
         return problem(verdict)
@@ -83,12 +83,12 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
 
 
 def is_worth_showing(reading: Reading) -> bool:
-    """Return whether OK is less reliable because SMART health status is unknown or wear is implausible."""
+    """Return whether OK is unreliable because the SMART health status is unknown or wear is implausible."""
     return reading.number is None and (reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
 
 
 def reading_line(judgement: Judgement) -> str:
-    """Return one reading with its source and its limits."""
+    """Return the text of one reading, with its source and its limits."""
     reading = judgement.reading
     words = f'{reading.metric} unknown: {reading.unknown}' if reading.number is None else statement(reading)
     parts = [clean(words, limit=LONGEST_STATEMENT), str(reading.source), '' if reading.judged else 'not judged',

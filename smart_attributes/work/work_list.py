@@ -1,6 +1,6 @@
-"""The work list: for each drive of a machine, the action, its date and its reason, which all outputs show. Pure.
+"""The work list, which all outputs show: the action for each drive of a machine, with a date and a reason. Pure.
 
-The action follows from the drive's findings and each metric's remedy in attributes.json; the groups on the drive may
+The action follows from the drive's findings and from the remedies in attributes.json; the groups on the drive may
 change the action. No other module chooses actions.
 """
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Alarm(NamedTuple):
 
 
 def item(verdict: Verdict, now: float | None = None) -> Item:
-    """Return the item of a drive: its verdict's item if set, else a new item. now: seconds since 1970; None: today."""
+    """Return the item of a drive: the verdict's item if set, else a new item. now: seconds since 1970; None: today."""
     return verdict.item or _item(verdict, time.time() if now is None else now)
 
 
@@ -61,7 +61,7 @@ def with_items(verdicts: Iterable[Verdict], now: float, is_only_alerting: bool =
 
 
 def drives(verdicts: Iterable[Verdict], now: float) -> list[Drive]:
-    """Return the drives whose block devices are known, most severe first, with the facts that affect their groups.
+    """Return the drives with known block devices, most severe first, with the facts that affect their groups.
 
     now: seconds since 1970.
     """
@@ -93,7 +93,7 @@ def _item(verdict: Verdict, now: float) -> Item:
 
 
 def _own(verdict: Verdict, now: float) -> tuple[str, str]:
-    """Return the action that the findings of a drive alone call for, and the kind of its text."""
+    """Return the action that the drive's own findings require, without its groups, and the kind of text."""
     if verdict.problem and verdict.state is not State.OK:
         return of_problem(verdict.code), ''
     alarms = [Alarm(each.remedy, each.concern, each.state) for each in verdict.judgements if each.state is not State.OK]
@@ -111,9 +111,9 @@ def of_unknown(state: State) -> str:
 
 
 def of_alarms(alarms: Iterable[Alarm], is_worn: bool, risk: MeasuredRisk | None = None) -> tuple[str, str]:
-    """Return the most urgent action for alerts, and the kind of its text.
+    """Return the most urgent action that alerts require, and the kind of text for it.
 
-    is_worn: a forecast calls for an order now. risk: how many such drives failed.
+    is_worn: a forecast requires an order now. risk: how many drives with such alerts failed.
     """
     found = [(_action(alarm, risk), alarm.concern) for alarm in alarms]
     return min([*found, (actions.ORDER if is_worn else actions.NOTHING, '')], key=lambda each: actions.urgency(each[0]))
@@ -147,7 +147,7 @@ def in_its_groups(code: str, label: str, reason: str) -> str:
 def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str = MIDDLE) -> Due:
     """Return an action in words, with the date by which to order a replacement.
 
-    left: for each forecast of the drive, the seconds until wear-out. which: the forecast's date that is used, as text.
+    left: seconds until wear-out, for each forecast of the drive. which: text that names the forecast's date in use.
     """
     words = actions.action(code, kind).words
     by = now if code == actions.ORDER_COPY else None if code in actions.REPLACING else order_by(left, now)
@@ -167,7 +167,7 @@ def _why(verdict: Verdict, now: float) -> str:
 
 
 def _unknown(verdict: Verdict, code: str) -> str:
-    """Return what is unknown about a drive to replace; '' if enough is known."""
+    """Return the missing facts about a drive to replace; '' if enough is known."""
     if code not in (*actions.REPLACING, actions.ORDER, actions.ORDER_COPY) or verdict.device.is_recorded:
         return ''
     if verdict.replacement is None:
@@ -176,7 +176,7 @@ def _unknown(verdict: Verdict, code: str) -> str:
 
 
 def _unread(step: Step) -> Item:
-    """Return the item of a disk that this run did not read."""
+    """Return an item for a disk that this run did not read."""
     code = in_its_groups(actions.NOTHING, step.label, step.why.code)
     return Item(step.drive.name, State.UNKNOWN, code, actions.action(code).words, None, 0, sentence(step.why, REASON),
                 step.why, unknown='this run did not read it', step=Replacement(step.label, step.why))
@@ -187,7 +187,7 @@ def _unread(step: Step) -> Item:
 def in_order(verdicts: Sequence[Verdict], machine: Machine | None = None, now: float | None = None) -> list[Item]:
     """Return the items of all drives, and of disks that this run did not read, most urgent first.
 
-    First come groups that lose data at the next failure; the drives of a group are adjacent, in order of action.
+    Groups that lose data at the next failure come first; the drives of a group are adjacent, ordered by action.
     """
     known = [item(verdict, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
     names = {each.drive for each in known}
