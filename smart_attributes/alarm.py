@@ -1,6 +1,6 @@
 """Alarms: the end of the time limit, the end of the CPU time for one drive, and signals that end the program.
 
-An alarm raises its error at any point of the program, even in an endless regular expression. This module is imported
+An alarm can interrupt the program at any point, even in an endless regular expression. This module is imported
 before the first process starts, so it must be cheap: it uses `_signal`, because `signal` imports enum (5 ms).
 """
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(
 
 
 class TimeIsOver(BaseException):
-    """The error that ends a command; str() gives the reason. A handler of Exception does not catch it."""
+    """The error that ends a command; str() gives the reason. A handler of `Exception` does not catch this error."""
     is_late = False  # more time would have helped
 
 
@@ -38,22 +38,22 @@ class _Granted:
 
 
 def obey() -> None:
-    """Let SIGTERM, SIGHUP and SIGINT raise TimeIsOver, unless this process was started with them ignored."""
+    """Let SIGTERM, SIGHUP and SIGINT raise TimeIsOver, except the signals that were already ignored."""
     for number in _ENDINGS:
         if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _end)
 
 
 def reserve(seconds: float) -> float:
-    """Return how many seconds of a time limit are reserved for judging drives; printing gets as many again."""
+    """Return how many seconds of a time limit to reserve for judging drives; printing gets the same number."""
     return min(2.0, seconds / 10)
 
 
 def arm(seconds: float) -> None:
     """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again when the reserved time ends.
 
-    limited() then grants each drive a tenth of the time. Small limits grant a larger share, because the first drive
-    also pays for imports.
+    limited() then grants each drive a tenth of the time. If the time limit is short, each share is larger, because
+    the first drive also pays for imports.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
     _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time limit of {seconds:g} s exceeded')))
@@ -69,7 +69,7 @@ def disarm() -> None:
 
 
 def limited(function: Callable[..., T], *arguments: object) -> T:
-    """Return the result of function(*arguments). Raises TakesTooLong after the CPU time of one drive.
+    """Return the result of function(*arguments). Raises TakesTooLong when the drive has used its CPU time.
 
     The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
     """

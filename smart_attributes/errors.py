@@ -1,4 +1,4 @@
-"""Sentences with a code, the exception tree, and the identity of the drive that an error is about.
+"""Sentences with a code, the exception classes, and the identity of the drive that an error concerns.
 
 Each message is a full sentence: where, what happened, and the next step.
 """
@@ -10,7 +10,7 @@ from .typed import Any, NamedTuple
 
 
 class Coded(str):
-    """A sentence with its code (a name in codes.json) and its values. It is a str and prints like one.
+    """A sentence with its code (a name in codes.json) and its values. This class is a subclass of str.
 
     People read the sentence, and programs act on the code.
     """
@@ -32,7 +32,7 @@ NOTHING = Coded('', '')
 
 
 class Identity(NamedTuple):
-    """The identity that a drive reports. Strings are as smartctl prints them, without blanks at their ends."""
+    """The identity that a drive reports. Strings are as smartctl prints them, without leading and trailing blanks."""
     protocol: str = ''            # "ATA", "NVMe", "SCSI", or '' if not reported
     model: str = ''
     firmware: str = ''
@@ -47,7 +47,7 @@ class Identity(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The kind that decides which limits apply: "hdd", "ssd", "nvme" or "sas"."""
+        """The kind of drive, which decides which limits apply: "hdd", "ssd", "nvme" or "sas"."""
         if self.protocol == 'NVMe':
             return 'nvme'
         if self.protocol == 'SCSI':
@@ -57,7 +57,7 @@ class Identity(NamedTuple):
 
     @property
     def plain_model(self) -> str:
-        """The model with single blanks, as in the patterns of attributes.json."""
+        """The model, with each run of blanks reduced to one, as the patterns in attributes.json expect."""
         return ' '.join(self.model.split())
 
 
@@ -65,7 +65,7 @@ class SmartError(Exception):
     """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence.
 
     code: a name in codes.REASONS; '' if the sentence already gives the next step.
-    printed: the smartctl or sudo output that the sentence is about, or ''.
+    printed: the output of smartctl or sudo that led to the error, or ''.
     """
     code = ''
     printed = ''
@@ -99,7 +99,7 @@ class DriveError(SmartError, code='drive-unreadable'):
     around_type: tuple[str, ...] = ()
 
     def of(self, identity: Identity) -> DriveError:
-        """Return this error with the identity of its drive."""
+        """Store the identity of the drive in this error, and return the error."""
         self.identity = identity if identity.model or identity.serial or identity.wwn else None
         return self
 
@@ -117,7 +117,7 @@ class SudoRefused(DriveError, code='sudo-rule-missing'):
 
 
 class ControllerElsewhere(DriveError, code='controller-moved'):
-    """The address does not have a controller of the required type, but another SCSI host of this machine does."""
+    """The address has no controller of the required type, but another SCSI host of this machine has one."""
 
 
 class DriveNotReached(DriveError, code='not-reached'):

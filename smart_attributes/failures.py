@@ -1,4 +1,4 @@
-"""Sentences for exceptions that no code expected, and for missing packages. Loaded only after such an error."""
+"""Sentences for unexpected exceptions and for missing packages. This module is loaded only after such an error."""
 from __future__ import annotations
 
 import os
@@ -45,7 +45,7 @@ def _is_of_installation(error: BaseException) -> bool:
 def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
     """Return the error to report for one drive after an unexpected exception.
 
-    what: the part of the work that failed, such as "cannot be parsed". Other drives are not affected.
+    what: the failure in words, such as "cannot be parsed". Other drives are not affected.
     evidence: the command whose output a bug report needs.
     """
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -70,9 +70,9 @@ def not_installed(module: str) -> str:
 
 
 def is_standard(package: str) -> bool:
-    """Return whether a package belongs to Python itself, so that it never has to be installed.
+    """Return whether a package belongs to Python itself, so that nobody has to install the package.
 
-    Python 3.9 lacks a list of its packages, so its files are examined. If that fails, no package counts as missing.
+    Python 3.9 has no list of its packages, so its files are examined. If these files cannot be read, return True.
     """
     names = getattr(sys, 'stdlib_module_names', None)
     if names is not None:

@@ -1,6 +1,6 @@
 """Read regular files only: a pipe could block forever, and a file may be larger than RAM.
 
-It is imported before the first process starts, so it must be cheap.
+This module is imported before the first process starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STEP = 0.005    # seconds between two attempts to lock a file
 
 
 class NotRegular(OSError):
-    """The path is a folder, a pipe or a terminal, which could block the reader forever."""
+    """The path leads to a folder, a pipe or a terminal. Reading a pipe or a terminal could block forever."""
 
 
 class NotShown(PermissionError):
@@ -51,8 +51,8 @@ def data(name: str) -> Any:
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
     """Return the bytes of a regular file. Raises OSError: NotRegular, or EFBIG for more than *most* bytes.
 
-    fault: gets the path and the status of the opened file; returns why the content must not be shown, or ''. Files
-    below /proc that would block raise EAGAIN. A file inside the single-file program is read from that program.
+    fault: gets the path and the status of the opened file; returns why the content must not be shown, or ''. Reading a
+    file under /proc raises EAGAIN instead of blocking. A file inside the single-file program is read from that program.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -76,7 +76,7 @@ def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | 
 
 
 def text(path: str, most: int) -> str:
-    """Return a file as text, or '' if this user cannot read it or it has more than *most* bytes."""
+    """Return a file as text, or '' if this user cannot read the file or it has more than *most* bytes."""
     try:
         return content(path, most).decode('utf-8', 'replace')
     except OSError:
@@ -98,8 +98,8 @@ def _all_of(descriptor: int, most: int) -> bytes:
 def replace(text: str | Sequence[str], path: str, mode: int = _MODE, test: Callable[[str], object] = str) -> None:
     """Replace a file atomically. Raises OSError.
 
-    text: the new content, or its parts. mode: permission bits; by default, all users can read it. test: called with the
-    path of the new file before it replaces the old one; if *test* raises an error, the old file stays.
+    text: the new content, or its parts. mode: permission bits; by default, all users can read the file. test: called
+    with the path of the new file before it replaces the old one; if *test* raises an error, the old file stays.
     """
     folder, name = os.path.split(os.path.abspath(path))
     # tempfile is not used: a check may write as the owner of its directory, who may be unable to load that module.

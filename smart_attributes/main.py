@@ -51,7 +51,7 @@ def _is_printed() -> bool:
 
 
 def _do(later: list[Callable[[], object]]) -> None:
-    """Run the work that is left after the output, within WRITING_TIME, and ignore its errors."""
+    """Run the work that remains after the output, for at most WRITING_TIME; ignore errors in this work."""
     try:
         alarm.arm(WRITING_TIME)
         for work in later:
@@ -78,7 +78,7 @@ def _wait_for_reader(end: float) -> None:
 
 
 def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int:
-    """Run a command and return its exit status: 3, with a sentence on standard output, for every error.
+    """Run a command and return its exit status. For every error, print a sentence to standard output and return 3.
 
     later: this list receives the work to do after the output.
     """
@@ -110,7 +110,7 @@ def wants_json(argv: list[str]) -> bool:
 
 
 def wants_checkmk(argv: list[str]) -> bool:
-    """Return whether a command line asks for Checkmk's format, as wants_json() does; only a check has this format.
+    """Return whether a command line asks for Checkmk's format, which only a check has. See also wants_json().
     """
     named = (word.partition('=')[::2] for word in argv)
     return argv[:1] != [] and argv[0][:1] == '-' and any(
@@ -119,7 +119,7 @@ def wants_checkmk(argv: list[str]) -> bool:
 
 
 def status(argv: list[str]) -> int:
-    """Return the exit status of a command that fails; 0 for Checkmk, which ignores the lines of a program that fails.
+    """Return the exit status of a failed command; 0 for Checkmk, which would ignore the output of a failed program.
     """
     return 0 if wants_checkmk(argv) else UNKNOWN
 
@@ -172,7 +172,7 @@ def _cannot_start(error: BaseException) -> str:
 
 
 def _repair() -> str:
-    """Return the command that repairs this installation, even if the module that knows a better command is damaged."""
+    """Return the command that repairs this installation: from files.repair() or, if that fails, a chmod command."""
     otherwise = f'chmod -R a+rX {os.path.dirname(__file__)}'
     try:
         from .files import repair

@@ -1,6 +1,6 @@
-"""The values that one stage passes to the next. All are frozen.
+"""The values that each stage of a check passes to the next stage. All values are immutable.
 
-They are named tuples: importing `dataclasses` costs a check 12 ms, and `typing` with its NamedTuple costs 8 ms.
+The classes are named tuples: importing `dataclasses` costs a check 12 ms, and `typing` with its NamedTuple costs 8 ms.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class State(IntEnum):
 
     @property
     def urgency(self) -> int:
-        """Rank for "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
+        """The rank in the order "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
         # A drive that cannot be read must not hide a drive that is dying. By exit code, UNKNOWN would come first.
         return (0, 1, 3, 2)[self]
 
@@ -33,7 +33,7 @@ def worst(states: Iterable[State]) -> State:
 
 
 class Answer(NamedTuple):
-    """The result of one smartctl process, as unparsed bytes."""
+    """The result of one smartctl process, with the output as unparsed bytes."""
     command: tuple[str, ...]
     # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed without end), "not
     # started", "too late" to start, "met" (another check reads the drive), "busy" (that other check hangs)
@@ -97,7 +97,7 @@ class ErrorEntry(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The counts of one head since its disk was made, from the FARM log of the disk."""
+    """The counts that the FARM log of a disk reports for one head, since the disk was made."""
     number: int
     reallocated: int = 0
     unrecoverable: int = 0        # different locations that could not be read
@@ -123,7 +123,7 @@ class LogPage(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Everything that smartctl reported about one drive, from JSON or text."""
+    """Everything that smartctl reported about one drive, read from JSON or text."""
     identity: Identity
     smart_status: bool | None = None   # SMART health status: True passed; None not reported
     smart_status_text: str = ''           # its text, unless this is PASSED or FAILED
@@ -186,7 +186,7 @@ class Source(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """The remaining lifetime of something from now on, in seconds."""
+    """The forecast remaining lifetime, in seconds from now."""
     left: float
     earliest: float
     latest: float
@@ -258,9 +258,9 @@ class Member(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Data on one or more members, and how many members it needs: an array, a volume, a file system, a partition.
+    """An array, a volume, a file system or a partition, with its members and the number of members that it needs.
 
-    A volume or a mounted partition without redundancy is a group of level "single", which needs all its members.
+    A volume or a mounted partition without redundancy has the level "single" and needs all its members.
     """
     id: str                       # unique on this machine: "md0", "dm-3", "btrfs UUID", "zfs tank/raidz1-0"
     name: str                     # as people call it: "md0", "vg0/home", "tank"
@@ -332,7 +332,7 @@ class Item(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """A counter of a drive that has increased, or was reset, since the last time a person looked."""
+    """A drive's counter that has increased or was reset since a person last looked."""
     drive: str                # its name in all outputs
     metric: str
     before: float             # base unit

@@ -1,6 +1,6 @@
 """A SQLite file of this program: statements, transactions, checksums of rows; only this module uses sqlite3.
 
-The modules that own such files, history.database and fleet.ledger_file, decide what happens to an unusable file.
+The modules `history.database` and `fleet.ledger_file` own such files, and decide what happens to an unusable file.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REASONS = {
 
 
 class SqliteFile:
-    """An open file. Methods raise Error."""
+    """An open SQLite file. Its methods raise `Error`."""
     _connection: sqlite3.Connection
     _deadline = float('inf')
 
@@ -49,7 +49,7 @@ class SqliteFile:
         self._deadline = time.process_time() + budget
 
     def define(self, name: str, function: Callable[..., int]) -> None:
-        """Make a function available to statements."""
+        """Make a Python function available to SQL statements."""
         self._connection.create_function(name, -1, function, deterministic=True)
 
     def run(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
@@ -77,7 +77,7 @@ class SqliteFile:
         return result
 
     def create(self, tables: Iterable[str], application: int, version: int) -> None:
-        """Create the tables of a new file. application: identifies the program that owns the file, for file(1)."""
+        """Create the tables of a new file. application: number by which file(1) identifies the program."""
         for statement in (*tables, f'PRAGMA application_id = {application}', f'PRAGMA user_version = {version}'):
             self.run(statement)
 
@@ -103,7 +103,7 @@ class SqliteFile:
 
 
 def reason(error: Exception, reasons: Mapping[str, str]) -> str:
-    """Return the reason for an error of SQLite and the next step; '' if the file is damaged.
+    """Return the reason for a SQLite error, with the next step; '' if the file is damaged.
 
     reasons: further reasons for one kind of file, keyed by the start of SQLite's message.
     """
@@ -111,7 +111,7 @@ def reason(error: Exception, reasons: Mapping[str, str]) -> str:
 
 
 def checksum(*values: object) -> int:
-    """Return the checksum of values as SQLite returns them. It is the same in every version of Python.
+    """Return the checksum of values as SQLite returns them. The checksum is the same in every version of Python.
 
     SQLite notices damage to the structure of a file, but notices damage to content only in the write-ahead log.
     """

@@ -1,8 +1,8 @@
-"""Find the state directory, which holds history and locks, check its owner, and act as that owner.
+"""Find the state directory, which holds history and locks, check the directory's owner, and act as that owner.
 
-Root and nagios both use this directory. Root acts there as its owner. So root creates no file that nagios cannot write,
-and a link planted by nagios gives root no more access than nagios has. This module is imported before the first process
-starts, so it must be cheap.
+Root and nagios both use this directory. In it, root acts as the directory's owner. So root creates no file that nagios
+cannot write, and a link planted by nagios gives root no more access than nagios has. This module is imported before the
+first process starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LET_HIM = 'let only the monitoring user write there, or use another directory w
 class Unusable(Exception):
     """The state directory cannot be used; str() gives the path, the reason and the next step.
 
-    what, remedy: the two parts of the sentence. path: the faulty path or ''. is_open: other users can write there.
+    what, remedy: the two parts of the sentence. path: the faulty path or ''. is_open: others can write to *path*.
     """
 
     def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
@@ -60,7 +60,7 @@ class StateDirectory:
 
 
 def location(given: str = '') -> str:
-    """Return the path of the state directory: *given*, the package's directory, or this user's own.
+    """Return the path of the state directory: *given*, else the package's directory, else this user's own.
 
     Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
@@ -70,13 +70,13 @@ def location(given: str = '') -> str:
 
 
 def _of_environment(home: str = '') -> str:
-    """Return this user's own directory, below XDG_STATE_HOME or else below *home*; '' if neither path is absolute."""
+    """Return this user's own state directory, below XDG_STATE_HOME, else below *home*; '' if neither is absolute."""
     homes = os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser(home)
     return next((os.path.join(each, NAME) for each in homes if each.startswith('/')), '')
 
 
 def ready(given: str = '') -> StateDirectory:
-    """Return the state directory for writing; create it if it is this user's own. Raises Unusable."""
+    """Return the state directory for writing; create the directory if it is this user's own. Raises Unusable."""
     path = location(given)
     try:
         if path and not given and path != PACKAGE:
@@ -90,7 +90,7 @@ def ready(given: str = '') -> StateDirectory:
 
 
 def there(given: str = '') -> StateDirectory:
-    """Return the state directory for reading. Raises Unusable if it is missing or others can write to it."""
+    """Return the state directory for reading. Raises Unusable if the directory is missing or others can write to it."""
     path = location(given)
     if not path:
         raise Unusable('this user has no home directory', 'give this user a state directory with --state-dir')
@@ -119,7 +119,7 @@ def below(directory: StateDirectory, name: str) -> str:
 
 
 def for_locks(name: str, given: str = '') -> str:
-    """Return the path of the lock folder *name*, and create it if missing. Only this user and root can write to it.
+    """Return the path of the lock folder *name*, and create a missing folder. Only this user and root can write to it.
 
     All checks of one user share the folder. given: the argument of --state-dir, used only if the default places are
     unusable. Raises Unusable.
@@ -146,7 +146,7 @@ def _places_of_locks(given: str) -> list[str]:
 
 
 def _unfit(place: str, path: str, is_there: bool) -> str:
-    """Create the lock folder *path* below *place*; return why it cannot be used, or '' if it can.
+    """Create the lock folder *path* below *place*; return why the folder cannot be used, or '' if it can.
 
     is_there: *place* must exist already and is not created. Raises OSError.
     """

@@ -36,7 +36,7 @@ class PathFault(str):
 def fault(path: str, user: int) -> str:
     """Return why *user* should not trust the file at *path*, or '' if only this user or root can change it.
 
-    Every folder, link and file on the way is examined. Raises OSError if one of them is missing or cannot be examined.
+    Every folder, link and file on the way is examined. Raises OSError if any is missing or cannot be examined.
     """
     trusted = {ROOT, user}
     for part in steps(path):
@@ -49,10 +49,10 @@ def fault(path: str, user: int) -> str:
 
 
 def foreign_secret(path: str, status: os.stat_result) -> str:
-    """Return why a file's content must not be shown, or '' if all users who can redirect *path* can also read the file.
+    """Return why a file's content must not be shown; '' if all users who can redirect *path* can also read the file.
 
-    Another user's link can lead root to any file, and error messages quote files. status: of the opened file.
-    Raises OSError if a folder on the way cannot be examined.
+    Another user's link can lead root to any file, and error messages quote files. status: os.fstat() of the opened
+    file. Raises OSError if a folder on the way cannot be examined.
     """
     trusted = {ROOT, os.geteuid()}
     leading: set[tuple[str, int]] = set()
@@ -71,7 +71,7 @@ _COPY = 'copy it to a directory that nobody else can write to'
 
 
 def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[str, int]]:
-    """Return who else can change a file or a folder's files: ("user", uid), ("group", gid), or ("anybody", 0)."""
+    """Return who else can change a file, or the files in a folder: ("user", uid), ("group", gid), or ("anybody", 0)."""
     others = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
         is_one_group = not status.st_mode & stat.S_IWOTH and not access_list(path)
@@ -80,7 +80,7 @@ def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[
 
 
 def _is_open(status: os.stat_result, other: tuple[str, int]) -> bool:
-    """Return whether *other* can read a file or enter a folder."""
+    """Return whether the user or the group *other* can read a file or enter a folder."""
     bit = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
     kind, number = other
     return bool(status.st_mode & bit or (kind == 'user' and status.st_uid == number)
@@ -125,7 +125,7 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
 
 
 def access_list(path: str) -> bytes:
-    """Return the access-control list of a file; b'' if it has none, or if Python cannot read it on this system."""
+    """Return the access-control list of a file; b'' if there is no such list, or if Python cannot read it here."""
     if not hasattr(os, 'getxattr'):  # as on FreeBSD
         return b''
     try:

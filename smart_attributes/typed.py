@@ -26,7 +26,7 @@ else:
     _MAKERS = {}
 
     def _maker(fields, defaults):
-        """Return __new__ for a class with these fields; it is copied from a class with the same number of fields."""
+        """Return __new__ for a class with these fields: a copy of the method of a class with as many fields."""
         if len(fields) not in _MAKERS:
             _MAKERS[len(fields)] = namedtuple('_Sized', [f'place_{number}' for number in range(len(fields))]).__new__
         other = _MAKERS[len(fields)]

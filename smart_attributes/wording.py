@@ -21,7 +21,7 @@ def plain(number: float) -> str:
 
 
 def plural(number: int, word: str, words: str = '') -> str:
-    """Return "1 entry", "2 entries". words: the plural, if it is not the word plus "s"."""
+    """Return a number and a noun: "1 entry", "2 entries". words: the plural, unless it is the noun plus "s"."""
     return f'{number} {word if number == 1 else words or word + "s"}'
 
 
@@ -63,7 +63,7 @@ def _foreseen(forecast: Forecast) -> str:
 
 
 def since(seconds: float) -> str:
-    """Return how long ago, as text for people: "5 h ago", "40 days ago", "3.2 years ago"."""
+    """Return how long ago something happened, as text for people: "5 h ago", "40 days ago", "3.2 years ago"."""
     if seconds < 2 * DAY:
         return f'{round(seconds / HOUR)} h ago'
     return f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'

@@ -47,7 +47,7 @@ def literally(text: str) -> str:
 def clean(text: str, limit: int = LIMIT) -> str:
     """Return text from a drive or smartctl as one line of at most *limit* characters, safe in any output.
 
-    Characters are removed if they are invisible, reserved by Nagios (| ' =), or begin HTML tags or shell commands.
+    Remove characters that are invisible, are reserved by Nagios (| ' =), or begin HTML tags or shell commands.
     Blanks are collapsed.
     """
     if len(text) <= limit and _HARMLESS(text):
@@ -56,12 +56,12 @@ def clean(text: str, limit: int = LIMIT) -> str:
 
 
 def sentence(text: str, limit: int) -> str:
-    """Return our own text, with names of files and options in it, as one line; keep = and quotes, remove bars."""
+    """Return our own text, which may contain names, as one line; keep "=" and quotes, and remove "|"."""
     return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
 
 
 def argument(name: str, placeholder: str) -> str:
-    """Return a name that others chose, as a word of a command that admins paste; *placeholder* if it is not harmless.
+    """Return a name that others chose, for a command that admins paste; if the name is unsafe, return *placeholder*.
 
     Names are not quoted, because a daemon removes quotes from notifications and may cut off the closing quote.
     """
@@ -88,7 +88,7 @@ def _shortened(text: str, limit: int) -> str:
 
 
 def coded(text: str) -> str:
-    """Return a sentence with its code in front: "[no-drives] no drives to check"; unchanged without a code."""
+    """Return a sentence after its code: "[no-drives] no drives to check"; without a code, only the sentence."""
     code = getattr(text, 'code', '')
     return f'[{code}] {text}' if code and text else text
 

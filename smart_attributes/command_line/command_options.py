@@ -1,4 +1,4 @@
-"""The values of options that only one command has; a check needs none of them. The records hold the defaults."""
+"""The values of options that only one command has. A check does not need these values. Records hold the defaults."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class InstallOptions(NamedTuple):
 
 
 class ValidateOptions(NamedTuple):
-    """The files to validate, and the samples and models to compare them with."""
+    """The files to validate, and the samples and models to compare with these files."""
     files: tuple[str, ...]
     samples: str | None
     models: str | None

@@ -18,7 +18,7 @@ ROOM = 4 << 20   # characters of a document that are kept in RAM; a larger one g
 def run(work: Callable[[], int], failure: Callable[[str], str], explained: Callable[[BaseException], str]) -> int:
     """Run *work*, print its output as one JSON document, and return its exit status; 3 if it fails.
 
-    work: prints to sys.stdout. If it raises SystemExit, raise this again; with status 0, first print the output.
+    work: prints to sys.stdout. A SystemExit from *work* is raised again; for status 0, the output is printed first.
     failure: returns the document for an error message. explained: returns the error message for an exception.
     """
     with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8', errors='replace') as spool:
@@ -39,7 +39,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
 
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print the command's document; convert plain lines, such as those of history --forget, to a document."""
+    """Print the command's document; convert plain lines, such as the output of `history --forget`, to a document."""
     spool.seek(0)
     if spool.read(1) == '{':
         _copy(spool)

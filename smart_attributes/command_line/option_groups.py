@@ -50,7 +50,7 @@ def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]
 
 
 def duration(text: str) -> int:
-    """Return the seconds of a time such as 7d. Raises ArgumentTypeError."""
+    """Return the number of seconds in a time such as 7d. Raises ArgumentTypeError."""
     number, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
     if not (seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time; write 90m, 12h, 7d or 2w')
@@ -58,7 +58,7 @@ def duration(text: str) -> int:
 
 
 def interval(text: str) -> int | None:
-    """Return the seconds of a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
+    """Return the number of seconds in a time, 0 for "always" and None for "never". Raises ArgumentTypeError.
 
     A log is used for a week, so a longer interval could leave periods without a log.
     """
@@ -97,7 +97,7 @@ VALUES: Mapping[str, Any] = {
 
 
 def options(given: Json, values: Mapping[str, Any] = VALUES) -> tuple[Option, ...]:
-    """Return options. given: the spellings of each option -> arguments of add_argument(). values: like VALUES."""
+    """Return options. given: maps the spellings of each option to arguments of add_argument(). values: like VALUES."""
     return tuple(option(*spellings.split(), **{
         key: values.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()})
         for spellings, arguments in given.items())

@@ -109,8 +109,8 @@ class CheckOptions(NamedTuple):
 class OptionGroup(NamedTuple):
     """Options under one heading of the help; groups with the same heading are shown as one.
 
-    title: '' for options without a heading. short: shown by --help. first: shown by --help of the default command, too.
-    --help-all shows all.
+    title: '' for options without a heading. short: --help shows the group. first: --help of the default command shows
+    it, too. --help-all shows all.
     """
     title: str
     options: tuple[Option, ...]
@@ -150,7 +150,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
-        """Raise UsageError for unknown words; suggest the option or command that is most like the first one."""
+        """Raise UsageError for unknown words; suggest the option or command that is most like the first word."""
         known = [*self._option_string_actions, *(each.name for each in (self.others() if self.others else ()))]
         self.error(f'unrecognized arguments: {" ".join(words)}; {nearest(words[0], known, TYPED)}'.rstrip('; '))
 
@@ -177,7 +177,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=31, width=120)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Return "-t, --timeout SECONDS": the value only once, and no spelling that only version 1.6 had."""
+        """Return "-t, --timeout SECONDS", with the value only once and without the spellings of version 1.6."""
         spellings = [each for each in action.option_strings if not _is_old_spelling(each, action)]
         if not spellings:
             return super()._format_action_invocation(action)
@@ -186,7 +186,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
-    """Return whether a spelling differs from another spelling of its option only in its dashes: "-nosudo", "--a_b"."""
+    """Return whether a spelling differs from another spelling of the same option only in dashes: "-nosudo", "--a_b"."""
     return any(spelling != other and spelling.replace('_', '-') == (other if '_' in spelling else other[1:])
                for other in action.option_strings)
 

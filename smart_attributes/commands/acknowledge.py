@@ -1,6 +1,6 @@
 """acknowledge: store accepted values of individual drives in acknowledged.json, which each check reads.
 
-While one `acknowledge` uses the file, a lock keeps others out. A check reads the complete old or new file.
+While one `acknowledge` uses the file, a lock makes others wait. A check reads either the old file or the new file.
 """
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
                template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
     """Return the acknowledgements for drives, and a sentence for each value that cannot be acknowledged.
 
-    metrics: metrics to acknowledge at their current value; empty: all that alert. template: `why`, `until`, `by`, `at`.
+    metrics: to be acknowledged at the current value; if empty, all that alert. template: `why`, `until`, `by`, `at`.
     """
     new, refused = [], []
     for verdict in verdicts:
@@ -110,7 +110,7 @@ def accepted_as_gone(serials: Sequence[str], known: Collection[str],
                      template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
     """Return the acknowledgements of missing drives, and a sentence for each serial number that no known drive had.
 
-    known: the serial numbers in the history; if empty, all are accepted.
+    known: the serial numbers in the history; if empty, all serial numbers are accepted.
     """
     new = [template._replace(serial=serial, metric=GONE) for serial in serials if not known or serial in known]
     return new, [f'{serial}: the history has no drive with this serial number; to list them, run: '
@@ -127,7 +127,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 
 
 def template(why: str, until: str) -> Acknowledgement:
-    """Return an acknowledgement with the fields that are the same for all. Raises UsageError for invalid values."""
+    """Return an acknowledgement with only the fields that all new ones share. Raises UsageError for invalid values."""
     if len(why) < LEAST_WHY:
         raise UsageError(f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable since 2024"')
     if until and not acknowledgements.is_day(until):
@@ -154,7 +154,7 @@ def line(accepted: Acknowledgement) -> str:
 
 
 def content(config: str) -> AcknowledgementsFile:
-    """Return the file of a configuration directory. Raises DataError if a change could lose some of its content."""
+    """Return the acknowledgements of a site. config: folder. Raises DataError if a change could lose some of them."""
     file = os.path.join(config, thresholds.FILE)
     if not os.path.lexists(file):
         return acknowledgements.EMPTY
@@ -166,7 +166,7 @@ def content(config: str) -> AcknowledgementsFile:
 
 
 def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
-    """Add acknowledgements to the file, and return its earlier content. Raises DataError."""
+    """Add acknowledgements to the file, and return the file's earlier content. Raises DataError."""
     with _alone(config) as file:
         before = content(config)
         _write(file, acknowledgements.with_added(before.data, new))
@@ -174,7 +174,7 @@ def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
 
 
 def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement], AcknowledgementsFile]:
-    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as in --list; return them and the earlier content.
+    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as in --list; return these and the old content.
 
     Raises DataError, and UsageError for a name without an acknowledgement.
     """
@@ -218,7 +218,7 @@ def _alone(config: str) -> Iterator[str]:
 
 
 def _write(file: str, data: Json) -> None:
-    """Replace the file in one step. The caller holds the lock. Raises DataError if it cannot be written."""
+    """Replace the file in one step. The caller holds the lock. Raises DataError if the file cannot be written."""
     beside = f'{file}.new'
     with _explained(file):
         try:

@@ -38,7 +38,7 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str] = ()) -> Survey:
-    """Return a survey whose verdicts show which groups depend on each drive, and whether it may be replaced.
+    """Return a survey whose verdicts show which groups depend on each drive, and whether the drive may be replaced.
 
     only_alerting: read only the groups on drives that alert. asked: as in redundancy.dependence.PROGRAMS.
     """
@@ -64,7 +64,7 @@ def with_groups(result: Survey, only_alerting: bool = False, asked: Sequence[str
 
 
 def with_others(read: Sequence[Drive], others: Sequence[tuple[str, State]]) -> list[Drive]:
-    """Return the drives of this run, and the drives of other runs. others: address and last state, from the history."""
+    """Return the drives of this run and of other runs. others: addresses and last states, from the history."""
     from ..reading import addresses
     from ..redundancy.dependence import disks
     from ..redundancy.replacement import Drive
@@ -94,7 +94,7 @@ def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
 
 
 def whole(found: Survey) -> Whole:
-    """Return the messages of a survey about the run as a whole."""
+    """Return a survey's messages about the run as a whole."""
     from ..output import plugin
     notes = [*found.notes, Coded('database-date', f'attributes.json of {found.judge.database.date}')]
     return plugin.Whole(found.failures, found.faults, found.demands, found.remarks, notes, found.nobody)

@@ -48,7 +48,7 @@ def validate(options: Options, runner: Runner) -> int:
 
 
 def migrate(options: Options, runner: Runner) -> int:
-    """Convert files of version 1.6; return 0 if all of their content could be converted, else 1."""
+    """Convert files of version 1.6; return 0 if all their content could be converted, else 1."""
     from ..v1_6 import migrate as conversion
     own: MigrateOptions = options.own
     drives = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None

@@ -110,7 +110,7 @@ def _icinga(own: FleetOptions, url: str, name: str) -> Icinga:
 
 def _of_reports(options: Options, runner: Runner, now: float,
                 paths: Sequence[str]) -> tuple[Mapping[str, Json], Sequence[str]]:
-    """Return the document of each folder with smartctl reports, by folder name, and the paths of all other files."""
+    """Return a document for each folder with smartctl reports, by folder name, and the paths of all other files."""
     from ..check import history_answers
     from ..check.survey import survey
     found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)

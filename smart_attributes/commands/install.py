@@ -21,7 +21,7 @@ from ..words import sentence, visible
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Show the changes, and make them with --yes; return 0. Raises SmartError if a change cannot be made."""
+    """Show the changes, and make them if --yes is given; return 0. Raises SmartError if a change cannot be made."""
     own: InstallOptions = options.own
     if own.yes and os.geteuid() != 0:
         raise SmartError('only root can change this host; run the command as root, or without --yes to see the plan',
@@ -50,7 +50,7 @@ def _changes(own: InstallOptions, items: Sequence[plan.Item], disk: Disk, writte
 
 
 def _do(todo: Sequence[plan.Change], disk: Disk, written: Mapping[str, str] | None) -> None:
-    """Print each change, and make and record it unless *written* is None. written: what is installed so far."""
+    """Print each change; unless *written* is None, also make and record it. written: what is installed so far."""
     for change in todo:
         if written is not None:
             disk.do(change)
@@ -97,6 +97,6 @@ def sudo_rule(options: Options, runner: Runner) -> int:
 
 
 def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
-    """Return the drives of this machine or of the command line, and how to read each."""
+    """Return the drives of this machine or of the command line, and how to read each drive."""
     found = reads.find(options, runner, time.monotonic() + options.how_read.timeout)
     return found, reads.plan(found.devices, options)

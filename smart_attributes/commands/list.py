@@ -19,7 +19,7 @@ from . import person
 
 
 class Listing(NamedTuple):
-    """The drives of a run, each with its identity or the reason that it has none."""
+    """The drives of a run, each with its identity, or with the reason why the identity is unknown."""
     verdicts: tuple[Verdict, ...]
     reads: tuple[Read, ...]        # reads, in the order of the verdicts
     nobody: tuple[State, str]      # state and message for a run without drives
@@ -54,7 +54,7 @@ def listed(options: Options, runner: Runner) -> Listing:
 
 
 def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
-    """Return one line per drive. It begins with the address; if the drive cannot be read, it ends with the reason."""
+    """Return one line per drive: the address, the identity and, if the drive cannot be read, the reason."""
     rows = [[visible(address), *_identity(verdict.identity, hide_serial), coded(problem(verdict))]
             for verdict, address in zip(verdicts, addresses)]
     widths = [max(map(len, column)) for column in zip(*rows)]

@@ -46,7 +46,7 @@ def _exposition(found: Survey, options: Options, is_openmetrics: bool) -> str:
 
 
 def _document(found: Survey, options: Options) -> str:
-    """Return the JSON document. All problems are in it, because Zabbix reads stderr as a part of the document."""
+    """Return the JSON document. All problems are in the document, because Zabbix reads stderr as a part of it."""
     from ..output import metrics_document
     outcome = rendered(found, options._replace(verbose=0), CheckOptions())
     problems = (*(words for _, words in found.told), *(() if found.verdicts else [found.nobody[1]]))

@@ -56,7 +56,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Sur
 
 
 def with_names(options: Options) -> Options:
-    """Return options in which all words except metrics name drives, unless -d or --report selects the drives."""
+    """Return options in which each word except a metric names a drive, unless -d or --report selects the drives."""
     from ..check.rulebook import database_of
     from ..knowledge.data_errors import KNOWN, nearest_metric
     which = options.which
@@ -69,13 +69,13 @@ def with_names(options: Options) -> Options:
 
 
 def nobody(result: Drives) -> dict[str, str]:
-    """Return the keys of a JSON document that say why it has no drives; {} if it has drives or needs none."""
+    """Return the keys that state why a JSON document has no drives; {} if it has drives or does not need any."""
     state, words = result.nobody
     return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
 
 
 def print_remarks(result: Survey) -> None:
-    """Print the remarks and notes of a survey about the run as a whole."""
+    """Print a survey's remarks and notes about the run as a whole."""
     for note in (*result.remarks, *result.notes):
         print(f'note: {sentence(note, 500)}')
 
@@ -100,9 +100,9 @@ def addresses(result: Drives, options: Options) -> list[str]:
 
 
 def write(text: str | Sequence[str], path: str) -> None:
-    """Replace the file at *path* atomically: other programs see the old file or the new one. All users can read it.
+    """Replace the file at *path* atomically: other programs see the old file or the new file. All users can read it.
 
-    Raises SmartError if it cannot be written.
+    Raises SmartError if the file cannot be written.
 
     text: the new content, or its parts.
     """

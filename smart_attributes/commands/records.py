@@ -1,7 +1,7 @@
 """The records of all commands except `check`; they are loaded if one of these commands runs, and for the help.
 
 A record in records.json defines the parser, help, documents, time limit and history use of a command. A value that
-begins with @ is one of _VALUES.
+begins with @ is a key of _VALUES.
 """
 from __future__ import annotations
 

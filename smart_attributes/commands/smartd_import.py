@@ -29,7 +29,7 @@ _FIRMWARE = 'the database entry applies to one firmware, and the log does not sh
 
 def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
              hide_serial: bool = False) -> Iterator[str]:
-    """Import the logs drive by drive, and yield messages about each drive after its readings are stored.
+    """Import the logs drive by drive, and yield messages about each drive after the drive's readings are stored.
 
     database: drive_database.SpecDatabase.
     """
@@ -84,7 +84,7 @@ def _numbers(report: Report) -> list[int]:
 
 
 def _stored(log: Log, report: Report, database: Any, history: HistoryStore, source: str) -> str:
-    """Store the readings of a drive's logs; return a message with the number of points, or why none was stored."""
+    """Store the readings of a drive's logs; return a message with the number of points, or with the error."""
     try:
         spec = database.identify(report.identity, _numbers(report))
         twins = _twins(readings.readings(report, spec, database.metrics))

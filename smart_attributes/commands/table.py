@@ -1,4 +1,4 @@
-"""Find a command by its name and run it; the record of the default command."""
+"""Find a command by its name and run the command. This module also has the record of the default command."""
 from __future__ import annotations
 
 import sys

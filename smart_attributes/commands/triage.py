@@ -28,9 +28,9 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _write(found: Survey, options: Options) -> Survey:
-    """Write the document to a file for each form that has a file name; print the other forms. Return what was shown.
+    """Write the document to a file for each form that has a file name; print the other forms. Return the survey shown.
 
-    Programs read only the printed document, so it states why it has no drives.
+    Programs read only the printed document, so this document states why it has no drives.
     """
     def shown(each: Survey) -> list[tuple[str, str | None]]:
         document = _document(each, options)
@@ -70,7 +70,7 @@ def _print_table(found: Survey, options: Options) -> Survey:
 
 
 def _plan(found: Survey, items: Sequence[Item], asked: Sequence[str]) -> tuple[Task, ...]:
-    """Return the plan of this machine; empty if its groups were not read, as for recorded reports."""
+    """Return this machine's replacement plan; empty if the groups were not read, as for recorded reports."""
     from ..redundancy.surroundings import surroundings
     from ..work.plan import plan
     groups = [each.group for each in found.machine.groups] if found.machine else []

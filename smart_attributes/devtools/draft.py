@@ -150,7 +150,7 @@ def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
 
 def _attributes(kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
                 database: SpecDatabase) -> Json:
-    """Return the drive's rows: first those of the base entry, in its order, then all others with reliable readings."""
+    """Return the drive's rows: first the rows of the base entry, in its order, then others with reliable readings."""
     by_number = {str(row.id): row for row in rows}
     inherited = {number: entry and _inherited(entry, by_number[number], base)
                  for number, entry in base.get('attributes', {}).items() if number in by_number}
@@ -181,7 +181,7 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
 
 
 def _comment(row: AttributeRow, *words: str) -> str:
-    """Return the row's columns, for comparison with a datasheet, and *words*, in the form that HINT matches."""
+    """Return a comment that HINT matches: the row's columns, for comparison with a datasheet, and *words*."""
     columns = f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
     return '; '.join(filter(None, (columns, *words)))
 
@@ -207,7 +207,7 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
 
 
 def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
-    """Yield the readings on which nearly all entries of several vendors agree. pairs: (readings, vendor) of each."""
+    """Yield the readings on which nearly all entries of several vendors agree. pairs: tuples (readings, vendor)."""
     (text, count), = Counter(text for text, _ in pairs).most_common(1)
     vendors = {vendor for specs, vendor in pairs if specs == text}
     if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):

@@ -20,7 +20,7 @@ Readings = Mapping[str, Reading]   # by metric
 
 
 def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDatabase) -> list[Claim]:
-    """Return each drive with its matching entries of the highest rank."""
+    """Return each drive with the highest-ranked entries that match the drive."""
     return [Claim(drive, database.claims(drive.identity, drive.attributes)) for drive in drives]
 
 
@@ -183,7 +183,7 @@ def _equal(reading: Reading, expected: Any) -> bool:
 
 
 def _as_expected(reading: Reading) -> str:
-    """Return a reading in the form that "expect" uses."""
+    """Return a reading in the form that the key "expect" of a sample uses."""
     if reading.number is None:
         return 'null'
     return _plain(reading.number) if reading.state is None else quoted(reading.verdict)
@@ -201,7 +201,7 @@ def _counted(reading: Reading) -> str:
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield a sentence for each entry or pattern without a matching drive, and each entry that is never selected."""
+    """Yield a sentence for each entry or pattern that matches no drive, and for each entry never selected."""
     models = sorted({claim.drive.identity.plain_model for claim in claims})
     validated = {claim.drive.family for claim in claims}
     won = {id(winner) for claim in claims for _, winner in claim.winners}
@@ -226,7 +226,7 @@ def _is_matched(pattern: str, models: Sequence[str]) -> bool:
 
 
 def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:
-    """Return the family of the same rank that is selected for a drive that *entry* also matches."""
+    """Return the family of an equally ranked entry that is selected for a drive although *entry* also matches."""
     for drive, winners in claims:
         if winners and _rank(winners[0][1]) == _rank(entry) and is_for(entry, drive):
             return str(winners[0][1]['family'])

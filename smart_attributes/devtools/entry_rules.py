@@ -226,7 +226,7 @@ def _traps(entry: Json, context: Context) -> Problems:
 
 
 def _contradictions(entry: Json, context: Context) -> Problems:
-    """Yield the exclusions and exceptions of an entry that contradict its rows."""
+    """Yield an entry's exclusions and exceptions that contradict its rows."""
     rows = context.database.rows_of('', entry)
     yield from (('ignore_thresholds', f'the entry has no attribute {number}; describe it or remove it')
                 for number in entry.get('ignore_thresholds', ()) if number not in rows)

@@ -1,4 +1,4 @@
-"""Check a reading: its unit, its interval, its result for a value never set, and the drive's own statistics."""
+"""Check a reading: unit, interval, result for a value that was never set, and agreement with the drive's statistics."""
 from __future__ import annotations
 
 import math
@@ -48,7 +48,7 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
 
 
 def interval_problems(valid: Interval) -> Iterator[str]:
-    """Yield the faults of an interval that do not depend on its reading."""
+    """Yield the faults that an interval has regardless of its reading."""
     lowest, highest = valid
     if lowest is not None and highest is not None and lowest > highest:
         yield f'valid [{lowest:g}, {highest:g}] is empty; write the smaller number first'
@@ -161,13 +161,13 @@ def is_stated(metric: str, unit: str) -> bool:
 
 
 def is_near(number: float, stated: float, unit: str) -> bool:
-    """Return whether a reading is close enough to the drive's own statistic. unit: base unit of both."""
+    """Return whether a reading is close enough to the drive's own statistic. unit: base unit of both numbers."""
     least, part = TOLERANCES.get(unit, (0, 0.1))
     return abs(number - stated) <= max(least, part * stated) or (unit == 'B' and is_rest(stated, number, COARSEST))
 
 
 def is_rest(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count. All are in bytes."""
+    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count. Arguments are in bytes."""
     beyond = (stated - number) % WRAP
     return stated < WRAP <= number and min(beyond, WRAP - beyond) <= precision
 

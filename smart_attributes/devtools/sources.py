@@ -1,6 +1,6 @@
 """Read what is validated: files with entries, samples with their expected readings, and measured models.
 
-People pasted the text of samples and models, so a mistake in it is returned as a sentence, and the rest is validated.
+People pasted the text of samples and models, so a mistake is returned as a sentence, and the rest is validated.
 """
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SampleDrive(NamedTuple):
 
     @property
     def report(self) -> Report:
-        """Return the report built from the drive's rows."""
+        """Return a report that is built from the drive's rows."""
         return Report(self.identity, attributes=self.rows)
 
 
@@ -54,12 +54,12 @@ class EntriesFile(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Return whether this is a complete database, not an addition to the shipped one."""
+        """Return whether this is a complete database, not an addition to the shipped database."""
         return 'date' in self.data
 
 
 class Claim(NamedTuple):
-    """A drive with its matching entries of the highest rank."""
+    """A drive with the highest-ranked entries that match the drive."""
     drive: SampleDrive
     winners: Sequence[tuple[str, Json]]
 
@@ -91,7 +91,7 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
 
 
 def read_source(path: str) -> tuple[EntriesFile, list[str]]:
-    """Return a file and its schema errors as sentences. Raises DataError if it cannot be read or is not JSON."""
+    """Return a file and its schema errors as sentences. Raises DataError if the file cannot be read or is not JSON."""
     name, text = os.path.basename(path), data_file.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
         raise DataError(f'{name} is output of smartctl, not a database entry; to create one, run: '
@@ -146,7 +146,7 @@ def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
 def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
     """Return the samples of a file, or of all JSON files of a folder.
 
-    kinds: family -> "hdd" or "ssd"; families without a kind are missing.
+    kinds: maps each family to "hdd" or "ssd"; families of unknown kind are not included.
     """
     drives: list[SampleDrive] = []
     problems: list[str] = []
@@ -167,7 +167,7 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:
-    """Return the drives that the samples of the file *name* describe. samples: valid by their schema."""
+    """Return the drives that the samples of the file *name* describe. samples: already validated by the schema."""
     drives, problems = [], []
     for number, sample in enumerate(samples, 1):
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'

@@ -48,7 +48,7 @@ def is_limits(path: str, data: Any) -> bool:
 def examine_limits(path: str) -> tuple[list[str], list[str]]:
     """Return the mistakes in a file of limits, and its summary; the summary is empty if a part is unusable.
 
-    Raises DataError if it cannot be read or is not JSON.
+    Raises DataError if the file cannot be read or is not JSON.
     """
     name = os.path.basename(path)
     data, problems = data_file.parse(data_file.read_text(path), name)
@@ -150,7 +150,7 @@ def _examined(path: str, kind: FileKind) -> Validation:
 
 
 def _print(paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]) -> None:
-    """Print the result for files of one kind; *words* is the kind that unusable files were taken for."""
+    """Print the result for files of one kind; *words* names the kind that was assumed for unusable files."""
     for sentence in (*validation.problems, *(f'before you send it: {note}' for note in validation.notes)):
         write(sentence)
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'

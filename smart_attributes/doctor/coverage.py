@@ -33,9 +33,9 @@ class Uses(NamedTuple):
 
 
 def examine(uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]) -> list[Finding]:
-    """Return a finding for the disks that none of the checks reads.
+    """Return a finding for the disks that no check reads.
 
-    Without known checks, return no finding, because it would list all disks. scan: runs smartctl --scan.
+    Without known checks, return no finding, because the finding would list all disks. scan: runs smartctl --scan.
     """
     there = [disk for disk in disks(system.ROOT) if disk.is_drive]
     if not there or not uses or not all(use.is_known for use in uses):
@@ -70,7 +70,7 @@ def allowed(found: Sequence[Disk], options: Options) -> list[Disk]:
 
 
 def _reached(device: Device, found: Sequence[Disk]) -> Sequence[str]:
-    """Return the names of the disks that an address leads to; for a RAID controller, all its disks."""
+    """Return the names of the disks at an address; for a RAID controller, the names of all its disks."""
     root, kind = system.ROOT, controller(device.type)
     if kind:
         host = system.host_of(device)  # None for a node that only the driver creates, such as /dev/twa0
@@ -116,7 +116,7 @@ def of_icinga(blocks: Sequence[str]) -> list[Uses]:
 # --- what is left; pure -------------------------------------------------------------------
 
 def unread(found: Sequence[Disk], read: set[str]) -> list[Disk]:
-    """Return one disk of each drive that is not read. read: the drives that are read, as in `Disk.drive`."""
+    """Return one disk for each drive that no check reads. read: the drives that checks read, as in `Disk.drive`."""
     return list({disk.drive: disk for disk in reversed(found) if disk.drive not in read}.values())[::-1]
 
 

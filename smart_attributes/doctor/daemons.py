@@ -1,4 +1,4 @@
-"""The daemons on this machine: how much time they give a check, and the commands by which NRPE runs it."""
+"""The daemons on this machine: how much time they give a check, and the commands by which NRPE runs checks."""
 from __future__ import annotations
 
 import json
@@ -141,7 +141,7 @@ def _read(root: str, paths: Sequence[str]) -> tuple[str, list[Setting]]:
 
 
 def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
-    """Yield the settings of an NRPE or Nagios configuration, including the settings of its include files."""
+    """Yield the settings of an NRPE or Nagios configuration, including the settings in included files."""
     for line in files.text(os.path.join(root, path), LARGEST_SMALL_FILE).splitlines():
         name, sign, value = (part.strip() for part in line.partition('='))
         if not sign or name.startswith('#'):
@@ -329,7 +329,7 @@ def _ending(answer: Answer) -> str:
 
 
 def _changed(call: Call, before: str, after: str) -> str:
-    """Return the sed command that puts another program into the line; '' if the line would need quoting.
+    """Return the sed command that replaces a call's program in the configuration; '' if a path would need quoting.
 
     before: a basic regular expression that matches the words to replace.
     """

@@ -83,7 +83,7 @@ def _silent(verdict: Verdict, read: Read, known: drive_tracking.Whereabouts | No
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
-    """Return the finding for a drive in standby; it is OK if an earlier check read the drive recently enough."""
+    """Return the finding for a drive in standby; OK if an earlier check read the drive recently enough."""
     device = verdict.device
     words, last = halves(verdict.problem)
     if verdict.identity.model and verdict.state is not State.WARNING:
@@ -95,7 +95,7 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
 
 
 def waking(device: Device, check: Sequence[str]) -> str:
-    """Return the command that wakes up a drive by reading from it, because an identity query does not wake it up.
+    """Return the command that wakes up a drive by reading data, because an identity query does not wake up a drive.
 
     Return '' if data cannot be read directly: the drive is behind a controller, or its node is not a block device.
     """
@@ -106,7 +106,7 @@ def waking(device: Device, check: Sequence[str]) -> str:
 
 
 def _gone(sentences: Sequence[Coded]) -> list[Finding]:
-    """Return a finding for each drive that an earlier check read and that is now missing; at most a few."""
+    """Return a finding for each of the first few drives that an earlier check read and that are now missing."""
     look = 'check cabling, controller and dmesg -T; if you removed the drive for good, remove it from the history'
     lines = [said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in sentences[:SHOWN_GONE]]
     lines = [line._replace(remedy=look, command=f'{PROGRAM} {line.remedy.replace(" retires it", "")}')

@@ -33,7 +33,7 @@ Printed = Callable[[survey.Survey], str]
 def examine(options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> Examination:
     """Return the findings; the process becomes the monitoring user to collect them.
 
-    printed: returns the output of a check for a survey. addresses: returns the drives of a survey, to paste after -d.
+    printed: takes a survey and returns the output of the check. addresses: takes a survey and returns the -d arguments.
     Raises UsageError if the process cannot become that user, or if the options do not describe an installation.
     """
     if options.which.reports:
@@ -45,7 +45,7 @@ def examine(options: Options, runner: processes.Runner, printed: Printed, addres
 
 
 class Examiner:
-    """One examination and its progress. It begins before this process becomes the monitoring user."""
+    """One examination and its progress. The examination begins before this process becomes the monitoring user."""
 
     def __init__(self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> None:
         how, name = options.how_read, options.own.user
@@ -100,7 +100,7 @@ class Examiner:
             self._findings.append(said('module-missing', not_installed(name), module=name))
 
     def _sudo(self) -> Iterator[Finding]:
-        """Yield the findings for smartctl and for the sudo rule that lets checks run it."""
+        """Yield the findings for smartctl and for the sudo rule that lets checks run smartctl."""
         how = self._options.how_read
         yield start.examine_smartctl(how, self._runner, self._deadline)
         finding = unneeded(how, self._user, self._options.own.user)

@@ -38,7 +38,7 @@ class HistoryFiles(NamedTuple):
 
 
 def history(options: Options, user: str) -> Finding:
-    """Return the finding for the history, opened as by a check: the file may be created, or renamed if damaged."""
+    """Open the history as a check does, and return the finding; this may create the file, or rename a damaged file."""
     place = options.state_dir or state_directory.PACKAGE  # not this user's home: other users look elsewhere
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
@@ -60,13 +60,13 @@ def history(options: Options, user: str) -> Finding:
 
 
 def _is_denied(folder: str) -> bool:
-    """Return whether this user lacks permission to read or write a folder or one of its files."""
+    """Return whether this user lacks permission to read or write a folder or a file in the folder."""
     return os.path.isdir(folder) and not (os.access(folder, os.R_OK | os.W_OK | os.X_OK) and all(
         os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)))
 
 
 def _mount(path: str) -> tuple[str, str, str]:
-    """Return mount point, type and options of a path's file system; the path need not exist. Source: proc(5)."""
+    """Return the mount point, type and options of a path's file system; the path need not exist. Source: proc(5)."""
     real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
     try:
         lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
@@ -78,7 +78,7 @@ def _mount(path: str) -> tuple[str, str, str]:
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Finding | None:
-    """Return the finding for a file system that cannot keep history: it is read-only, or lost at a restart. Pure.
+    """Return the finding for a file system that cannot keep history because it is read-only or lost at a restart. Pure.
 
     owner: the monitoring user.
     """
@@ -94,7 +94,7 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '')
 
 
 def others(state_dir: str, user: str) -> list[str]:
-    """Return the other history directories that root sees: root's own and the one in the user's home."""
+    """Return the other history directories that root sees: root's own directory and one in the user's home."""
     if os.geteuid() != 0:
         return []
     homes = filter(os.path.isabs, map(os.path.expanduser, ('~', f'~{user}')))
@@ -112,7 +112,7 @@ def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]
 
 
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
-    """Return size and age of the stored history. Raises HistoryUnusable for anything that would break a check."""
+    """Return the size and age of the stored history. Raises HistoryUnusable for any fault that would break a check."""
     from ..history import directory  # imported late: without _sqlite3, all other steps still run
     owner = name_of(state.user)
     is_made = os.path.isdir(os.path.join(state.path, state_directory.HISTORY))
@@ -142,7 +142,7 @@ def _room(path: str) -> int:
 
 
 def full(path: str, room: int) -> Finding | None:
-    """Return the finding for a disk with too little room for history; None if there is enough. room: bytes."""
+    """Return the finding for a disk with too little room for history; None if there is enough room. room: bytes."""
     return found('history-disk-full', path=path, room=room) if room < ROOM else None
 
 

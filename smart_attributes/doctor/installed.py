@@ -39,7 +39,7 @@ def examine(program: str) -> list[Finding]:
 
 
 def damage() -> list[Finding]:
-    """Return the finding for a program that differs from the files that install wrote; [] if it is intact."""
+    """Return the finding for a program that differs from the files that `install` wrote; [] if it is intact."""
     tree, disk = os.path.dirname(files.PROGRAM), Disk(ROOT)
     try:
         written = disk.written().get(tree, '') if os.path.dirname(tree) == TREES else ''
@@ -54,7 +54,7 @@ def damage() -> list[Finding]:
 
 
 def _start() -> Iterator[Finding]:
-    """Yield the reason why each check has to compile the program."""
+    """Yield a finding if each check has to compile the program."""
     if not os.path.isdir(files.PROGRAM):
         yield found('program-in-one-file')
     elif files.PROGRAM.startswith(SYSTEM_FOLDERS) and not is_compiled():

@@ -64,7 +64,7 @@ def examine(options: Options, deadline: float) -> list[Finding]:
 
 
 def joined(findings: Sequence[tuple[str, str, Fact]]) -> list[Finding]:
-    """Return one finding for each fact, with all members to which it applies. findings: tuples (array, disk, fact)."""
+    """Return one finding for each fact, with all members that it concerns. findings: tuples (array, disk, fact)."""
     same: dict[Fact, list[tuple[str, str]]] = {}
     for array, disk, fact in findings:
         same.setdefault(fact, []).append((array, disk))
@@ -95,21 +95,21 @@ def _asked(askable: Sequence[Disk], how: HowRead, deadline: float) -> dict[str, 
 # --- interpretation; pure -----------------------------------------------------------------
 
 def redundant(groups: Sequence[Group]) -> dict[str, str]:
-    """Return, for each disk below a redundant group at any depth, the name of this group."""
+    """For each disk in a redundant group, directly or indirectly, return the name of this group."""
     stack = Stack(groups)
     return {disk: group.name for group in groups if _is_redundant(group) for disk in stack.disks(group.id)}
 
 
 def _is_redundant(group: Group) -> bool:
-    """Return whether a group is redundant when all members work; True for LVM RAID and ZFS: /sys lacks their level."""
+    """Return whether a group is redundant when all members work; True for LVM RAID and ZFS, as /sys has no level."""
     return bool(TOLERANCE.get(group.level)) or group.level == BY_SLOT or group.unknown == NO_STATUS or (
         group.kind == 'zfs' and not group.level)
 
 
 def why_not(disk: Disk, is_allowed: bool) -> str:
-    """Return why a disk must not be queried for error recovery control, which NVMe drives lack, or '' if it may.
+    """Return why a disk must not be queried for error recovery control, which NVMe disks lack; '' if it may be queried.
 
-    is_allowed: no option excludes the disk, and no local file excludes it because reading would harm it.
+    is_allowed: no option excludes the disk, and no local file excludes it because reading would harm the disk.
     """
     if disk.bus == 'NVMe':
         return ''
@@ -119,7 +119,7 @@ def why_not(disk: Disk, is_allowed: bool) -> str:
 
 
 def _facts(disk: Disk, answer: Answer | None, root: str) -> Iterator[Fact]:
-    """Yield the facts about one member. answer: None if it was not queried."""
+    """Yield the facts about one member. answer: None if the member was not queried."""
     document = _document(answer) if answer else {}
     zoned = file_text(os.path.join(root, f'sys/block/{disk.name}/queue/zoned'))
     # The kernel knows host-aware and host-managed disks; only smartctl knows device-managed disks.
@@ -178,7 +178,7 @@ def _unknown(answer: Answer, document: Json) -> Fact:
 
 
 def _retries(disk: Disk, known: Recovery) -> Iterator[Fact]:
-    """Yield a fact if the kernel gives up before the drive does. The commands are for a person to run."""
+    """Yield a fact, with commands for a person to run, if the kernel gives up before the drive does."""
     wait = disk.timeout
     if wait is None:
         yield _fact('kernel-timeout-unknown')
@@ -197,7 +197,7 @@ def _gigabits(speed: Json) -> float:
 
 
 def summary(count: int, left: Mapping[str, str], is_faulty: bool) -> Finding:
-    """Return the finding that counts the members. left: the reason for each member that was not queried."""
+    """Return the finding that counts the members. left: the reason, for each member that was not queried."""
     names = ', '.join(f'{name} ({reason})' for name, reason in left.items())
     parts = [f'{plural(count, "member")} of redundant arrays examined', '' if is_faulty else 'no problem found',
              f'error recovery control was not read from: {names}' if left else '']

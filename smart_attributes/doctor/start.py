@@ -197,7 +197,7 @@ INSTALLERS = {
 
 
 def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
-    """Start smartctl without root rights and return the finding for it. deadline: time.monotonic() value."""
+    """Start smartctl without root rights and return the finding for smartctl. deadline: time.monotonic() value."""
     path = how.smartctl
     try:
         smartctl_calls.check_executable(path, as_root=False, through_sudo=not how.nosudo)
@@ -241,7 +241,7 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
 def smartctl_finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
     """Return the finding for a smartctl that exists.
 
-    version: such as (7, 3); () if not printed; None if this user may not run it. fault: why root must not run it.
+    version: such as (7, 3); () if not printed; None if this user may not run smartctl. fault: why root must not run it.
     """
     if fault:
         return found('smartctl-not-trusted', path=path, fault=fault)

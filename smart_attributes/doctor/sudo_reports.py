@@ -43,7 +43,7 @@ class SudoersEntry(NamedTuple):
 
 
 def entries_of(text: str) -> list[SudoersEntry]:
-    """Return the entries in the output of `sudo -ll`; [] if its format is unknown."""
+    """Return the entries in the output of `sudo -ll`; [] if the output has an unknown format."""
     return [_entry(part) for part in _BEGIN.split(text)[1:]]
 
 
@@ -55,7 +55,7 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """Return, as written, the command of a program's last entry if that entry denies it or needs a password, else ''.
+    """If a program's last entry denies the program or needs a password, return the entry's command as written, else ''.
 
     If several entries match a call, sudo obeys the last entry. A denial of only some arguments does not count.
     """
@@ -87,7 +87,7 @@ _BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
 
 
 class SudoersFacts(NamedTuple):
-    """Facts from the sudoers files that root reads before it becomes the monitoring user."""
+    """Facts from the sudoers files, read as root before the process becomes the monitoring user."""
     checked: str = ''                        # output of visudo -c
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
@@ -99,7 +99,7 @@ class SudoersFacts(NamedTuple):
 
 
 def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
-    """Return the facts that only root can read; empty if this is not root or sudo is not installed."""
+    """Return the facts that only root can read; empty if the user is not root or sudo is not installed."""
     visudo = next(filter(os.path.isfile, VISUDO), '')
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
@@ -127,7 +127,7 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
 
 
 def _as_sudo(match: re.Match[str]) -> str:
-    """Return visudo's message about a file's mode; OK if only root can write the file, because sudo then reads it."""
+    """Return visudo's message about a file's mode; "parsed OK" if only root can write the file: then sudo reads it."""
     try:
         return match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
     except OSError:
@@ -152,7 +152,7 @@ def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
 
 
 def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[str, int, str]:
-    """Return file, number and text of the last line with a command that `sudo -l` lists; ('', 0, '') if not found.
+    """Return the file, number and text of the last line with a command that `sudo -l` lists; ('', 0, '') if not found.
 
     command: as written, such as "!/usr/sbin/smartctl". names: the user and, with "%", the user's groups.
     """
@@ -184,6 +184,6 @@ def unread(sudoers: SudoersFacts) -> Finding | None:
 
 
 def why(message: str, sudoers: SudoersFacts, user: str) -> Finding | None:
-    """Return why sudo refuses, other than a missing or wrong rule; None if unknown. message: output of sudo."""
+    """Return why sudo refuses, apart from a missing or wrong rule; None if unknown. message: output of sudo."""
     return reason(message, user, sudoers.program) or reason(
         '' if sudoers.is_valid else sudoers.checked, user) or sudoers.winner or unread(sudoers)

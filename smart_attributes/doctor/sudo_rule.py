@@ -129,7 +129,7 @@ def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
 
 
 def requested_types(devices: Iterable[Device], entries: Iterable[sudo_reports.SudoersEntry]) -> tuple[str, ...]:
-    """Return the types, allowed only on request, that these devices have or that the current rule names."""
+    """Return the device types, of these devices and in the current rule, that are allowed only on request."""
     there = ' '.join(command for entry in entries for command in entry.commands)
     used = {base(device).partition(',')[0] for device in devices}
     return tuple(name for name, entry in BY_NAME.items() if entry.is_vendors and (name in used or name in there))
@@ -155,7 +155,7 @@ def _as_root(options: Options, user: str) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 def finding(answers: SudoAnswers) -> Finding:
-    """Return the finding: the first reason to renew the rule, or the fact that it allows the needed calls."""
+    """Return the finding: the first reason to renew the rule, or the fact that the rule allows the needed calls."""
     user = answers.user
     if answers.late:
         return found('sudo-silent', reason=answers.late, user=user)

@@ -36,7 +36,7 @@ class Disk:
         return self._root + path
 
     def look(self, paths: Iterable[str]) -> dict[str, Found]:
-        """Return what exists at each path. Raises SmartError if a user other than root could change one of them."""
+        """Return what exists at each path. Raises SmartError if a user other than root could change any path."""
         found = {}
         for path in paths:
             self._require_trust(path)
@@ -65,7 +65,7 @@ class Disk:
             return False
 
     def _owner(self, number: int) -> str:
-        """Return a user's name, else the number. Below another root, the user of this process counts as root."""
+        """Return a user's name, else the user's number. Below another root, the user of this process counts as root."""
         if self._root and number == os.geteuid():
             return ROOT
         try:
@@ -159,7 +159,7 @@ def _tree(item: Item, at: str) -> None:
 
 
 def _tree_digest(at: str) -> str:
-    """Return the digest of a tree; if its compiled files have changed, a text that differs from all digests."""
+    """Return the digest of a tree; if its compiled files have changed, return a text that differs from all digests."""
     compiled = below(at, is_compiled=True)
     written = files.text(os.path.join(at, _COMPILED), LARGEST_SMALL_FILE)
     is_as_compiled = written == (tree_digest(compiled) if compiled else '')
@@ -190,7 +190,7 @@ def _remove(at: str) -> None:
 
 
 def _own(item: Item, at: str) -> None:
-    """Set owner, group and mode. The folder belongs to root, so no other user can replace the item by a link."""
+    """Set an item's owner, group and mode. Its folder belongs to root, so only root can replace the item by a link."""
     if os.geteuid() == 0:
         entry = pwd.getpwnam(item.owner)
         os.chown(at, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
@@ -205,7 +205,7 @@ def _accept(item: Item, path: str, seconds: float = system.TIME_LIMIT) -> None:
 
 
 def below(folder: str, is_compiled: bool = False) -> Modules:
-    """Return the files below a folder. is_compiled: only Python's compiled files; else all others."""
+    """Return the files below a folder. is_compiled: return only Python's compiled files, else only other files."""
     found = {}
     for here, _, names in os.walk(folder):
         is_cache = os.path.basename(here) == CACHE

@@ -34,9 +34,9 @@ _ENTRY = '__main__.py'             # start of the single-file program
 
 
 def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives: sudoers.Drives, disk: Disk) -> Facts:
-    """Return the facts. named: users of the command line. again: command that repeats the installation.
+    """Return the facts. named: users given on the command line. again: command that repeats the installation.
 
-    drives: returns the drives; called if sudo has no regular expressions. Raises UsageError for a user that is missing.
+    drives: returns the drives; called if sudo has no regular expressions. Raises UsageError for an unknown user.
     """
     users = monitoring_users(named)
     rule, why = _rule(users, how, runner, drives) if users else ('', '')
@@ -46,7 +46,7 @@ def facts(named: Sequence[str], again: str, how: HowRead, runner: Runner, drives
 
 
 def monitoring_users(named: Sequence[str] = ()) -> list[str]:
-    """Return the users that run checks: the named ones, else the usual ones that exist. Raises UsageError."""
+    """Return the users that run checks: the named users, else the usual users that exist. Raises UsageError."""
     missing = [user for user in named if not exists(user)]
     if missing:
         raise UsageError(f'user {missing[0]} does not exist; name the user that runs the checks, such as {USERS[0]}')
@@ -105,14 +105,14 @@ def has_package(disk: Disk) -> bool:
 
 
 def compiled_for(names: Iterable[str]) -> str:
-    """Return the version of Python that these modules need, such as "3.11", or '' if none of them is compiled."""
+    """Return the version of Python that these modules need, such as "3.11", or '' if no module is compiled."""
     return '.'.join(map(str, sys.version_info[:2])) if any(name.endswith('.so') for name in names) else ''
 
 
 def python(needed: str = '') -> tuple[str, str]:
-    """Return path and version of a Python that every user can run and only root can change. Raises SmartError.
+    """Return the path and version of a Python that all users can run and only root can change. Raises SmartError.
 
-    needed: its version, or '' for 3.9 and newer. The system's usual Python is tried first, then the newest.
+    needed: the required version, or '' for 3.9 and newer. The system's usual Python is tried first, then the newest.
     """
     numbered = [path for folder in ('/usr/bin', '/usr/local/bin') for path in glob.glob(f'{folder}/python3.*')
                 if re.fullmatch(r'.*/python3\.[0-9]+', path)]
@@ -136,7 +136,7 @@ def _version(path: str) -> str:
 
 
 def plugin_folder(disk: Disk) -> str:
-    """Return the folder where the monitoring daemon of this host looks for plugins; Icinga 2 reports it."""
+    """Return the folder where the monitoring daemon looks for plugins; Icinga 2 defines it in constants.conf."""
     text = files.text(disk.at(f'{ICINGA}/constants.conf'), LARGEST_FILE)
     named = re.findall(r'^\s*const\s+PluginDir\s*=\s*"(/[^"$\s]+)"', text, re.MULTILINE)
     return next((path for path in (*named, *PLUGIN_FOLDERS) if os.path.isdir(disk.at(path))), plan.NO_PLUGIN_FOLDER)
@@ -161,7 +161,7 @@ def modules() -> Modules:
 
 
 def single_file() -> str:
-    """Return the path of the single file that runs, or that this program was installed from, or ''."""
+    """Return the path of the single-file program that is running or was the source of the installation, or ''."""
     folder = os.path.dirname(files.PROGRAM)
     if not os.path.isdir(files.PROGRAM):
         return folder

@@ -1,4 +1,4 @@
-"""The plan of an installation: a table of its parts, and the changes that bring them to this host. Pure."""
+"""The plan of an installation: a table of its parts, and the changes that bring the parts to this host. Pure."""
 from __future__ import annotations
 
 import hashlib
@@ -113,7 +113,7 @@ def of_host(facts: Facts) -> Parts:
 
 
 def owner(facts: Facts) -> str:
-    """Return the user that gets the history: its present owner if this is a monitoring user, else the first one."""
+    """Return the user that gets the history: its owner if the owner runs checks, else the first monitoring user."""
     return facts.state_owner if facts.state_owner in facts.users else facts.users[0]
 
 
@@ -127,7 +127,7 @@ def _remarks(facts: Facts) -> list[str]:
 
 
 def remarks_on_removal(is_packaged: bool, has_package: bool) -> list[str]:
-    """Return the line about the files that a removal keeps. Arguments: as for to_remove()."""
+    """Return the line about the files that a removal keeps. The arguments are the same as for to_remove()."""
     if has_package and not is_packaged:
         return ['a package has also installed the program here, and needs the sudo rule and the configuration; they '
                 'stay until you remove the package']
@@ -137,7 +137,7 @@ def remarks_on_removal(is_packaged: bool, has_package: bool) -> list[str]:
 def to_remove(written: Iterable[str], is_packaged: bool, has_package: bool) -> list[str]:
     """Return which of the installed paths to remove. The running program comes last.
 
-    is_packaged: a package is being removed and itself removes all except the rule. has_package: a package is installed.
+    is_packaged: a package is being removed, and itself removes all but the rule. has_package: a package is installed.
     """
     paths = sorted(written, key=lambda path: (path.startswith(f'{TREES}/'), path))
     if is_packaged:
@@ -156,7 +156,7 @@ class Found(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change to this host; if the action is "keep", the reason to change nothing."""
+    """A change to this host or, if the action is "keep", the reason to change nothing."""
     action: str                  # a verb: create, replace, own, remove, keep, forget
     item: Item
     why: str = ''
@@ -184,7 +184,7 @@ def own_digest(item: Item) -> str:
 
 
 def tree_digest(files: Mapping[str, bytes]) -> str:
-    """Return the digest of a tree with these files, by path."""
+    """Return the digest of a tree. files: the content of each file, by path."""
     return digest('\n'.join(f'{path} {digest(files[path])}' for path in sorted(files)).encode())
 
 
@@ -241,7 +241,7 @@ def recorded(written: Mapping[str, str], items: Iterable[Item], changes: Collect
 
 
 def outdated(written: Mapping[str, str], items: Iterable[Item], found: Mapping[str, Found]) -> list[str]:
-    """Return the paths of earlier versions, except their newest tree, from which running checks still import.
+    """Return the paths of earlier versions, except the newest tree, because running checks still import from it.
 
     Files below /etc stay. found: the files at the paths of *written*.
     """
@@ -271,5 +271,5 @@ def parse_list(text: str) -> dict[str, str]:
 
 
 def list_document(written: Mapping[str, str]) -> str:
-    """Return the text of the list."""
+    """Return the text of the list of installed paths."""
     return json.dumps({'comment': _COMMENT, 'written': dict(sorted(written.items()))}, indent=1) + '\n'
