@@ -718,12 +718,16 @@ def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
     assert not shown or bottom - 2 <= top <= bottom + 2
 
 
+def work(chromium) -> float:
+    """Return for how many seconds the main thread has worked for the page; the wall time depends on other processes."""
+    found = chromium.driver.execute_cdp_cmd('Performance.getMetrics', {})['metrics']
+    return float({each['name']: each['value'] for each in found}['TaskDuration'])
+
+
 def test_1000_drives_with_a_history_are_a_page_of_1_5_mb_that_opens_within_a_second(chromium, machines):
-    """A second of the time that the browser's main thread works, since the machine may be busy."""
     chromium.driver.execute_cdp_cmd('Performance.enable', {'timeDomain': 'threadTicks'})
     chromium.open(machines[1000, True])
-    took = {each['name']: each['value']
-            for each in chromium.driver.execute_cdp_cmd('Performance.getMetrics', {})['metrics']}['TaskDuration']
+    took = work(chromium)
     size = machines[1000, True].stat().st_size / 1e6
     print(f'\n{size:.2f} MB, opened in {took:.2f} s')
 
@@ -828,15 +832,14 @@ def test_strange_histories_are_drawn(chromium, sample, tmp_path, points):
 def test_24000_drives_are_a_page_of_20_mb_that_opens_within_5_seconds(chromium, sample, tmp_path):
     """A large fleet is one file, too; sorting it is a matter of a second."""
     path = written(tmp_path, grown(sample, 24_000))
-    started = time.monotonic()
+    chromium.driver.execute_cdp_cmd('Performance.enable', {'timeDomain': 'threadTicks'})
     chromium.open(path)
-    opened = time.monotonic() - started
-    started = time.monotonic()
+    opened = work(chromium)
     chromium.run('document.querySelector("[data-key=used] button").click()')
-    took = time.monotonic() - started
+    took = work(chromium) - opened
     print(f'\n{path.stat().st_size / 1e6:.1f} MB, opened in {opened:.1f} s, sorted in {took:.1f} s')
 
     assert path.stat().st_size <= 20e6
-    assert opened < 5
-    assert took < 2
+    assert 0 < opened < 5
+    assert 0 < took < 2
     assert chromium.run('return document.getElementById("shown").textContent') == '24000 of 24000'
