@@ -360,11 +360,10 @@
       });
       svg.addEventListener('pointerleave', () => { tip.textContent = ''; });
     }
-    for (const button of document.querySelectorAll('button[data-action], button[data-model]')) {
-      button.hidden = false;
+    for (const button of document.querySelectorAll('button[data-model]')) {
       button.addEventListener('click', () => {
         clear();
-        for (const id of ['action', 'model']) byId(id).value = button.dataset[id] || '';
+        byId('model').value = button.dataset.model;
         show();
         byId('drives').scrollIntoView();
       });

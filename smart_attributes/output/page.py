@@ -70,13 +70,13 @@ class Content(NamedTuple):
 def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
     document = _seen({**document, 'drives': _readable(_listed(document))})
-    coloured = [group for _, group in _by_risk(document) if risk(group) is not Risk.PLAIN]
+    arrays = groups(document)
     data = {key: value for key, value in document.items() if key not in ('groups', 'replace_order', 'work', 'plan')}
     data = {**packed({**data, 'drives': _with_trends(document['drives'])}), 'made': round(now)}
     return ''.join(rendered(Content(
         json.dumps(data, separators=(',', ':')), _counts(document), document['drives'][:WITHOUT_SCRIPT],
-        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), groups(document),
-        document.get('plan', []), charts(document, now), shelves(document['drives'], coloured),
+        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), arrays,
+        document.get('plan', []), charts(document, now), shelves(document['drives'], arrays.drawn),
         _lately(document.get('lately'))), title, now))
 
 
@@ -193,17 +193,13 @@ def _content(name: str) -> str:
 
 def groups(document: Json) -> Groups:
     """Return the groups of a document."""
-    found = _by_risk(document)
+    found = sorted(((risk(group), group) for group in document.get('groups', ())), key=lambda each: each[0])
     others = [(grade, group) for grade, group in found if grade is not Risk.PLAIN]
     left_out = len(others) - DRAWN
     return Groups([_group(grade, group) for grade, group in others[:DRAWN]],
                   f'and {plural(left_out, "more group", "more groups")}; triage --json lists all' if left_out > 0
                   else '', _plain([group for grade, group in found if grade is Risk.PLAIN]),
                   {drive['name']: place for place, drive in enumerate(document['drives']) if drive.get('name')})
-
-
-def _by_risk(document: Json) -> list[tuple[Risk, Json]]:
-    return sorted(((risk(group), group) for group in document.get('groups', ())), key=lambda each: each[0])
 
 
 def _plain(found: Sequence[Json]) -> str:

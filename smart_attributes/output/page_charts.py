@@ -14,7 +14,7 @@ from ..work.dates import day
 
 POINTS, FEWEST, ENOUGH = 5000, 5, 60   # numbers of points: maximum in a chart; minimum and maximum in a line
 LATER = 2 * DAY      # a drive whose first reading is this long after its machine's first reading replaced another drive
-ROWS, LISTED = 11, 200   # rows of a chart of ranges, and of its table
+LISTED = 200         # rows of the table of a chart of ranges
 WARMER = 4           # °C above the usual temperature that are reported
 COLOURS = 8          # number of colours for arrays on the map
 OF_FLEET: Mapping[str, tuple[str, str, float]] = {   # metric -> title, unit, divisor of the numbers
