@@ -179,6 +179,7 @@ from smart_attributes.check import survey
 from smart_attributes.commands import check
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import plugin
+from smart_attributes.reading import json_report
 verdicts = [Verdict(Device('/dev/' + name, name=name), Identity('ATA', 'X'), State(2 * (name < 'sdc')),
             problem='hangs', code='timeout')
             for name in {names!r}]
