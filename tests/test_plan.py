@@ -154,9 +154,13 @@ def doubtful(machine: block_tree.Machine) -> None:
     machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'}, mismatch_cnt='128')
 
 
-def raid6_without_a_member(machine: block_tree.Machine) -> None:
+def raid6_without_a_member(machine: block_tree.Machine, **texts: str) -> None:
     machine.disks('sda', 'sdb', 'sdc')
-    machine.md('md0', 'raid6', {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, raid_disks='4')
+    machine.md('md0', 'raid6', {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, raid_disks='4', **texts)
+
+
+def raid6_without_a_member_whose_others_differ(machine: block_tree.Machine) -> None:
+    raid6_without_a_member(machine, mismatch_cnt='8')
 
 
 def removed(machine: block_tree.Machine, array: str = MD_UUID, **texts: str) -> None:
@@ -254,6 +258,9 @@ PLANS = [
     pytest.param(mirror, 'sda', '', {'members-not-checked': ['look']}, id='not-checked'),
     pytest.param(raid6_without_a_member, '', 'sda sdb sdc', {
         'degraded': [*START, 'md-add', 'again']}, id='a-group-that-lacks-a-member-only'),
+    pytest.param(raid6_without_a_member_whose_others_differ, '', 'sda sdb sdc', {
+        'degraded': [*START, 'copy-place', 'copy-half', 'copy-half', 'copy-half', 'md-add', 'again']},
+        id='a-rebuild-that-overwrites-a-parity'),
     pytest.param(removed, 'sdb', 'sda sdc', {'member-not-used': ['pull', 'again']}, id='taken-out-and-not-yet-pulled'),
     pytest.param(removed_and_not_replaced, 'sdb', 'sda sdc', {
         'member-not-used': [*START, 'md-add', 'pull', 'again']}, id='taken-out-and-not-yet-replaced'),

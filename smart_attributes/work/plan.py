@@ -31,6 +31,7 @@ OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding'
 SPARE = ('spare', '')   # a journal differs only in the second field
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
+COMPARING = ('raid6',)   # rebuilding one member, Linux overwrites the other parity where it differs (raid5.c)
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
 
@@ -226,10 +227,13 @@ class _Maker:
             state = 'drop' if is_gone else 'replace'
             name = place.member.role or (
                 state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
+            if name == 'drop':
+                yield from self._halves(place.group, about, COMPARING)
             yield from self._operation(name, place.group, place, about)
 
     def _restore(self, about: _About) -> Iterator[PlanStep]:
         for place in about.places:
+            yield from self._halves(place.group, about, COMPARING)
             yield from self._operation('restore', place.group, place, about)
 
     def _copy(self, about: _About) -> Iterator[PlanStep]:
@@ -258,7 +262,7 @@ class _Maker:
         found = dict.fromkeys((each.id, doubt) for group in self._stack.of(disks)
                               for each, doubt in self._stack.doubts(disks, group))
         for name in dict.fromkeys(name for name, _ in found):
-            yield from self._halves(self._stack.groups[name], about)
+            yield from self._halves(self._stack.groups[name], about, MIRRORS)
         for name, doubt in found:
             if self._stack.groups[name].kind == 'btrfs' and any(self._stack.is_on(member, self._around.dead - disks)
                                                                 for member in self._stack.groups[name].members):
@@ -266,9 +270,9 @@ class _Maker:
             yield from self._operation('remedy', self._stack.groups[name], None, about._replace(
                 words={**about.words, **doubt.fields}))
 
-    def _halves(self, group: Group, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps that copy each member of a mirror whose copies may differ; a repair would keep only one."""
-        if group.doubts and group.level in MIRRORS and 'halves' in GROUPS.get(group.kind, ()):
+    def _halves(self, group: Group, about: _About, levels: Sequence[str]) -> Iterator[PlanStep]:
+        """Yield the steps that copy each member of a group of these levels if its members may differ."""
+        if group.doubts and group.level in levels and 'halves' in GROUPS.get(group.kind, ()):
             yield _step('copy-place', {**about.words, **self._of_group(group)})
             for member in group.members:
                 if member.state == IN_SYNC:
