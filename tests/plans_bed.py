@@ -485,8 +485,11 @@ class Ailments:
 
     def spoil(self, data: Data, member: str, places: list[int], how: str, is_parity: bool = False) -> None:
         """Overwrite these places of a member, and let the layer know of it."""
-        script = {('spoiled', 'md'): f'mdadm --action=check /dev/{data.array}; mdadm --wait /dev/{data.array}; true',
-                  ('spoiled', 'lvm'): f'lvchange --syncaction check {data.array}; sleep 1; while lvs --noheadings -o '
+        # md compares what is in its cache of stripes.
+        afresh = 'echo 3 >/proc/sys/vm/drop_caches'
+        script = {('spoiled', 'md'): f'{afresh}; mdadm --action=check /dev/{data.array}; mdadm --wait /dev/{data.array}; '
+                                     'true',
+                  ('spoiled', 'lvm'): f'{afresh}; lvchange --syncaction check {data.array}; sleep 1; while lvs --noheadings -o '
                                       f'raid_sync_action {data.array} | grep -q check; do sleep 0.5; done',
                   ('resync', 'md'): self._resync(data)}.get((how, data.kind), 'true')
         if how == 'bad blocks':
