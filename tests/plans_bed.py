@@ -485,12 +485,10 @@ class Ailments:
 
     def spoil(self, data: Data, member: str, places: list[int], how: str, is_parity: bool = False) -> None:
         """Overwrite these places of a member, and let the layer know of it."""
-        # md compares what is in its cache of stripes.
-        afresh = 'echo 3 >/proc/sys/vm/drop_caches'
-        script = {('spoiled', 'md'): f'{afresh}; mdadm --action=check /dev/{data.array}; mdadm --wait /dev/{data.array}; '
-                                     'true',
-                  ('spoiled', 'lvm'): f'{afresh}; lvchange --syncaction check {data.array}; sleep 1; while lvs --noheadings -o '
-                                      f'raid_sync_action {data.array} | grep -q check; do sleep 0.5; done',
+        # md compares stripes in its cache, if there are some; the second check reads all of them from the disks.
+        script = {('spoiled', 'md'): f'mdadm --action=check /dev/{data.array}; mdadm --wait /dev/{data.array}\n' * 2 + 'true',
+                  ('spoiled', 'lvm'): f'lvchange --syncaction check {data.array}; sleep 1; while lvs --noheadings -o '
+                                      f'raid_sync_action {data.array} | grep -q check; do sleep 0.5; done\n' * 2,
                   ('resync', 'md'): self._resync(data)}.get((how, data.kind), 'true')
         if how == 'bad blocks':
             start = self.area(member)[0]
