@@ -486,7 +486,8 @@ class Ailments:
     def spoil(self, data: Data, member: str, places: list[int], how: str, is_parity: bool = False) -> None:
         """Overwrite these places of a member, and let the layer know of it."""
         # md compares stripes in its cache, if there are some; the second check reads all of them from the disks.
-        script = {('spoiled', 'md'): f'mdadm --action=check /dev/{data.array}; mdadm --wait /dev/{data.array}\n' * 2 + 'true',
+        md_check = f'mdadm --action=check /dev/{data.array}; mdadm --wait /dev/{data.array}; true\n'
+        script = {('spoiled', 'md'): md_check * 2,
                   ('spoiled', 'lvm'): f'lvchange --syncaction check {data.array}; sleep 1; while lvs --noheadings -o '
                                       f'raid_sync_action {data.array} | grep -q check; do sleep 0.5; done\n' * 2,
                   ('resync', 'md'): self._resync(data)}.get((how, data.kind), 'true')

@@ -163,6 +163,11 @@ def raid6_without_a_member_whose_others_differ(machine: block_tree.Machine) -> N
     raid6_without_a_member(machine, mismatch_cnt='8')
 
 
+def raid5_that_differs(machine: block_tree.Machine) -> None:
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.md('md0', 'raid5', {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, mismatch_cnt='8')
+
+
 def removed(machine: block_tree.Machine, array: str = MD_UUID, **texts: str) -> None:
     """Make an array without sdb1, which was taken out of it and is still connected. array: its UUID."""
     machine.disks('sda', 'sdb', 'sdc')
@@ -261,6 +266,9 @@ PLANS = [
     pytest.param(raid6_without_a_member_whose_others_differ, '', 'sda sdb sdc', {
         'degraded': [*START, 'copy-place', 'copy-half', 'copy-half', 'copy-half', 'md-add', 'again']},
         id='a-rebuild-that-overwrites-a-parity'),
+    pytest.param(raid5_that_differs, 'sda', 'sdb sdc', {'redundancy-doubtful': [
+        'copy-place', 'copy-half', 'copy-half', 'copy-half', 'remedy', 'md-compare', 'again']},
+        id='a-repair-that-overwrites-a-parity'),
     pytest.param(removed, 'sdb', 'sda sdc', {'member-not-used': ['pull', 'again']}, id='taken-out-and-not-yet-pulled'),
     pytest.param(removed_and_not_replaced, 'sdb', 'sda sdc', {
         'member-not-used': [*START, 'md-add', 'pull', 'again']}, id='taken-out-and-not-yet-replaced'),
@@ -401,9 +409,10 @@ def test_nothing_is_moved_off_a_dead_disk(machine, state, expected):
     assert [code for code in codes(task) if code.startswith('lvm-')] == expected
 
 
+@pytest.mark.parametrize('build', [mirror, in_doubt_beside_a_partition])
 @pytest.mark.parametrize('state, source', [('running', 'sda'), ('offline', 'sdb')])
-def test_the_partitions_of_a_dead_disk_are_those_of_its_partner(machine, state, source):
-    mirror(machine)
+def test_the_partitions_of_a_dead_disk_are_those_of_its_partner(machine, build, state, source):
+    build(machine)
     machine.files(machine.folder('sda'), {'device/state': state})
     found = tasks(machine, ['sda'], ['sdb'])
 

@@ -31,7 +31,9 @@ OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding'
 SPARE = ('spare', '')   # a journal differs only in the second field
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
+PARITY = ('raid4', 'raid5', 'raid6')        # levels whose repair overwrites parity by what follows from the data
 COMPARING = ('raid6',)   # rebuilding one member, Linux overwrites the other parity where it differs (raid5.c)
+REPAIRS = ('mdadm --action=repair', 'lvchange --syncaction repair')   # remedies for members that differ
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
 
@@ -209,7 +211,7 @@ class _Maker:
         """Return the disk whose partitions a new disk gets: the old disk or, if that is dead, one partitioned alike."""
         beside = (each for place in about.places if about.is_dead for each in self._beside(place.group))
         twins = (disk for disk in (self._disk(each.kernel) for each in beside)
-                 if self._parts(disk) == self._parts(about.disk))
+                 if disk != about.disk and self._parts(disk) == self._parts(about.disk))
         return next(twins, about.disk)
 
     def _members(self, about: _About) -> Iterator[PlanStep]:
@@ -218,7 +220,7 @@ class _Maker:
         remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
         exchange = list(self._exchanges(others, about))
         yield from self._exchanges(single, about)
-        yield from [*exchange, *remedy] if about.is_dead else [*remedy, *exchange]
+        yield from dict.fromkeys([*exchange, *remedy] if about.is_dead else [*remedy, *exchange])
 
     def _exchanges(self, places: Iterable[_Place], about: _About) -> Iterator[PlanStep]:
         for place in places:
@@ -262,7 +264,7 @@ class _Maker:
         found = dict.fromkeys((each.id, doubt) for group in self._stack.of(disks)
                               for each, doubt in self._stack.doubts(disks, group))
         for name in dict.fromkeys(name for name, _ in found):
-            yield from self._halves(self._stack.groups[name], about, MIRRORS)
+            yield from self._halves(self._stack.groups[name], about, MIRRORS + PARITY)
         for name, doubt in found:
             if self._stack.groups[name].kind == 'btrfs' and any(self._stack.is_on(member, self._around.dead - disks)
                                                                 for member in self._stack.groups[name].members):
@@ -272,7 +274,8 @@ class _Maker:
 
     def _halves(self, group: Group, about: _About, levels: Sequence[str]) -> Iterator[PlanStep]:
         """Yield the steps that copy each member of a group of these levels if its members may differ."""
-        if group.doubts and group.level in levels and 'halves' in GROUPS.get(group.kind, ()):
+        may_differ = any(group.level in MIRRORS or each.fields['remedy'].startswith(REPAIRS) for each in group.doubts)
+        if may_differ and group.level in levels and 'halves' in GROUPS.get(group.kind, ()):
             yield _step('copy-place', {**about.words, **self._of_group(group)})
             for member in group.members:
                 if member.state == IN_SYNC:
