@@ -427,7 +427,8 @@ def assert_works(chroot: Chroot) -> None:
     assert chroot.does('visudo', '-c')
     assert chroot.does('dpkg-query', '-W', '-f', '${db:Status-Status} ${Version}', PACKAGE) == \
         f'installed {package_version(newest("*.deb"))}'
-    assert chroot.does('dpkg', '--verify', PACKAGE) == ''   # units that moved from /lib to /usr/lib are there
+    damaged = chroot.does('dpkg', '--verify', PACKAGE).splitlines()   # units that moved from /lib to /usr/lib are there
+    assert [line for line in damaged if ' c ' not in line] == []      # c: a file that the admin may change
 
 
 def assert_healthy(chroot: Chroot) -> None:
