@@ -635,13 +635,28 @@ class Admin:
                                              if answer['code'] else ''))
         after = world.now()
         for key, (data, _) in world.books.sets.items():
-            count = len({each for each in kept - after if each[0] == key})
-            if count:
-                world.lost.append(Lost(task.title, command, data.name, count))
-                world.says(f'  LOST {count} blocks of {data.name}')
+            gone = {each for each in kept - after if each[0] == key}
+            if gone and self.is_unmounted(data):   # they count when it is mounted again, and at the end
+                after |= gone
+            elif gone:
+                world.lost.append(Lost(task.title, command, data.name, len(gone)))
+                world.says(f'  LOST {len(gone)} blocks of {data.name}')
         world.taken |= before - kept - after
         world.readable = after
         return bool(answer['code'] == 0)
+
+    def is_unmounted(self, data: Data) -> bool:
+        return data.is_folder and bool(self.bed.runs(f'mountpoint -q {data.path}')['code'])
+
+    def ends(self) -> None:
+        """Count the blocks of file systems that were unmounted and cannot be mounted again."""
+        for data in self.world.drawn.sets:
+            if self.is_unmounted(data) and self.bed.runs(f'mount /dev/{data.array} {data.path}')['code']:
+                self.world.says(f'  {data.name} cannot be mounted again')
+        for key, (data, _) in self.world.books.sets.items():
+            count = sum(each[0] == key for each in self.world.readable - self.world.now())
+            if count:
+                self.world.lost.append(Lost('', 'the end', data.name, count))
 
     def without(self, number: int) -> set[Block]:
         """Return the blocks that must stay if this disk dies: copies elsewhere, and those of groups in full order."""
@@ -692,7 +707,9 @@ def tried(bed: Bed, number: int, seed: int, kind: str = '') -> Record:
         world.makes()
         world.ails()
         to_replace = {each for each in world.ailing if each in world.connected}
-        Admin(world, world.chance.choice((0, 0, 1, 1, 2))).works()
+        admin = Admin(world, world.chance.choice((0, 0, 1, 1, 2)))
+        admin.works()
+        admin.ends()
         made = made._replace(restored=restored(world), replaced=len(to_replace - world.connected),
                              kept=len(to_replace & world.connected))
     except (AssertionError, OSError) as error:

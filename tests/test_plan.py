@@ -312,6 +312,7 @@ def test_the_members_of_an_array_are_never_set_faulty_while_they_are_needed():
                if any('--fail' in command for command in entry.get('run', ()))]
 
     assert {entry['code']: entry['see'].split('"')[0] for entry in failing} == {
+        'md-dead': '! dd if={member} of=/dev/null bs=64k count=1 iflag=direct status=none',
         'md-drop': '! grep -q in_sync /sys/block/{id}/md/dev-{kernel}/state',
         'md-journal': 'grep -q readonly /sys/block/{id}/md/array_state', 'container-fail': 'test '}
 
@@ -391,22 +392,48 @@ def test_a_drive_that_does_not_answer_and_was_dropped_has_a_task(machine):
         *START, 'md-drop', 'md-add', 'pull', 'again']
 
 
+def of_lvm(machine: block_tree.Machine, members: str, status: str, failing: str) -> plan.Task:
+    """Return the first task for a failing drive below an LVM volume with these members."""
+    names = members.split()
+    for place, name in enumerate(names):
+        machine.dm(f'dm-{place}', f'vg0-data_rimage_{place}', f'LVM-{"a" * 64}{place}', f'{name}1')
+    machine.dm('dm-9', 'vg0-data', 'LVM-' + 'b' * 64, *(f'dm-{place}' for place in range(len(names))))
+    found, _ = block_devices.completed(dependence.groups(None, machine.system), lambda: (
+        f'vg0-data: 0 32768 raid {status} 0 -', Coded('', '')), machine.system)
+    drives = [replacement.Drive(name, frozenset((name,)), *(name == failing,) * 2) for name in names]
+    judged = replacement.machine(found, drives)
+    item = work_list.with_items(replacement.with_replacements([verdict(failing, True)], judged), 0)[0].item
+    return plan.plan(judged, [item], surroundings(found, machine.system))[0]
+
+
 @pytest.mark.parametrize('state, expected', [('running', ['lvm-extend', 'lvm-move', 'lvm-reduce']),
                                              ('offline', ['lvm-extend', 'lvm-repair', 'lvm-forget'])])
 def test_nothing_is_moved_off_a_dead_disk(machine, state, expected):
     machine.disks('sda', 'sdb')
-    for place, name in enumerate(('sda1', 'sdb1')):
-        machine.dm(f'dm-{place}', f'vg0-data_rimage_{place}', f'LVM-{"a" * 64}{place}', name)
-    machine.dm('dm-2', 'vg0-data', 'LVM-' + 'b' * 64, 'dm-0', 'dm-1')
     machine.files(machine.folder('sda'), {'device/state': state})
-    found, _ = block_devices.completed(dependence.groups(None, machine.system), lambda: (
-        'vg0-data: 0 32768 raid raid1 2 AA 32768/32768 idle 0 0 -', Coded('', '')), machine.system)
-    drives = [replacement.Drive('sda', frozenset(('sda',)), True, True), replacement.Drive('sdb', frozenset(('sdb',)))]
-    judged = replacement.machine(found, drives)
-    item = work_list.with_items(replacement.with_replacements([verdict('sda', True)], judged), 0)[0].item
+    task = of_lvm(machine, 'sda sdb', 'raid1 2 AA 32768/32768 idle 0', 'sda')
 
-    task, = plan.plan(judged, [item], surroundings(found, machine.system))
     assert [code for code in codes(task) if code.startswith('lvm-')] == expected
+
+
+def test_a_missing_disk_of_lvm_is_replaced_before_members_that_differ_are_repaired(machine):
+    """LVM refuses the repair until then, and forgets which volumes differ."""
+    machine.disks('sda', 'sdb', 'sdc')
+    task = of_lvm(machine, 'sda sdb sdc', 'raid1 3 DAA 32768/32768 idle 8', 'sdb')
+
+    assert codes(task) == [*START, 'copy-place', 'copy-half', 'copy-half', 'lvm-extend', 'lvm-repair', 'lvm-forget',
+                           'remedy', 'lvm-compare', 'again']
+
+
+@pytest.mark.parametrize('state, expected', [
+    ('running', ['md-add', 'md-replace', 'md-remove', 'swap-off', 'swap-new']),
+    ('offline', ['md-dead', 'md-drop', 'md-add', 'swap-dead'])])
+def test_a_dead_disk_is_replaced_without_reading_from_it(machine, state, expected):
+    system_disk(machine)
+    machine.files(machine.folder('sda'), {'device/state': state})
+
+    found = codes(tasks(machine, ['sda'], ['sdb'])[0])
+    assert sorted(code for code in found if code.startswith(('md-', 'swap-'))) == sorted(expected)
 
 
 @pytest.mark.parametrize('build', [mirror, in_doubt_beside_a_partition])

@@ -32,7 +32,10 @@ SPARE = ('spare', '')   # a journal differs only in the second field
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 PARITY = ('raid4', 'raid5', 'raid6')        # levels whose repair overwrites parity by what follows from the data
-COMPARING = ('raid6',)   # rebuilding one member, Linux overwrites the other parity where it differs (raid5.c)
+# Kind of a group -> levels whose members are copied before one is rebuilt, if they may differ: Linux then overwrites
+# the other parity of raid6 where it differs (raid5.c), and dm-raid forgets which volumes differ.
+OVERWRITTEN: Mapping[str, Sequence[str]] = {'md': ('raid6',), 'lvm': MIRRORS + PARITY}
+RECREATING = ('lvm', 'md')   # kinds that drop a disk that does not answer
 REPAIRS = ('mdadm --action=repair', 'lvchange --syncaction repair')   # remedies for members that differ
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
@@ -123,6 +126,8 @@ class _Maker:
         lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
         if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would use the new member
             code, group = 'degraded', lacking
+        if code == 'redundancy-doubtful' and group and group.kind == 'lvm' and _lacks(group):
+            code = 'degraded'   # LVM repairs nothing while a disk is missing
         if code == 'redundancy-doubtful' and group and group.kind == 'btrfs' and step.drive.disks <= self._around.dead:
             code = 'replace-next'   # btrfs does not drop disks, and cannot scrub a dead one
         if is_replaced or code in (*OF_GROUP, 'member-not-used'):   # the cable or the firmware may be the cause
@@ -139,13 +144,13 @@ class _Maker:
                  words: Json) -> Iterator[Task]:
         disk = next((each for each in sorted(drive.disks if drive else ()) if each in self._around.sizes), '')
         words = {**words, **self._of_disk(disk), **(self._of_group(group) if group else {})}
-        if group and 'restore' in PARTS.get(code, ()):
+        parts = PARTS.get(f'{code} {group.kind if group else ""}') or PARTS.get(code, ())
+        if group and 'restore' in parts:
             places = self._beside(group)
             disk = next((self._disk(place.kernel) for place in places), '')
         is_dead = bool(drive and drive.disks <= self._around.dead)
         about = _About(drive, group, places, {**words, **self._of_new(disk)}, is_dead, disk)
-        parts = PARTS.get(f'{code} {group.kind if group else ""}') or PARTS.get(code, ())
-        steps = [each for part in parts for each in _PART[part](self, about)]
+        steps = list(dict.fromkeys(each for part in parts for each in _PART[part](self, about)))
         if steps:
             yield _task(code, about, steps)
 
@@ -220,22 +225,23 @@ class _Maker:
         remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
         exchange = list(self._exchanges(others, about))
         yield from self._exchanges(single, about)
-        yield from dict.fromkeys([*exchange, *remedy] if about.is_dead else [*remedy, *exchange])
+        yield from [*exchange, *remedy] if about.is_dead else [*remedy, *exchange]
 
     def _exchanges(self, places: Iterable[_Place], about: _About) -> Iterator[PlanStep]:
         for place in places:
-            # LVM cannot move data off a disk that does not answer, but recreates the data from other copies.
-            is_gone = place.member.state != IN_SYNC or (place.group.kind == 'lvm' and about.is_dead)
+            # No data can be moved off a disk that does not answer; LVM and md recreate the data from other copies.
+            is_gone = place.member.state != IN_SYNC or (about.is_dead and place.group.kind in RECREATING
+                                                        and place.group.id not in self._around.containers)
             state = 'drop' if is_gone else 'replace'
             name = place.member.role or (
                 state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
             if name == 'drop':
-                yield from self._halves(place.group, about, COMPARING)
+                yield from self._halves(place.group, about, OVERWRITTEN.get(place.group.kind, ()))
             yield from self._operation(name, place.group, place, about)
 
     def _restore(self, about: _About) -> Iterator[PlanStep]:
         for place in about.places:
-            yield from self._halves(place.group, about, COMPARING)
+            yield from self._halves(place.group, about, OVERWRITTEN.get(place.group.kind, ()))
             yield from self._operation('restore', place.group, place, about)
 
     def _copy(self, about: _About) -> Iterator[PlanStep]:
@@ -252,7 +258,7 @@ class _Maker:
     def _rescue(self, about: _About) -> Iterator[PlanStep]:
         yield _step('copy-place', about.words)
         for member in about.group.members if about.group else ():
-            if about.group and member.on:
+            if about.group and member.on and not self._stack.is_on(member, self._around.dead):
                 place = self._place(about.group, member, frozenset())
                 yield from self._operation('rescue', about.group, place, about)
 
@@ -320,7 +326,8 @@ class _Maker:
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         for entry in entries:
-            facts = {'spare': bool(place and place.spare), 'lacks': _lacks(group), 'dead': about.is_dead,
+            lacks = _lacks(group) or bool(about.is_dead and place and not place.spare)
+            facts = {'spare': bool(place and place.spare), 'lacks': lacks, 'dead': about.is_dead,
                      'held': not (place and place.member.state == 'missing')}   # md still lists the disk as a member
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)
