@@ -425,6 +425,17 @@ def test_a_missing_disk_of_lvm_is_replaced_before_members_that_differ_are_repair
                            'remedy', 'lvm-compare', 'again']
 
 
+def test_nothing_is_moved_off_a_dead_disk_below_a_mirror(machine):
+    """The mirror gets the new disk; the volume group has died with its only disk."""
+    machine.disks('sda', 'sdb')
+    machine.dm('dm-0', 'vg0-half', 'LVM-' + 'a' * 64, 'sda1')
+    machine.md('md0', 'raid1', {'dm-0': 'in_sync', 'sdb1': 'in_sync'})
+    machine.files(machine.folder('sda'), {'device/state': 'offline'})
+
+    found = codes(tasks(machine, ['sda'], ['sdb'])[0])
+    assert [code for code in found if code.startswith(('md-', 'lvm-'))] == ['md-dead', 'md-drop', 'md-add']
+
+
 @pytest.mark.parametrize('state, expected', [
     ('running', ['md-add', 'md-replace', 'md-remove', 'swap-off', 'swap-new']),
     ('offline', ['md-dead', 'md-drop', 'md-add', 'swap-dead'])])

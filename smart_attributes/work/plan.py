@@ -37,6 +37,8 @@ PARITY = ('raid4', 'raid5', 'raid6')        # levels whose repair overwrites par
 OVERWRITTEN: Mapping[str, Sequence[str]] = {'md': ('raid6',), 'lvm': MIRRORS + PARITY}
 RECREATING = ('lvm', 'md')   # kinds that drop a disk that does not answer
 REPAIRS = ('mdadm --action=repair', 'lvchange --syncaction repair')   # remedies for members that differ
+# The number of a device that is gone, of which btrfs has not noticed this.
+MISSING = "$(btrfs filesystem show {} | sed -nE 's/^\\s*devid +([0-9]+) .*MISSING.*/\\1/p' | head -n 1)"
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
 NEW = '"$NEW"'                              # the variable that an admin sets to the path of the new disk
 
@@ -126,7 +128,8 @@ class _Maker:
         lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
         if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would use the new member
             code, group = 'degraded', lacking
-        if code == 'redundancy-doubtful' and group and group.kind == 'lvm' and _lacks(group):
+        if code == 'redundancy-doubtful' and group and group.kind == 'lvm' and (
+                _lacks(group) or self._stack.disks(group.id) & self._around.dead):
             code = 'degraded'   # LVM repairs nothing while a disk is missing
         if code == 'redundancy-doubtful' and group and group.kind == 'btrfs' and step.drive.disks <= self._around.dead:
             code = 'replace-next'   # btrfs does not drop disks, and cannot scrub a dead one
@@ -161,7 +164,9 @@ class _Maker:
         found: dict[object, _Place] = {}
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
-            holder = next((each for each in chain if is_redundant(each) or each.kind in MOVABLE), chain[0])
+            is_dead = drive.disks <= self._around.dead   # nothing can be moved off it
+            holder = next((each for each in chain if is_redundant(each) or (each.kind in MOVABLE and not is_dead)),
+                          chain[0])
             for part, member in ((each, one) for each in chain for one in each.members):
                 if (part is holder or member.role) and self._stack.is_on(member, drive.disks):
                     key = ('lvm', part.name.partition('/')[0]) if part.kind == 'lvm' else (part.id, member.name)
@@ -352,12 +357,14 @@ class _Maker:
         lost = next((each.name for each in group.members if each.state in ('missing', 'faulty') and each.name), '')
         pool = group.id.partition(' ')[2].partition('/')[0]   # of "zfs tank/mirror-0"
         points = [argument(use, 'MOUNTPOINT') for use in group.used_as if use.startswith('/')]
+        mount = next(iter(points), 'MOUNTPOINT')
         return {'name': named(group), 'id': argument(group.id, 'ARRAY'), 'array': around.path(group.id),
                 'title': argument(group.name, 'NAME'), 'container': around.path(around.containers.get(group.id, '')),
-                'mount': points[0] if points else 'MOUNTPOINT',
+                'mount': mount,
                 'vg': argument(vg, 'GROUP'), 'lv': argument(lv, 'VOLUME'),
                 'profile': group.level.replace('btrfs-', ''), 'pool': argument(pool, 'POOL'),
-                'lost': argument(lost, 'DEVICE'), 'devid': next(iter(around.missing.get(group.id, ())), 'DEVID'),
+                'lost': argument(lost, 'DEVICE'),
+                'devid': next(iter(around.missing.get(group.id, ())), MISSING.format(mount)),
                 'unmount': '; '.join(f'umount {point}' for point in points),
                 'mount_again': '; '.join(f'mount {around.path(group.id)} {point}' for point in points)}
 
