@@ -39,7 +39,7 @@ from smart_attributes.redundancy import block_devices, dependence
 from smart_attributes.redundancy import replacement as order
 from smart_attributes.redundancy.surroundings import surroundings
 from smart_attributes.work import plan as plans
-from smart_attributes.work.plan import PlanStep, Task
+from smart_attributes.work.plan_steps import PlanStep, Task
 from smart_attributes.work.work_list import drives, in_order, with_items
 
 SMALL, LARGE, NEW_SMALL, NEW_LARGE = 12, 6, 6, 4

@@ -17,7 +17,7 @@ from ..words import sentence
 from . import person, smartd_import
 
 if TYPE_CHECKING:
-    from ..work.plan import Task
+    from ..work.plan_steps import Task
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -101,7 +101,7 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 def _document(found: Survey, options: Options) -> MutableJson:
     from ..output import json_document
     from ..redundancy import replacement
-    from ..work.plan import document
+    from ..work.plan_steps import document
     from ..work.work_list import in_order
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}

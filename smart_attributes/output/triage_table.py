@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from ..work.plan import Task
+    from ..work.plan_steps import Task
 
 # These colors have a contrast of at least 3.9 with black and with white. Yellow on white has only 1.1.
 BARS = {State.OK: 'color(28)', State.WARNING: 'color(130)', State.CRITICAL: 'color(160)', State.UNKNOWN: 'color(129)'}
