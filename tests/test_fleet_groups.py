@@ -23,7 +23,7 @@ from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
 from smart_attributes.redundancy.replacement import OF_CODE, Risk
 from smart_attributes.redundancy.surroundings import Around
-from smart_attributes.work import actions, plan, work_list
+from smart_attributes.work import actions, plan, plan_steps, work_list
 
 NOW = time.time()
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
@@ -50,7 +50,7 @@ def made(**facts: Any) -> dict[str, Any]:
     document = json_document.document(told, (), False, NOW)
     items = work_list.in_order(told, found, NOW)
     of_groups = {**replacement.document(found, verdicts), 'work': json_document.work_list(items),
-                 'plan': plan.document(plan.plan(found, items, Around()))}
+                 'plan': plan_steps.document(plan.plan(found, items, Around()))}
     return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
 
 
