@@ -393,7 +393,7 @@ def test_a_drive_that_does_not_answer_and_was_dropped_has_a_task(machine):
 
 
 def of_lvm(machine: block_tree.Machine, members: str, status: str, failing: str) -> plan.Task:
-    """Return the first task for a failing drive below an LVM volume with these members."""
+    """Return the only task for a failing drive below an LVM volume with these members."""
     names = members.split()
     for place, name in enumerate(names):
         machine.dm(f'dm-{place}', f'vg0-data_rimage_{place}', f'LVM-{"a" * 64}{place}', f'{name}1')
@@ -403,7 +403,8 @@ def of_lvm(machine: block_tree.Machine, members: str, status: str, failing: str)
     drives = [replacement.Drive(name, frozenset((name,)), *(name == failing,) * 2) for name in names]
     judged = replacement.machine(found, drives)
     item = work_list.with_items(replacement.with_replacements([verdict(failing, True)], judged), 0)[0].item
-    return plan.plan(judged, [item], surroundings(found, machine.system))[0]
+    task, = plan.plan(judged, [item], surroundings(found, machine.system))
+    return task
 
 
 @pytest.mark.parametrize('state, expected', [('running', ['lvm-extend', 'lvm-move', 'lvm-reduce']),
@@ -423,6 +424,14 @@ def test_a_missing_disk_of_lvm_is_replaced_before_members_that_differ_are_repair
 
     assert codes(task) == [*START, 'copy-place', 'copy-half', 'copy-half', 'lvm-extend', 'lvm-repair', 'lvm-forget',
                            'remedy', 'lvm-compare', 'again']
+
+
+def test_a_complete_array_that_has_dropped_a_dead_disk_needs_no_new_one(machine):
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.md('md0', 'raid1', {'sda1': 'faulty none', 'sdb1': 'in_sync 0', 'sdc1': 'in_sync 1'}, raid_disks='2')
+    machine.files(machine.folder('sda'), {'device/state': 'offline'})
+
+    assert codes(tasks(machine, ['sda'], ['sdb', 'sdc'])[0]) == ['md-drop', 'pull', 'again']
 
 
 def test_nothing_is_moved_off_a_dead_disk_below_a_mirror(machine):

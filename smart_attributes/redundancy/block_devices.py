@@ -33,7 +33,7 @@ def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') 
 
     text: returns a file's or a field's content. names: names to put into the commands. use: the only use of the group.
     """
-    return tuple(doubt(row['why'], row['remedy'].format(*names)) for row in EVIDENCE[source]['doubts']
+    return tuple(doubt(row['why'], row['remedy'].format(*names), row['of']) for row in EVIDENCE[source]['doubts']
                  if not (use and use == row.get('but_not'))
                  and not re.fullmatch(row['fine'], ' '.join(map(text, row['of'].split(' '))), re.DOTALL))
 

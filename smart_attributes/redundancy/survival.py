@@ -26,11 +26,11 @@ TOLERANCE: Mapping[str, int] = {
 BY_SLOT = 'raid10'   # md's raid10: the slot determines which members hold copies of each other
 
 
-def doubt(why: str, remedy: str) -> Coded:
-    """Return a reason to doubt a copy. why: a clause. remedy: the command that removes the doubt."""
+def doubt(why: str, remedy: str, of: str = '') -> Coded:
+    """Return a reason to doubt a copy. why: a clause. remedy: the command that ends it. of: the fields that show it."""
     # Sentences must not contain ">", so only the plan shows a command that contains it.
     told = 'triage --plan shows the command' if '>' in remedy else f'run: {remedy}'
-    return Coded('', f'{why}; {told}', why=why, remedy=remedy)
+    return Coded('', f'{why}; {told}', why=why, remedy=remedy, of=of)
 
 
 class Stripe(NamedTuple):

@@ -20,15 +20,15 @@ from .plan_steps import (
     ANSWERS,
     GROUPS,
     MIRRORS,
+    MISMATCH,
     MISSING,
     MOVABLE,
     NEW,
     OF_GROUP,
     OVERWRITTEN,
-    PARITY,
     PARTS,
     RECREATING,
-    REPAIRS,
+    REPAIRED,
     SPARE,
     STEPS,
     TITLES,
@@ -39,6 +39,7 @@ from .plan_steps import (
 if TYPE_CHECKING:
     from ..redundancy.replacement import Machine
     from ..typed import Json
+
 
 class _Place(NamedTuple):
     """A member of a group that will be replaced, and its replacement."""
@@ -133,9 +134,9 @@ class _Maker:
     def _places(self, drive: Drive) -> list[_Place]:
         """Return, for each use of a drive, the lowest member that can be replaced while the group is in use."""
         found: dict[object, _Place] = {}
+        is_dead = drive.disks <= self._around.dead   # nothing can be moved off it
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
-            is_dead = drive.disks <= self._around.dead   # nothing can be moved off it
             holder = next((each for each in chain if is_redundant(each) or (each.kind in MOVABLE and not is_dead)),
                           chain[0])
             for part, member in ((each, one) for each in chain for one in each.members):
@@ -246,7 +247,7 @@ class _Maker:
         found = dict.fromkeys((each.id, doubt) for group in self._stack.of(disks)
                               for each, doubt in self._stack.doubts(disks, group))
         for name in dict.fromkeys(name for name, _ in found):
-            yield from self._halves(self._stack.groups[name], about, MIRRORS + PARITY)
+            yield from self._halves(self._stack.groups[name], about, REPAIRED)
         for name, doubt in found:
             if self._stack.groups[name].kind == 'btrfs' and any(self._stack.is_on(member, self._around.dead - disks)
                                                                 for member in self._stack.groups[name].members):
@@ -256,7 +257,7 @@ class _Maker:
 
     def _halves(self, group: Group, about: _About, levels: Sequence[str]) -> Iterator[PlanStep]:
         """Yield the steps that copy each member of a group of these levels if its members may differ."""
-        may_differ = any(group.level in MIRRORS or each.fields['remedy'].startswith(REPAIRS) for each in group.doubts)
+        may_differ = any(group.level in MIRRORS or MISMATCH in each.fields['of'] for each in group.doubts)
         if may_differ and group.level in levels and 'halves' in GROUPS.get(group.kind, ()):
             yield _step('copy-place', {**about.words, **self._of_group(group)})
             for member in group.members:
@@ -301,10 +302,11 @@ class _Maker:
                           group.kind, {})
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
+        is_dead = about.is_dead and (place is None or place.member.state == IN_SYNC)   # its group has not noticed
+        facts = {'spare': bool(place and place.spare), 'dead': is_dead,
+                 'lacks': _lacks(group) or bool(is_dead and place and not place.spare),
+                 'held': not (place and place.member.state == 'missing')}   # md still lists the disk as a member
         for entry in entries:
-            lacks = _lacks(group) or bool(about.is_dead and place and not place.spare)
-            facts = {'spare': bool(place and place.spare), 'lacks': lacks, 'dead': about.is_dead,
-                     'held': not (place and place.member.state == 'missing')}   # md still lists the disk as a member
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
                 yield _step(entry['code'], words, entry if 'what' in entry else None)
 

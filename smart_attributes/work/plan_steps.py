@@ -18,12 +18,12 @@ OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding'
 SPARE = ('spare', '')   # a journal differs only in the second field
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
-PARITY = ('raid4', 'raid5', 'raid6')        # levels whose repair overwrites parity by what follows from the data
+REPAIRED = (*MIRRORS, 'raid4', 'raid5', 'raid6')   # levels whose repair overwrites a copy or the parity
 # Kind of a group -> levels whose members are copied before one is rebuilt, if they may differ: Linux then overwrites
 # the other parity of raid6 where it differs (raid5.c), and dm-raid forgets which volumes differ.
-OVERWRITTEN: Mapping[str, Sequence[str]] = {'md': ('raid6',), 'lvm': MIRRORS + PARITY}
+OVERWRITTEN: Mapping[str, Sequence[str]] = {'md': ('raid6',), 'lvm': REPAIRED}
 RECREATING = ('lvm', 'md')   # kinds that drop a disk that does not answer
-REPAIRS = ('mdadm --action=repair', 'lvchange --syncaction repair')   # remedies for members that differ
+MISMATCH = 'mismatch_cnt'    # the field of md and dm-raid that shows whether members differ
 # The number of a device that is gone, of which btrfs has not noticed this.
 MISSING = "$(btrfs filesystem show {} | sed -nE 's/^\\s*devid +([0-9]+) .*MISSING.*/\\1/p' | head -n 1)"
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
