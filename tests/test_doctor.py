@@ -583,6 +583,8 @@ REFUSALS = {
                         'sudo: a password is required'),
     'name-of-a-backup': ('mv RULE RULE~', 'sudoers-name-ignored',
                          'sudo: a password is required'),
+    'beside-one-of-mode-0644': ('touch /etc/sudoers.d/zz; chmod 644 /etc/sudoers.d/zz; mv RULE RULE.conf',
+                                'sudoers-name-ignored', 'sudo: a password is required'),
     'writable': ('chmod 666 RULE', 'sudoers-mode-wrong',
                  'sudo: RULE is world writable\nsudo: a password is required'),
     'owner': ('chown USER RULE', 'sudoers-owner-wrong',

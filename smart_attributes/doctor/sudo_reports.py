@@ -110,7 +110,7 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     answers = {answer.command: answer for answer in runner.run(lines, 2, PATIENCE, deadline)}
     checked, listed = (answers[line] for line in lines)
     texts = _texts()
-    said = _BAD_MODE.sub(_as_sudo, (checked.stderr + b'\n' + checked.stdout).decode('utf-8', 'replace').strip())
+    said = _BAD_MODE.sub(_as_sudo, (checked.stderr.strip() + b'\n' + checked.stdout).decode('utf-8', 'replace').strip())
     is_valid = checked.status == 0 or all(line.endswith('parsed OK') for line in said.splitlines())
     entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
     against, widest = denial(entries, executable), widest_command(entries, executable)
