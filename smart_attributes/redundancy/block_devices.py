@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 
 from .. import files
 from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
@@ -33,12 +34,10 @@ def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') 
 
     text: returns a file's or a field's content. names: names to put into the commands. use: the only use of the group.
     """
+    once = cache(text)
     return tuple(doubt(row['why'], row['remedy'].format(*names), row['of']) for row in EVIDENCE[source]['doubts']
                  if not (use and use == row.get('but_not'))
-                 and not re.fullmatch(row['fine'], ' '.join(map(text, row['of'].split(' '))), re.DOTALL))
-
-
-_is_part = re.compile('p?[0-9]+').fullmatch  # end of a partition's name, after the name of its disk: sda1, md0p1
+                 and not re.fullmatch(row['fine'], ' '.join(map(once, row['of'].split(' '))), re.DOTALL))
 
 
 class Devices(NamedTuple):
@@ -65,9 +64,10 @@ class Devices(NamedTuple):
 def listed(system: System) -> Devices:
     """Return the block devices of a machine, without their uses."""
     names = names_in(f'{system.sys}/block')
-    # Partitions of a device-mapper volume are volumes themselves.
+    # Partitions (sda1, md0p1). Partitions of a device-mapper volume are volumes themselves.
     parts = {part: name for name in names if not name.startswith('dm-')
-             for part in names_in(f'{system.sys}/block/{name}') if part.startswith(name) and _is_part(part[len(name):])}
+             for part in names_in(f'{system.sys}/block/{name}')
+             if part.startswith(name) and part[len(name):].lstrip('p').isdecimal()}
     return Devices(system, frozenset(names), parts, same=dict(_paths(names, system)))
 
 
@@ -152,8 +152,9 @@ _TARGET = 'its target is not in /sys'
 # Start of the UUID -> kind, level, reason if the level is unknown. The creator of the volume set the UUID.
 KINDS = (('LVM-', 'lvm', 'single', ''), ('CRYPT-', 'luks', 'single', ''), ('part[0-9]+-', 'partition', 'single', ''),
          ('mpath-', 'multipath', 'single', ''), ('', 'dm', '', _TARGET))
-_INNER = re.compile('_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)')
-_IMAGE = re.compile('_(?:[rm]image|rmeta)_([0-9]{1,4})$')  # image of a mirror; its metadata fails with it
+# Patterns that few checks need, so re compiles them at their first use.
+_INNER = '_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)'
+_IMAGE = '_(?:[rm]image|rmeta)_([0-9]{1,4})$'  # image of a mirror; its metadata fails with it
 
 
 class Volume(NamedTuple):
@@ -175,7 +176,7 @@ def inner(every: Mapping[str, Volume]) -> dict[str, tuple[str, ...]]:
     '' represents a missing device, which LVM replaces by an empty volume.
     """
     hidden = {name for name, volume in every.items() if volume.uuid.startswith('LVM-') and not _images(volume, every)
-              and ('-' in volume.uuid[4:] or _INNER.search(volume.name))}
+              and ('-' in volume.uuid[4:] or re.search(_INNER, volume.name))}
     return {name: _through(every[name].slaves or ('',), hidden, every) for name in hidden}
 
 
@@ -227,7 +228,7 @@ def _images(volume: Volume, every: Mapping[str, Volume]) -> dict[int, list[str]]
     """Return the inner volumes of each image of a mirror or RAID, by the image's number; {} for other volumes."""
     images: dict[int, list[str]] = {}
     for slave in volume.slaves:
-        found = _IMAGE.search(every[slave].name) if slave in every else None
+        found = re.search(_IMAGE, every[slave].name) if slave in every else None
         if found:
             images.setdefault(int(found[1]), []).append(slave)
     return images
@@ -259,9 +260,8 @@ def _below(slaves: tuple[str, ...], devices: Devices) -> tuple[str, ...]:
 
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
-_LINE = re.compile('(.+): [0-9]+ [0-9]+ raid(?: (.*))?')
-_RAID = re.compile('([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) ([0-9]+)'
-                   '(?: [0-9]+(?: [AaD-])?)?')
+_LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*))?'
+_RAID = '([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) ([0-9]+)(?: [0-9]+(?: [AaD-])?)?'
 _FIELDS = ('raid_type', '#devices', 'health_chars', 'sync_ratio', 'sync_action', 'mismatch_cnt', 'data_offset',
            'journal_char')
 _LEVELS, _STATES, _ACTIVITIES = (EVIDENCE['dmsetup']['read'][field]['values']
@@ -282,7 +282,7 @@ def statuses(text: str) -> Mapping[str, Status]:
     """Return the state of each RAID volume by its device mapper name, from the output of `dmsetup status`. Pure."""
     found: dict[str, Status] = {}
     for line in text.split('\n'):
-        match = _LINE.fullmatch(line.rstrip(' '))
+        match = re.fullmatch(_LINE, line.rstrip(' '))
         if match:
             found[match[1]] = _status(match[2] or '') if match[1] not in found else \
                 Status('', unknown='dmsetup reports that this volume contains more than one RAID')
@@ -291,7 +291,7 @@ def statuses(text: str) -> Mapping[str, Status]:
 
 def _status(text: str) -> Status:
     """Return the RAID state from the text after the word "raid"."""
-    match = _RAID.fullmatch(text)
+    match = re.fullmatch(_RAID, text)
     if not match or match[1] not in _LEVELS or match[6] not in _ACTIVITIES or int(match[2]) != len(match[3]):
         return Status('', unknown='the output of dmsetup status is not understood')
     done, total = int(match[4]), int(match[5])
