@@ -110,8 +110,7 @@ def wants_json(argv: list[str]) -> bool:
 
 
 def wants_checkmk(argv: list[str]) -> bool:
-    """Return whether a command line asks for Checkmk's format, which only a check has. See also wants_json().
-    """
+    """Return whether a command line asks for Checkmk's format, which only a check has. See also wants_json()."""
     named = (word.partition('=')[::2] for word in argv)
     return argv[:1] != [] and argv[0][:1] == '-' and any(
         len(name) > 2 and '--format'.startswith(name) and 'checkmk' in (value, following)
@@ -119,8 +118,7 @@ def wants_checkmk(argv: list[str]) -> bool:
 
 
 def status(argv: list[str]) -> int:
-    """Return the exit status of a failed command; 0 for Checkmk, which would ignore the output of a failed program.
-    """
+    """Return the exit status of a failed command; 0 for Checkmk, which would ignore the output of a failed program."""
     return 0 if wants_checkmk(argv) else UNKNOWN
 
 

@@ -9,6 +9,7 @@ import re
 import early
 import pytest
 from conftest import ROOT, drive, run
+from days import disk
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.command_line import options as asked
@@ -182,6 +183,20 @@ def test_r_expands_slots_of_a_megaraid_and_skips_gaps(fake):
 
     assert result.code == 2
     assert '2 drives: 1 critical, 1 ok' in result.first_line
+
+
+def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
+    """Each of two services finds other drives. What is selected and gone is missing, although no search finds it."""
+    for path in ('/dev/null', '/dev/zero', '/dev/full'):
+        fake.answers(read_arguments(path), json.dumps(disk(path[5:])), 0)
+    both = '/dev/(zero|nul[l]|sd[y-z])'
+
+    told = [run('-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-r', pattern)
+            for pattern in ('/dev/null', '/dev/(zero|full)', both, '/dev/null')]
+
+    assert [each.code for each in told] == [0, 0, 0, 0], told
+    selects = command_line.Before(both).named(()).selects
+    assert [bool(selects(path)) for path in ('/dev/zero', '/dev/sdz', '/dev/full')] == [True, True, False]
 
 
 def test_r_is_ignored_beside_d_and_says_so(three):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .. import state_directory
@@ -70,18 +70,20 @@ class Remembered:
         return self._past(expected) if expected else None
 
     def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device],
-               is_scan: bool) -> Whereabouts | None:
+               is_scan: bool, selects: Callable[[str], object] | None = None) -> Whereabouts | None:
         """Look up the judged drives in the history; return where all drives are, compared with the last check.
 
         Return None if the history is not used or cannot be read; in the latter case, the reason is in `trouble`.
         looked_at: the results of reading these drives, duplicates and empty slots. asked: all devices that this run
-        covers, including devices that the options exclude.
+        covers, including devices that the options exclude. is_scan, selects: as in DeviceList.
         """
         if self.store is None:
             return None
         empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
         self._there = [device for device in asked if device.address not in empty]
-        self._scope = () if is_scan else [device.address for device in asked], is_scan
+        selected = (each.address for each in self.store.places if selects and selects(each.address.rpartition('@')[2]))
+        self._scope = (() if is_scan and not selects else [*(each.address for each in asked), *selected],
+                       is_scan and not selects)
         known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
         try:
             found = self.store.recall([identity for _, identity in known])

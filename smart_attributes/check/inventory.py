@@ -51,7 +51,7 @@ def _inventory(stage: Reads, options: Options, history: Remembered, decided: dic
         kept = diagnostics.with_better_reasons(kept)
     drives = counted(kept, asked, is_scan, options.naming.label)
     return drives._replace(faults=(*faults, *drives.faults), whereabouts=history.recall(
-        drives.reads, drives.candidates, addressed(asked, stage.reads), is_scan))
+        drives.reads, drives.candidates, addressed(asked, stage.reads), is_scan, stage.found.selects))
 
 
 def wanted(reads: Sequence[Read], options: Options, history: Remembered, decided: dict[Device, bool],

@@ -74,7 +74,7 @@ def listed(found: DeviceList, names: Sequence[str]) -> DeviceList:
     by_name = {name: device for device in found.devices for name in (device.name, device.address)}
     if not all(name in by_name for name in names):
         return found
-    return found._replace(devices=tuple(dict.fromkeys(by_name[name] for name in names)), is_scan=False)
+    return found._replace(devices=tuple(dict.fromkeys(by_name[name] for name in names)), is_scan=False, selects=None)
 
 
 def selected(reads: Sequence[Read], options: Options, history: Remembered) -> list[Read]:

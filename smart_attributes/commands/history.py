@@ -39,7 +39,7 @@ def run(options: Options, runner: Runner) -> int:
 def _show(answers: Survey, options: Options, as_json: bool) -> int:
     drives, hide_serial = _drives(answers, options), options.naming.hide_serial
     if as_json:
-        unknown = {} if drives else person.nobody(answers) or {'state': 'UNKNOWN', 'error': _NO_HISTORY}
+        unknown = {} if drives else person.nobody(answers) or {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
         print(history.as_json(drives, hide_serial, unknown))
     else:
         for remark in answers.remarks:

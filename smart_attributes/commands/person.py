@@ -15,7 +15,7 @@ from ..errors import SmartError
 from ..model import Report, State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Json
 from ..wording import listed
 from ..words import clean, sentence, visible
 
@@ -68,10 +68,11 @@ def with_names(options: Options) -> Options:
         names=tuple(names), metrics=tuple(word for word in which.metrics if word not in names)))
 
 
-def nobody(result: Drives) -> dict[str, str]:
+def nobody(result: Drives) -> Json:
     """Return the keys that state why a JSON document has no drives; {} if it has drives or does not need any."""
     state, words = result.nobody
-    return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
+    return {} if result.verdicts or state is State.OK else {
+        'state': state.name, 'error': words, 'code': getattr(words, 'code', None)}
 
 
 def print_remarks(result: Survey) -> None:

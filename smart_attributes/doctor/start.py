@@ -158,7 +158,7 @@ def is_started(answer: Answer) -> bool:
 def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
     """Return the finding for the start of the program. barrier: path that prevents it; None if unknown."""
     if is_started(answer):
-        version = clean(answer.stdout.decode(errors='replace').partition(' ')[2])
+        version = clean(answer.stdout.decode(errors='replace').partition(' ')[2], limit=200)
         return found('program-starts', path=path, user=user, version=version)
     if barrier:
         return found(barrier.code, user=user, path=path, obstacle=barrier.path, mode=f'{barrier.mode:04o}',

@@ -173,8 +173,7 @@ class Fleet:
                     ) if is_check or self.summary.has(facts) is None else None
 
     def of_documents(self, paths: Sequence[str], reports: Reports) -> Iterator[FleetDrive]:
-        """Yield the drives in documents of `triage`. reports: called with the paths of all other files, if any.
-        """
+        """Yield the drives in documents of `triage`. reports: called with the paths of all other files, if any."""
         others: list[str] = []
         old: list[str] = []
         for path in _files(paths):

@@ -77,8 +77,7 @@ class Icinga:
     def names(self, condition: str) -> list[str]:
         """Return the sorted names ("host!service") of all services with the plugin. condition: value of --filter."""
         wanted = f'({OURS}) && ({condition})' if condition else OURS
-        found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
-                                          'attrs': ['__name']})
+        found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS}, 'attrs': ['__name']})
         if found is None:
             raise Unanswered(
                 f'{self.where}: Icinga returned no services to {visible(self._user)}; give this ApiUser the '

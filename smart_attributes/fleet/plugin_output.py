@@ -213,8 +213,7 @@ class Reader:
         is_growing = number is not None and not severity.is_beyond(limit, number)
         return self.weight(metric, state, number, limit, is_growing=is_growing)
 
-    def _advice(self, line: Line, alarms: Sequence[Alarm], left: Sequence[float],
-                origin: Origin) -> Json:
+    def _advice(self, line: Line, alarms: Sequence[Alarm], left: Sequence[float], origin: Origin) -> Json:
         is_worn = bool(left) and due(actions.ORDER, left, origin.now).order_by == day(origin.now)
         action, _ = of_alarms(map(self._cause, alarms), is_worn)
         if line.state is not State.OK:

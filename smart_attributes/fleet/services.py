@@ -43,8 +43,7 @@ FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but fro
                 'program: {}')
 STALE_WORDS = Coded('result-old',
                     'with a result older than two check intervals (drives are shown as they were then): {}')
-AHEAD = Coded('clock-ahead',
-              'with a result dated in the future (correct the clock of the host): {}')
+AHEAD = Coded('clock-ahead', 'with a result dated in the future (correct the clock of the host): {}')
 CUT = Coded('output-cut', 'whose output was truncated in transit, so drives are missing: {}')
 SHORTENED = Coded('output-shortened', 'whose output the plugin shortened: {}')
 NO_NUMBERS = Coded('no-perfdata', 'without perfdata, so their drives have no values: {}')

@@ -60,7 +60,8 @@ class Document(NamedTuple):
     @property
     def notes(self) -> Sequence[Json]:
         """Return the notes on the run as a whole, which can make the run's state worse than the state of any drive."""
-        return dicts_of(self.content.get('notes'))
+        error = {'text': self.content.get('error'), 'code': self.content.get('code')}   # only a failed run has one
+        return dicts_of(self.content.get('notes')) or [error] * bool(error['text'])
 
 
 class Damaged(SmartError):

@@ -33,8 +33,7 @@ def parse(text: str) -> dict[str, Farm]:
     with suppress(ValueError, RecursionError):
         data = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_STORED_NUMBER else -1)
         answers = data.items() if isinstance(data, dict) else ()
-        return {serial: farm for serial, value in answers if isinstance(value, dict)
-                for farm in [_farm(value)] if farm}
+        return {serial: farm for serial, value in answers if isinstance(value, dict) for farm in [_farm(value)] if farm}
     return {}
 
 

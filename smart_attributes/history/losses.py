@@ -88,8 +88,7 @@ def _moment(head: Head, name: str) -> int:
 def _named(numbers: Collection[str], head: Head) -> str:
     """Return a phrase with the address of each drive, or the model of a drive that has no address."""
     at = {place.drive: place.address for place in head.places if not place.gone}
-    names = [at.get(record.number) or record.identity.model for record in head.records
-             if str(record.number) in numbers]
+    names = [at.get(record.number) or record.identity.model for record in head.records if str(record.number) in numbers]
     return listed([clean(name) for name in names], 3)
 
 
@@ -206,8 +205,7 @@ def salvaged(database: SqliteFile, folder: HistoryFolder, before: Commits | None
             'losers': ' '.join(map(str, losers))}
 
 
-def _is_lost(old: OldFile, new: SqliteFile, number: int,
-             listed: tuple[Record, tuple[DrivePlace, ...]] | None) -> bool:
+def _is_lost(old: OldFile, new: SqliteFile, number: int, listed: tuple[Record, tuple[DrivePlace, ...]] | None) -> bool:
     """Copy one drive; return whether its readings are lost. listed: the drive as the list of known drives has it."""
     intact = old.part(lambda: rows.drive(old, number))
     found = intact or listed

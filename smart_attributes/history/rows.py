@@ -249,8 +249,7 @@ def _shortened(database: SqliteFile, row: Stored, point: Point, now: int) -> Sto
     grown = row.history._replace(points=(*row.history.points, point))
     rest = series.peaks(series.latest(grown, now, series.SPAN) or grown.points)
     database.run('DELETE FROM point WHERE series = ?', row.number)
-    return row._replace(history=History(tuple(rest)), settled=series.checksum(rest[:-1]),
-                        sum=series.checksum(rest))
+    return row._replace(history=History(tuple(rest)), settled=series.checksum(rest[:-1]), sum=series.checksum(rest))
 
 
 def new_series(database: SqliteFile, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:

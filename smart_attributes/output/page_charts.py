@@ -118,8 +118,7 @@ def of_fleet(drives: Iterable[Json], rates: Sequence[Json]) -> dict[str, Any]:
 
 
 def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, list[Json]]]:
-    """Return each enclosure's drives in bay order; each drive has the number of its array among *groups*.
-    """
+    """Return each enclosure's drives in bay order; each drive has the number of its array among *groups*."""
     colours = {drive['name']: place for place, group in reversed([*enumerate(groups[:COLOURS])])
                for member in group['members'] for drive in member['drives']}
     found: dict[str, list[Json]] = {}

@@ -58,8 +58,7 @@ class Wanted:
         return is_wanted
 
     def items(self) -> list[Any]:
-        """Return the items of the drives that the words name. Raises UsageError unless each word names one drive.
-        """
+        """Return the items of the drives that the words name. Raises UsageError unless each word names one drive."""
         return list(dict.fromkeys(self._item(word) for word in self._words))
 
     def _item(self, word: str) -> Any:

@@ -150,8 +150,7 @@ class _Machine(NamedTuple):
         return next((each for each in self.drives
                      if each.is_failing and self.stack.survives(group, each.disks) is False), None)
 
-    def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group],
-                      before: Sequence[Step]) -> Coded:
+    def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group], before: Sequence[Step]) -> Coded:
         """Return the reason for a step if the drive's data is also on other drives of the group."""
         own = [(each, member) for each in chain for member in each.members if self.stack.is_on(member, drive.disks)]
         holding = [each for each, member in own if member.state == IN_SYNC and not member.role]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..errors import Coded, DataError, UsageError
 from ..files import is_there
@@ -46,8 +46,9 @@ class Before(NamedTuple):
 
     def named(self, paths: Sequence[str]) -> DeviceList:
         """Return the devices of -d (*paths*), else the devices of -r. Raises UsageError like the function named()."""
-        devices, is_search, notes = named(paths, self.regex, self.type_option or '')
-        return DeviceList(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
+        devices, selects, notes = named(paths, self.regex, self.type_option or '')
+        return DeviceList(tuple(devices), selects is not None, selects=selects,
+                          notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
         """Return whether -s skips a drive as a known hard disk. A drive that was not read is not skipped."""
@@ -163,18 +164,19 @@ _CLASSES: Mapping[str, str] = {
     '[:xdigit:]': '0-9a-fA-F'}
 
 
-def named(addresses: Sequence[str], pattern: str | None, option: str) -> tuple[list[Device], bool, tuple[str, ...]]:
-    """Return the devices given with -d, else those of -r; whether a search found them; and notes.
+def named(addresses: Sequence[str], pattern: str | None, option: str
+          ) -> tuple[list[Device], Callable[[str], object] | None, tuple[str, ...]]:
+    """Return the devices given with -d, or those of -r and a function that tells whether -r selects a path; and notes.
 
     pattern, option: the values of -r and -O. Raises UsageError.
     """
     if pattern is not None and not addresses:
         devices, remarks = matching(pattern, option)
-        return devices, True, tuple(remarks)
+        return devices, _selects(unquoted(pattern)), tuple(remarks)
     notes = [] if pattern is None else ['-r is ignored because of -d, as in version 1.6']
     notes += [f'-O {option} does not apply to {address} and is ignored, as in version 1.6'
               for address in addresses if option and typed(address, option) == address]
-    return [device for address in addresses for device in parse(typed(address, option))], False, tuple(notes)
+    return [device for address in addresses for device in parse(typed(address, option))], None, tuple(notes)
 
 
 def typed(address: str, option: str) -> str:
@@ -228,19 +230,22 @@ def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
 
     Raises UsageError if the expression is invalid.
     """
-    expression = text
-    for name, signs in _CLASSES.items():
-        expression = expression.replace(name, signs)
-    try:
-        wholly = re.compile(expression, re.DOTALL).fullmatch
-    except (re.error, RuntimeError, OverflowError) as error:
-        raise UsageError(f'-r "{expression[:80]}" is not a valid regular expression ({error}); write one such as '
-                         '/dev/sd[a-z]+') from None
+    wholly = _selects(text)
     matches = [(os.lstat(path).st_mode, path) for path in _paths(root) if wholly(path)]
     paths = [path for kind in _KINDS for path in sorted(path for mode, path in matches if kind(mode))]
     drives = [path for path in paths if not re.fullmatch(_PARTITION, path)]
     left_out = len(paths) - len(drives)
     return drives, [f'-r matches {left_out} partitions, which are left out'] if left_out else []
+
+
+def _selects(expression: str) -> Callable[[str], object]:
+    for name, signs in _CLASSES.items():
+        expression = expression.replace(name, signs)
+    try:
+        return re.compile(expression, re.DOTALL).fullmatch
+    except (re.error, RuntimeError, OverflowError) as error:
+        raise UsageError(f'-r "{expression[:80]}" is not a valid regular expression ({error}); write one such as '
+                         '/dev/sd[a-z]+') from None
 
 
 def unquoted(pattern: str) -> str:
