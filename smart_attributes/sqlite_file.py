@@ -22,9 +22,8 @@ WRONG_CONTENT = (TypeError, ValueError, OverflowError, LookupError)   # raised w
 _HELD = 'another process has locked it; to see which, use fuser'
 # Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
 _REASONS = {
-    'database or disk is full': 'the disk is full; free some space',
+    'database or disk is full': 'the disk is full; free some space', 'locking protocol': _HELD,
     'database is locked': _HELD, 'database table is locked': _HELD, 'database schema is locked': _HELD,
-    'locking protocol': _HELD,
     'disk I/O': 'the system cannot read or write it; see the kernel log: dmesg -T | tail -50'}
 
 

@@ -134,6 +134,51 @@ def encrypted_mirror(machine: block_tree.Machine) -> None:
     machine.mounted('/dev/mapper/a', '/b', 'btrfs', '0:50')
 
 
+def encrypted_array_without_a_member(machine: block_tree.Machine) -> None:
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.dm('dm-0', 'a', 'CRYPT-LUKS2-' + '0' * 32, 'sda1')
+    machine.dm('dm-1', 'b', 'CRYPT-LUKS2-' + '1' * 32, 'sdb1')
+    machine.md('md0', 'raid5', {'dm-0': 'in_sync', 'dm-1': 'in_sync'}, raid_disks='3')
+
+
+def encrypted_swap(machine: block_tree.Machine) -> None:
+    machine.disks('sda')
+    machine.dm('dm-0', 'cryptswap', 'CRYPT-PLAIN-cryptswap', 'sda1')
+    machine.swap('/dev/dm-0')
+
+
+def volume_on_two_partitions(machine: block_tree.Machine) -> None:
+    machine.disk('sda', 'sda1', 'sda2')
+    machine.dm('dm-0', 'vg0-guest', 'LVM-' + 'a' * 64, 'sda1', 'sda2')
+
+
+def system_that_dropped_a_disk(machine: block_tree.Machine) -> None:
+    """Make a complete array whose dropped disk has the EFI partition."""
+    for name in ('sda', 'sdb', 'sdc'):
+        machine.disk(name, f'{name}1', f'{name}2')
+    machine.md('md0', 'raid1', {'sda2': 'faulty none', 'sdb2': 'in_sync', 'sdc2': 'in_sync'}, raid_disks='2')
+    machine.mounted('/dev/md0', '/')
+    machine.files(machine.udev_data, {f'b{machine.numbers["sda1"]}': EFI})
+    (machine.sys / 'firmware/efi').mkdir(parents=True)
+
+
+def dead_system_disk(machine: block_tree.Machine) -> None:
+    system_disk(machine)
+    machine.mounted('/dev/sda1', '/boot/efi', 'vfat')
+    machine.files(machine.udev_data, {f'b{machine.numbers["sdb1"]}': EFI})
+    machine.files(machine.folder('sda'), {'device/state': 'offline'})
+
+
+def mirror_of_three_that_lost_one(machine: block_tree.Machine) -> None:
+    machine.disks('sda', 'sdb', 'sdc')
+    machine.md('md0', 'raid1', {'sda1': 'faulty none', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, raid_disks='3')
+
+
+def container_that_differs(machine: block_tree.Machine) -> None:
+    container(machine)
+    machine.files(machine.sys / 'block/md126/md', {'mismatch_cnt': '128'})
+
+
 def partition(machine: block_tree.Machine) -> None:
     machine.disks('sda')
     machine.mounted('/dev/sda1', '/data')
@@ -282,6 +327,23 @@ PLANS = [
         id='in-doubt-beside-a-partition'),
     pytest.param(multipath, 'sda', 'sdb sdc', {'replace-next': [
         *START, 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='partition-of-a-multipath-volume'),
+    pytest.param(raid6_without_a_member, 'sda sdb', 'sdc', {
+        'degraded': ['copy-place', 'copy-array', *START, 'md-add', 'again']}, id='dying-together'),
+    pytest.param(mirror_of_three_that_lost_one, 'sdb sdc', 'sda', {
+        'degraded': ['copy-place', 'copy-array', *START, 'md-add', 'again']}, id='all-others-are-dying'),
+    pytest.param(volume_on_two_partitions, 'sda', '', {'no-redundancy': [
+        *START, *['lvm-extend', 'lvm-move', 'lvm-reduce'] * 2, 'pull', 'again']}, id='lvm-on-two-partitions'),
+    pytest.param(encrypted_array_without_a_member, '', 'sda sdb sdc', {
+        'last-good-copy': [*START, 'luks-format', 'md-add', 'again']}, id='a-new-member-is-encrypted-too'),
+    pytest.param(encrypted_swap, 'sda', '', {'only-swap': [*START, 'swap-off', 'swap-crypt', 'pull', 'again']},
+                 id='encrypted-swap'),
+    pytest.param(system_that_dropped_a_disk, 'sda', 'sdb sdc', {'member-not-used': [
+        'md-drop', 'set-new', 'efi', 'boot-entry', 'pull', 'again']}, id='a-new-disk-of-an-earlier-task'),
+    pytest.param(dead_system_disk, 'sda', 'sdb', {'no-redundancy': [
+        *START, 'md-dead', 'md-drop', 'md-add', 'unmount-dead', 'swap-dead', 'efi', 'boot-entry', 'pull', 'again']},
+        id='nothing-is-copied-from-a-dead-system-disk'),
+    pytest.param(container_that_differs, 'sda', 'sdb', {'redundancy-doubtful': [
+        'copy-place', 'copy-half', 'copy-half', 'remedy', 'md-compare', 'again']}, id='container-that-differs'),
     pytest.param(pool, 'sda', '', {'redundancy-unknown': [
         'ask-zfs', 'again']}, id='zfs-not-asked'),
     pytest.param(mirror, '', 'sda sdb', {}, id='nothing-to-do')]
@@ -304,6 +366,61 @@ def test_each_command_is_complete(machine, build, failing, healthy, expected):
     names = {name for text in found for name in re.findall(r'\$(?:\{)?([A-Za-z]\w*)', text)}
     assert names <= {'NEW', 'COPY', 'OSD', 'LOADER'}
     assert [text for text in found if re.search('[{}]|DEVICE|(?<!--output )MOUNTPOINT|ARRAY', text)] == []
+
+
+@pytest.mark.parametrize('build, failing, healthy, expected', PLANS)
+def test_what_an_admin_sets_is_set_before_it_is_used(machine, build, failing, healthy, expected):
+    """NEW and COPY; a new disk is encrypted itself, and nothing is read from a dead one."""
+    build(machine)
+    for task in tasks(machine, failing.split(), healthy.split()):
+        found = [' '.join((step.code, *step.run, step.see)) for step in task.steps]
+        for name, setters in {'"$NEW"': ('new-disk', 'set-new'), '"$COPY"': ('copy-place',)}.items():
+            assert next((text for text in found if name in text), setters[0]).startswith(setters)
+        assert not [text for text in found if re.search('luksFormat (?!"[$]NEW")', text)]
+        assert build is not dead_system_disk or not [text for text in found if re.search('(?:if=|mount )/dev/sda', text)
+                                                     and not text.startswith('md-dead')]
+
+
+def test_all_subvolumes_of_btrfs_are_copied(machine):
+    """Each has a device number of its own, where cp --one-file-system ends."""
+    machine.disks('sda', 'sdb')
+    machine.btrfs(UUID, {'data/raid1': 5, 'metadata/raid1': 5}, ('sda1', 'sdb1'), ({}, {}), 'pool')
+    machine.mounted('/dev/sda1', '/', 'btrfs', '0:50', '/@')
+    machine.mounted('/dev/sda1', '/home', 'btrfs', '0:50', '/@home')
+
+    found = commands(tasks(machine, ['sda', 'sdb']))
+
+    assert 'cp --archive /run/all/. "$COPY"/' in found and any('subvolid=5' in command for command in found)
+
+
+def test_a_partition_that_is_still_mounted_is_found_under_any_name(machine):
+    """/proc/mounts has the kernel's name; the command has a link that stays."""
+    partition(machine)
+    machine.files(machine.udev_data, {f'b{machine.numbers["sda1"]}': 'S:disk/by-id/ata-ACME_X1-part1'})
+
+    [task] = tasks(machine, ['sda'])
+
+    assert [step.see or step.check for step in task.steps if step.code in ('unmount', 'copy-part')] == [
+        "test -z \"$(lsblk --noheadings --output MOUNTPOINT /dev/disk/by-id/ata-ACME_X1-part1 | tr -d ' \\n')\""] * 2
+
+
+def test_volumes_of_one_group_get_one_new_disk_and_forget_the_old_one_at_the_end(machine):
+    machine.disks('sdb', 'sdc', 'sdd')
+    for place, name in ((0, 'data'), (10, 'more')):
+        machine.dm(f'dm-{place}', f'vg0-{name}_rimage_0', 'LVM-' + 'a' * 64 + '0')
+        machine.dm(f'dm-{place + 1}', f'vg0-{name}_rimage_1', 'LVM-' + 'a' * 64 + '1', 'sdb1')
+        machine.dm(f'dm-{place + 2}', f'vg0-{name}', 'LVM-' + 'b' * 64, f'dm-{place}', f'dm-{place + 1}')
+    status = ''.join(f'vg0-{name}: 0 32768 raid raid1 2 DA 32768/32768 idle 0 0 -\n' for name in ('data', 'more'))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block_devices, 'ask', lambda: (status, Coded('', '')))
+        found = dependence.examined((verdict('sdb', False),), lambda each: work_list.drives(each, 0),
+                                    system=machine.system, asked=('dmsetup',))
+    assert found.machine
+
+    [task] = plan.plan(found.machine, work_list.in_order(found.verdicts, found.machine, 0),
+                       surroundings([each.group for each in found.machine.groups], machine.system))
+
+    assert codes(task) == [*START, 'lvm-extend', 'lvm-repair', 'lvm-repair', 'lvm-forget', 'again']
 
 
 def test_the_members_of_an_array_are_never_set_faulty_while_they_are_needed():

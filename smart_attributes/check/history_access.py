@@ -236,10 +236,7 @@ def remembered(options: Options) -> Remembered:
 
 
 def _has_a_place(given: str) -> bool:
-    """Return whether a state directory can be used.
-
-    A user without a home directory, such as nobody, has no state directory unless --state-dir is given.
-    """
+    """Return whether a state directory can be used. A user without a home directory, such as nobody, has none."""
     place = state_directory.location(given)
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
     return bool(place) and (place in (given, state_directory.PACKAGE)

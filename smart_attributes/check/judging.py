@@ -99,10 +99,7 @@ def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Met
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
                         by_metric: Mapping[str, Reading]) -> list[Reading]:
-    """Return readings about firmware advisories, the age of the self-tests and an unknown model.
-
-    by_metric: the drive's judged readings.
-    """
+    """Return readings about firmware advisories, the age of self-tests and an unknown model. by_metric: readings."""
     identity, age = report.identity, _hours(by_metric)
     found = [drive_notes.advisory(each, identity, age, rules.now) for each in database.advisories(identity)]
     if rules.self_test_max_age:

@@ -164,10 +164,7 @@ def _with_entries(newest: Json, files: Sequence[SiteFile]) -> tuple[SpecDatabase
 
 
 def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:
-    """Return the acknowledgements of the command line in the format of a limits file.
-
-    Raises UsageError for an invalid acknowledgement.
-    """
+    """Return the acknowledgements of the command line in the format of a limits file. Raises UsageError."""
     if not texts:
         return []
     from ..knowledge import acknowledgements

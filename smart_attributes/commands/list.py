@@ -78,10 +78,9 @@ def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: 
 
 def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:
     device, identity = verdict.device, verdict.identity
-    return {'address': address, 'name': device.name,
-            'device': device.path, 'type': device.type or None,
+    return {'address': address, 'name': device.name, 'device': device.path, 'type': device.type or None,
             'model': clean(identity.model) or None, 'firmware': clean(identity.firmware) or None,
             'serial': None if hide_serial else clean(identity.serial) or None,
             'wwn': None if hide_serial else clean(identity.wwn) or None,
-            'kind': kind(verdict) or None, 'problem': sentence(verdict.problem, 500) or None,
-            'code': verdict.code or None}
+            'kind': kind(verdict) or None, 'code': verdict.code or None,
+            'problem': sentence(verdict.problem, 500) or None}

@@ -155,10 +155,7 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 
 def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield a sentence for each drive that reports 0 % used after many full writes.
-
-    Only entries whose samples all report 0 % are checked.
-    """
+    """Yield a sentence for each drive at 0 % used after many full writes, if all samples of its entry report 0 %."""
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
         if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':

@@ -188,11 +188,9 @@ class Installer(NamedTuple):
 
 # Word of ID or ID_LIKE in os-release(5) -> commands; the first match counts. Other systems get Debian's commands.
 INSTALLERS = {
-    'debian': Installer('apt install', 'apt install --reinstall'),
+    'debian': Installer('apt install', 'apt install --reinstall'), 'arch': Installer('pacman -S', 'pacman -S'),
     'suse': Installer('zypper install', 'zypper install --force'),
-    'rhel': Installer('dnf install', 'dnf reinstall'),
-    'fedora': Installer('dnf install', 'dnf reinstall'),
-    'arch': Installer('pacman -S', 'pacman -S'),
+    **dict.fromkeys(('rhel', 'fedora'), Installer('dnf install', 'dnf reinstall')),
     'freebsd': Installer('pkg install', 'pkg install --force')}
 
 

@@ -216,10 +216,7 @@ class _Connection(http.client.HTTPSConnection):
 
 
 def _look_up(host: str, port: int) -> None:
-    """Look up the address of a host in a thread, because an alarm signal cannot interrupt the C library's resolver.
-
-    Raises TimeoutError. Any other failure is raised by the later connection attempt.
-    """
+    """Look up a host's address in a thread: no signal interrupts the C library's resolver. Raises TimeoutError."""
     thread = threading.Thread(target=_addresses, args=(host, port), daemon=True)
     thread.start()
     thread.join(PATIENCE)
@@ -287,10 +284,7 @@ def _address(url: str) -> SplitResult:
 
 
 def _trusted(access: Access) -> ssl.SSLContext:
-    """Return a TLS context that always verifies the server, with our client certificate if one is given.
-
-    Raises SmartError if a file cannot be used.
-    """
+    """Return a TLS context that always verifies the server, with our client certificate if given. Raises SmartError."""
     try:
         context = certificates.trusted(access.authority)
     except OSError as error:

@@ -169,8 +169,7 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
     if missing > 0:
         rows.append(reader.row(_name(service), State.UNKNOWN,
                                f'output truncated: {missing} of {text.counted} drives are missing; to see all, run '
-                               'triage on the host', origin,
-                               BY_NAME['output-cut']))
+                               'triage on the host', origin, BY_NAME['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
         cause = of_check(text.headline)   # the whole headline, because a part might lack the code

@@ -199,11 +199,9 @@ def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
                    for model, firmware, group in by_model(summary)],
         'advisories': [{'model': each.model, 'firmware': each.firmware, **_group(each.group), 'what': each.words}
                        for each in known],
-        'plan': [{'quarter': when, 'model': model or None, **_group(group)}
-                 for when, model, group in planned(summary)],
+        'plan': [{'quarter': when, 'model': model or None, **_group(group)} for when, model, group in planned(summary)],
         'twins': [{'model': each.model, 'serial': each.serial or None, 'hosts': list(each.hosts)}
-                  for each in summary.twins],
-        'twin_count': summary.twin_count,
+                  for each in summary.twins], 'twin_count': summary.twin_count,
         'causes': {code: count for code, count in summary.codes.most_common() if count}}
 
 

@@ -50,8 +50,7 @@ def _row(drive: Json, now: float) -> DriveRow:
     said = {metric: amount(number, judged[metric].get('unit', '')) for metric, number in numbers.items()}
     return DriveRow(State[drive['state']], drive['name'], drive.get('bay', ''),
                     sentence(drive.get('model', NOT_TOLD), MODEL), sentence(drive.get('serial', ''), SERIAL),
-                    said.get('endurance_used', ''),
-                    None if used is None else max(0.0, min(used / 100, 1.0)),
+                    said.get('endurance_used', ''), None if used is None else max(0.0, min(used / 100, 1.0)),
                     State[judged['endurance_used']['state']] if used is not None else State.OK, _until(drive, now),
                     said.get('spare_available', ''), said.get('temperature', ''),
                     f'{numbers["power_on_time"] / YEAR:.1f} y' if 'power_on_time' in numbers else '',

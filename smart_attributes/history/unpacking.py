@@ -78,10 +78,7 @@ def _xz(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _streams(file: BinaryIO, unpacker: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield the unpacked content of all streams of a file, because several programs write more than one stream.
-
-    unpacker: bz2.BZ2Decompressor or lzma.LZMADecompressor.
-    """
+    """Yield the content of all streams of a file. unpacker: BZ2Decompressor or LZMADecompressor."""
     packed = file.read(PIECE)
     while packed:
         stream = unpacker()

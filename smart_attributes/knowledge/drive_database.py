@@ -206,9 +206,8 @@ class SpecDatabase:
         # matter whether they count logical or physical sectors.
         in_sectors = {spec.metric: spec.unit for spec in reversed(specs) if spec.unit == LOGICAL_SECTORS}
         return DriveSpec(
-            family=None if entry.get('fallback') else entry['family'],
+            family=None if entry.get('fallback') else entry['family'], readings=tuple(specs),
             names={number: row['name'] for number, row in rows.items()},
-            readings=tuple(specs),
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
             untrusted_statistics={**dict.fromkeys(entry.get('untrusted_statistics', ()), ''),
                                   **{metric: why for name in self.sets_of(entry)

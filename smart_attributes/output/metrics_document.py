@@ -43,9 +43,8 @@ def as_text(run: Run) -> str:
     unread = [verdict for verdict in ordered if verdict.problem and verdict.state is not State.OK]
     return json.dumps({
         'version': DOCUMENTS['metrics'], 'state': run.state.name, 'summary': run.summary, 'run': _of_the_run(run),
-        'remarks': list(map(json_document.note, run.remarks)), 'unread': len(unread),
-        'host': run.host, 'made': int(run.now),
-        'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
+        'remarks': list(map(json_document.note, run.remarks)), 'unread': len(unread), 'host': run.host,
+        'made': int(run.now), 'drives': [_drive(verdict, keys[verdict.device], run) for verdict in ordered],
         'readings': [reading for verdict in ordered for reading in _readings(verdict, keys[verdict.device])],
     }, separators=(',', ':'))
 

@@ -81,10 +81,7 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in the order of the work list, then all others. Each drive has its place and its task.
-
-    The work list may also contain a drive that no check reads.
-    """
+    """Return the drives in work list order, then the others, each with place and task. No check reads some of them."""
     drives = {drive.get('name'): drive for drive in document['drives']}
     tasks = {task['drive']: number for number, task in reversed([*enumerate(document.get('plan', ()), 1)])}
     found = {each['name']: drives.get(each['name'], {

@@ -246,9 +246,8 @@ def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
                     clean(identity.model, limit=MODEL) or '-',
                     '' if hide_serial else clean(identity.serial, limit=SERIAL), _said(verdict, 'endurance_used', '%'),
                     None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK,
-                    until(verdict, now),
-                    _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict),
-                    _written(verdict), _what(verdict))
+                    until(verdict, now), _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'),
+                    _age(verdict), _written(verdict), _what(verdict))
 
 
 def _judged(verdict: Verdict, metric: str) -> Judgement | None:

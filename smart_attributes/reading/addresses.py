@@ -140,10 +140,7 @@ def _entry(base: str, text: str) -> DeviceType:
 
 
 def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
-    """Return the types into which a type expands, and whether the type contains ranges.
-
-    "megaraid,[0-1]" means megaraid,0 and megaraid,1.
-    """
+    """Return the types into which a type expands ("a,[0-1]" into "a,0" and "a,1"), and whether it contains ranges."""
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
     match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot, form), base)

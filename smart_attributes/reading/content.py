@@ -367,17 +367,12 @@ def offline_failure(status: int | None) -> tuple[str, ...]:
     return ('the drive aborted its offline data collection with a fatal error',) if (status or 0) & 0x7f == 6 else ()
 
 
+# The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS.
 EXIT_STATUS_BITS = (
-    'smartctl rejected its command line',
-    'the drive could not be opened, did not identify itself or is in standby',
-    'a command to the drive failed or a checksum was wrong',
-    'the drive reports that it is failing',
-    'a pre-fail attribute is at or below its threshold',
-    'an attribute is or was at or below its threshold',
-    'the error log contains errors',
-    'the self-test log contains failed tests',
-)
-"""The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
+    'smartctl rejected its command line', 'the drive could not be opened, did not identify itself or is in standby',
+    'a command to the drive failed or a checksum was wrong', 'the drive reports that it is failing',
+    'a pre-fail attribute is at or below its threshold', 'an attribute is or was at or below its threshold',
+    'the error log contains errors', 'the self-test log contains failed tests')
 
 
 def exit_status_notes(status: int | None) -> tuple[Coded, ...]:

@@ -117,16 +117,12 @@ BY_NAME = {entry.name: entry for entry in TYPES}
 CONTROLLERS = {entry.name: entry.controller for entry in TYPES if entry.controller}
 
 # smartctl types that a check must not use, each with the reason.
-_TUNNEL = 'sends its commands by writing to a sector of the volume, and a check must not write'
 REFUSED = {
-    'jmb39x': _TUNNEL,
-    'jmb39x-q': _TUNNEL,
-    'jmb39x-q2': _TUNNEL,
-    'jms56x': _TUNNEL,
+    **dict.fromkeys(('jmb39x', 'jmb39x-q', 'jmb39x-q2', 'jms56x'),
+                    'sends its commands by writing to a sector of the volume, and a check must not write'),
     # Two simultaneous checks would read one drive under the name of the other drive.
     'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check must not write',
-    'test': 'only shows how smartctl would open the drive',
-}
+    'test': 'only shows how smartctl would open the drive'}
 
 # Expressions are compiled on first use (re caches them), so that importing this module stays cheap.
 TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'

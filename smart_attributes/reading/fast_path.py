@@ -71,10 +71,7 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or the commands for at most --jobs drives that the local configuration certainly allows.
-
-    Return [] if in doubt. Any exception counts as doubt, too.
-    """
+    """Return the scan, or commands for at most --jobs drives that local files certainly allow; [] if in doubt."""
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
     jobs = [int(text) if text.isascii() and text.isdigit() else 0 for text in options.get(JOBS, [])]

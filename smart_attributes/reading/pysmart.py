@@ -54,10 +54,7 @@ _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_
 
 @cache
 def _interface() -> Any:
-    """Import pySMART, which takes 80 ms, and return the module with the classes that read lines.
-
-    Raises DriveError if pySMART, or a package that it needs (chardet, humanfriendly), is not installed.
-    """
+    """Import pySMART (80 ms); return the module of the classes that read lines. Raises DriveError if it lacks one."""
     language = os.environ.get('LANG')
     try:
         import pySMART.interface

@@ -177,10 +177,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 
 
 def _profiles(folder: str) -> set[str]:
-    """Return the profiles that hold data or metadata: several during a conversion. Empty profiles are ignored.
-
-    Return no profiles if the profiles of an allocated space could not be read.
-    """
+    """Return the profiles that hold data or metadata, several during a conversion; none if some cannot be read."""
     places = {}
     for space in ('mixed' if os.path.isdir(f'{folder}/allocation/mixed') else 'data metadata', 'system'):
         for each in (f'{folder}/allocation/{name}' for name in space.split(' ')):

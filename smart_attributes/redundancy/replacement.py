@@ -89,7 +89,7 @@ class _Machine(NamedTuple):
     def step(self, drive: Drive, before: Sequence[Step]) -> Step:
         """Return the step for a drive to replace. before: the steps for the preceding drives."""
         used = [group for group in self.stack.of(drive.disks) if self.stack.carries_data(group)]
-        swaps = [group.name for group in used if _is_swap(group)]
+        swaps = ['mapper/' * (group.kind == 'luks') + group.name for group in used if _is_swap(group)]
         found = [self._unless_doubtful(drive, group, self._advised(drive, group, before))
                  for group in used if not _is_swap(group)] or [
             sentences.only_swap() if swaps else sentences.use_unknown(drive.name)]
@@ -146,9 +146,11 @@ class _Machine(NamedTuple):
         return sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
-        """Return a failing drive that a group needs for its data; None if all needed drives are healthy."""
-        return next((each for each in self.drives
-                     if each.is_failing and self.stack.survives(group, each.disks) is False), None)
+        """Return a failing drive of a group whose data would be lost with all failing drives; None if it would not."""
+        failing = [each for each in self.drives if each.is_failing and each.disks & self.stack.disks(group.id)]
+        is_lost = self.stack.survives(group, frozenset(disk for each in failing for disk in each.disks)) is False
+        failing.sort(key=lambda each: self.stack.survives(group, each.disks) is not False)   # one that is enough first
+        return failing[0] if is_lost else None
 
     def _of_redundant(self, drive: Drive, group: Group, chain: Sequence[Group], before: Sequence[Step]) -> Coded:
         """Return the reason for a step if the drive's data is also on other drives of the group."""

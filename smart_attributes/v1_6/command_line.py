@@ -166,7 +166,7 @@ _CLASSES: Mapping[str, str] = {
 
 def named(addresses: Sequence[str], pattern: str | None, option: str
           ) -> tuple[list[Device], Callable[[str], object] | None, tuple[str, ...]]:
-    """Return the devices given with -d, or those of -r and a function that tells whether -r selects a path; and notes.
+    """Return the devices of -d or -r; for -r, a function that returns whether it selects a path; and notes.
 
     pattern, option: the values of -r and -O. Raises UsageError.
     """

@@ -300,10 +300,7 @@ def _in_words(number: int, target: Target) -> str:
 
 
 def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str:
-    """Return the reason why a limit is not converted, or '' if our own limits already have the same effect.
-
-    meanings: how many meanings the number has.
-    """
+    """Return why a limit is not converted, or '' if our limits do the same. meanings: of the number, how many."""
     if number == HEALTH:
         return ('' if (limit.warning, limit.critical) == ('0', '0') else
                 'a drive that reports FAILED is critical; an override with "smart_status" can change that')

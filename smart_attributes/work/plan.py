@@ -12,29 +12,12 @@ from ..model import Group, Item, Member
 from ..redundancy.replacement import BUSY, Drive, Step
 from ..redundancy.sentences import named
 from ..redundancy.surroundings import BIOS, EFI, Around, Part
-from ..redundancy.survival import IN_SYNC, Stack, is_redundant
+from ..redundancy.survival import IN_SYNC, SPARE, Stack, is_redundant, lacks
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument, clean, sentence
 from . import actions
-from .plan_steps import (
-    ANSWERS,
-    GROUPS,
-    MIRRORS,
-    MISMATCH,
-    MISSING,
-    MOVABLE,
-    NEW,
-    OF_GROUP,
-    OVERWRITTEN,
-    PARTS,
-    RECREATING,
-    REPAIRED,
-    SPARE,
-    STEPS,
-    TITLES,
-    PlanStep,
-    Task,
-)
+from . import plan_steps as tables
+from .plan_steps import GROUPS, NEW, PlanStep, Task, filled
 
 if TYPE_CHECKING:
     from ..redundancy.replacement import Machine
@@ -65,13 +48,8 @@ def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task,
     """Return a machine's tasks: for drives in work list order, then for groups that lack a member."""
     maker = _Maker(machine, around)
     steps = {step.drive.name: step for step in machine.steps}
-    tasks = (task for item in items for task in maker.of_item(item, steps.get(item.drive)))
-    found: list[Task] = []
-    for task in (*tasks, *maker.degraded()):
-        # A group has only one task at a time, even if several drives call for one.
-        if task.code not in OF_GROUP or not any(each.group == task.group for each in found):
-            found.append(task)
-    return tuple(found)
+    tasks = tuple(task for item in items for task in maker.of_item(item, steps.get(item.drive)))
+    return (*tasks, *maker.degraded())
 
 
 class _Maker:
@@ -79,6 +57,7 @@ class _Maker:
 
     def __init__(self, machine: Machine, around: Around) -> None:
         self._around, self._steps = around, machine.steps
+        self._done = set[str]()   # groups with a task: a group has only one of its own, even if several drives need it
         self._stack = Stack(each.group for each in machine.groups)
         self._bad = frozenset(disk for step in machine.steps for disk in step.drive.disks
                               if step.drive.is_failing or step.drive.is_to_replace)
@@ -93,25 +72,25 @@ class _Maker:
         if step is None:
             if is_replaced:
                 yield _task('use-unknown', _About(Drive(item.drive, frozenset()), None, (), words),
-                            [_step('find-behind', words)])
+                            [filled('find-behind', words)])
             return
         code, group = step.why.code, self._stack.groups.get(str(step.why.fields.get('group', '')))
         places = self._places(step.drive)
-        lacking = next((each.group for each in places if is_redundant(each.group) and _lacks(each.group)), None)
+        lacking = next((each.group for each in places if is_redundant(each.group) and lacks(each.group)), None)
         if lacking and code in ('replace-next', 'data-at-risk'):   # a rebuild would use the new member
             code, group = 'degraded', lacking
         if code == 'redundancy-doubtful' and group and group.kind == 'lvm' and (
-                _lacks(group) or self._stack.disks(group.id) & self._around.dead):
+                lacks(group) or self._stack.disks(group.id) & self._around.dead):
             code = 'degraded'   # LVM repairs nothing while a disk is missing
         if code == 'redundancy-doubtful' and group and group.kind == 'btrfs' and step.drive.disks <= self._around.dead:
             code = 'replace-next'   # btrfs does not drop disks, and cannot scrub a dead one
-        if is_replaced or code in (*OF_GROUP, 'member-not-used'):   # the cable or the firmware may be the cause
+        if is_replaced or code in (*tables.OF_GROUP, 'member-not-used'):   # the cable or the firmware may be the cause
             yield from self._of_code(code, step.drive, group, places, words)
 
     def degraded(self) -> Iterator[Task]:
         """Yield a task for each group that lacks a member but has lost no data."""
         for group in self._stack.groups.values():
-            if is_redundant(group) and _lacks(group) and group.activity not in BUSY and self._stack.survives(
+            if is_redundant(group) and lacks(group) and group.activity not in BUSY and self._stack.survives(
                     group, frozenset()):
                 yield from self._of_code('degraded', None, group, (), {'drive': '', 'asked': self._around.asked})
 
@@ -119,15 +98,27 @@ class _Maker:
                  words: Json) -> Iterator[Task]:
         disk = next((each for each in sorted(drive.disks if drive else ()) if each in self._around.sizes), '')
         words = {**words, **self._of_disk(disk), **(self._of_group(group) if group else {})}
-        parts = PARTS.get(f'{code} {group.kind if group else ""}') or PARTS.get(code, ())
+        parts = tables.PARTS.get(f'{code} {group.kind if group else ""}') or tables.PARTS.get(code, ())
+        if group and code in tables.OF_GROUP and group.id in self._done:
+            return
         if group and 'restore' in parts:
-            places = self._beside(group)
-            disk = next((self._disk(place.kernel) for place in places), '')
+            places = [place for each in self._alike(group) for place in self._beside(each)]
+            disk = next(map(self._below, places), '')
         is_dead = bool(drive and drive.disks <= self._around.dead)
         about = _About(drive, group, places, {**words, **self._of_new(disk)}, is_dead, disk)
         steps = list(dict.fromkeys(each for part in parts for each in _PART[part](self, about)))
+        first = next((each for each in steps if NEW in ' '.join((each.see, *each.run))), None)
+        if first and first.code != 'new-disk':   # an earlier task has connected the new disk
+            steps.insert(steps.index(first), filled('set-new', about.words))
         if steps:
+            self._done.update([group.id] if group else (), (each.group.id for each in places if 'restore' in parts))
             yield _task(code, about, steps)
+
+    def _alike(self, group: Group) -> list[Group]:
+        """Return the groups that the task for a group restores: all incomplete volumes if it is in a volume group."""
+        of_vg = f'{group.name.partition("/")[0]}/' if group.kind == 'lvm' else '/'
+        return [group, *(each for each in self._stack.groups.values() if each.kind == 'lvm' and each != group
+                         and each.name.startswith(of_vg) and is_redundant(each) and lacks(each))]
 
     # --- the members that are replaced ------------------------------------------------------------------------
 
@@ -137,13 +128,13 @@ class _Maker:
         is_dead = drive.disks <= self._around.dead   # nothing can be moved off it
         for group in filter(self._stack.carries_data, self._stack.of(drive.disks)):
             chain = self._stack.between(drive.disks, group)
-            holder = next((each for each in chain if is_redundant(each) or (each.kind in MOVABLE and not is_dead)),
-                          chain[0])
+            holder = next((each for each in chain if is_redundant(each) or (
+                each.kind in tables.MOVABLE and not is_dead)), chain[0])
             for part, member in ((each, one) for each in chain for one in each.members):
                 if (part is holder or member.role) and self._stack.is_on(member, drive.disks):
-                    key = ('lvm', part.name.partition('/')[0]) if part.kind == 'lvm' else (part.id, member.name)
-                    found.setdefault(key, self._place(part, member, drive.disks)._replace(
-                        layers=tuple(chain[:chain.index(part)])))
+                    place = self._place(part, member, drive.disks)._replace(layers=tuple(chain[:chain.index(part)]))
+                    key = place.kernel if part.kind == 'lvm' and not is_dead else (part.id, member.name)
+                    found.setdefault(key, place)   # all volumes of LVM on a device are moved at once
         return list(found.values())
 
     def _place(self, group: Group, member: Member, disks: frozenset[str]) -> _Place:
@@ -162,7 +153,14 @@ class _Maker:
         """Return a list with one healthy member of a group, as model for a new one; [] if no member is healthy."""
         good = [each for each in group.members if each.state == IN_SYNC]
         good.sort(key=lambda each: any(self._stack.disks(below) & self._bad for below in each.on))
-        return [self._place(group, each, frozenset())._replace(spare='') for each in good[:1]]
+        disks = [frozenset(disk for below in each.on for disk in self._stack.disks(below)) for each in good[:1]]
+        return [self._place(group, each, below)._replace(
+            spare='', layers=tuple(self._stack.between(below, group)[:-1])) for each, below in zip(good, disks)]
+
+    def _below(self, place: _Place) -> str:
+        """Return the disk below a member, which can be an encrypted volume on it."""
+        crypt = next((each.members[0] for each in place.layers if each.kind == 'luks'), None)
+        return self._disk(crypt.name if crypt else place.kernel)
 
     def _new(self, place: _Place) -> str:
         """Return the device that becomes the new member, quoted for a command."""
@@ -173,18 +171,19 @@ class _Maker:
 
     # --- the parts of a task ------------------------------------------------------------------------------------
 
-    def _prepare(self, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps for a new disk, partitioned like the old disk or, if that is missing, like another disk."""
-        if about.places and not any(map(_needs_disk, about.places)):
+    def _prepare(self, about: _About, is_sure: bool = False) -> Iterator[PlanStep]:
+        """Yield the steps for a new disk, partitioned like the old disk or another disk. is_sure: a disk is needed."""
+        if about.places and not any(map(_needs_disk, about.places)) and not is_sure:
             return
         parts, source = self._parts(about.disk), self._source(about)
-        yield _step('new-disk', about.words)
+        yield filled('new-disk', about.words)
         if parts:
-            yield _step('partitions', {**about.words, 'source': self._around.path(source), 'source_name': source,
+            yield filled('partitions', {**about.words, 'source': self._around.path(source), 'source_name': source,
                                        'count': len(parts)})
         for place in about.places:
             for group in place.layers:
-                yield from self._operation('layer', group, place, about)
+                lowest = self._place(group, group.members[0], frozenset())
+                yield from self._operation('layer', group, lowest, about)
 
     def _parts(self, disk: str) -> set[int]:
         return {part.number for part in self._around.parts.values() if part.disk == disk}
@@ -192,7 +191,7 @@ class _Maker:
     def _source(self, about: _About) -> str:
         """Return the disk whose partitions a new disk gets: the old disk or, if that is dead, one partitioned alike."""
         beside = (each for place in about.places if about.is_dead for each in self._beside(place.group))
-        twins = (disk for disk in (self._disk(each.kernel) for each in beside)
+        twins = (disk for disk in map(self._below, beside)
                  if disk != about.disk and self._parts(disk) == self._parts(about.disk))
         return next(twins, about.disk)
 
@@ -200,40 +199,57 @@ class _Maker:
         """Yield a drive's steps: members without redundancy come first; if the disk is dead, remedies come last."""
         single, others = ([each for each in about.places if is_redundant(each.group) is flag] for flag in (False, True))
         remedy = list(self._remedy(about)) if any(not each.member.role for each in others) else []
-        exchange = list(self._exchanges(others, about))
-        yield from self._exchanges(single, about)
-        yield from [*exchange, *remedy] if about.is_dead else [*remedy, *exchange]
+        exchange, moves = list(self._exchanges(others, about)), list(self._exchanges(single, about))
+        # A dead disk may never give its own data, so whatever is on other disks too is complete before that is tried.
+        yield from [*exchange, *remedy, *moves] if about.is_dead else [*moves, *remedy, *exchange]
 
     def _exchanges(self, places: Iterable[_Place], about: _About) -> Iterator[PlanStep]:
+        dropped = []
         for place in places:
-            # No data can be moved off a disk that does not answer; LVM and md recreate the data from other copies.
-            is_gone = place.member.state != IN_SYNC or (about.is_dead and place.group.kind in RECREATING
-                                                        and place.group.id not in self._around.containers)
-            state = 'drop' if is_gone else 'replace'
-            name = place.member.role or (
-                state if is_redundant(place.group) else 'replace' if place.group.kind in MOVABLE else 'move')
+            name = self._exchange(place, about)
             if name == 'drop':
-                yield from self._halves(place.group, about, OVERWRITTEN.get(place.group.kind, ()))
+                dropped.append(place)
+                yield from self._halves(place.group, about, tables.OVERWRITTEN.get(place.group.kind, ()))
             yield from self._operation(name, place.group, place, about)
+        for place in dropped:
+            yield from self._operation('forget', place.group, place, about)
+
+    def _exchange(self, place: _Place, about: _About) -> str:
+        """Return the operation that replaces a member; '' if the group no longer uses it and has no other copy."""
+        group, state = place.group, place.member.state
+        if place.member.role or is_redundant(group):
+            # No data can be moved off a disk that does not answer; LVM and md recreate the data from other copies.
+            is_gone = state != IN_SYNC or (about.is_dead and group.kind in tables.RECREATING
+                                           and group.id not in self._around.containers)
+            return place.member.role or ('drop' if is_gone else 'replace')
+        if state in ('missing', 'faulty'):
+            return ''
+        if about.is_dead and (group.kind == 'lvm' or self._twin(about, place.part)):
+            return 'leave'
+        is_swap = group.kind == 'luks' and group.used_as == ('swap',)
+        return 'swap' if is_swap else 'replace' if group.kind in tables.MOVABLE else 'move'
 
     def _restore(self, about: _About) -> Iterator[PlanStep]:
         for place in about.places:
-            yield from self._halves(place.group, about, OVERWRITTEN.get(place.group.kind, ()))
+            yield from self._halves(place.group, about, tables.OVERWRITTEN.get(place.group.kind, ()))
             yield from self._operation('restore', place.group, place, about)
+        for place in about.places:
+            yield from self._operation('forget', place.group, place, about)
 
     def _copy(self, about: _About) -> Iterator[PlanStep]:
         if about.group:
-            kind = '' if any(use.startswith('/') for use in about.group.used_as) else about.group.kind
-            yield _step('copy-place', about.words)
+            is_mounted = any(use.startswith('/') for use in about.group.used_as)
+            kind = '' if is_mounted and about.group.kind not in tables.SEVERAL else about.group.kind
+            yield filled('copy-place', about.words)
             yield from self._operation('copy', about.group._replace(kind=kind), None, about)
 
     def _copy_dying(self, about: _About) -> Iterator[PlanStep]:
-        if about.group and any(step.drive.is_failing and self._stack.survives(about.group, step.drive.disks) is False
-                               for step in self._steps):
+        dying = frozenset(disk for step in self._steps if step.drive.is_failing for disk in step.drive.disks)
+        if about.group and self._stack.survives(about.group, dying) is False:
             yield from self._copy(about)
 
     def _rescue(self, about: _About) -> Iterator[PlanStep]:
-        yield _step('copy-place', about.words)
+        yield filled('copy-place', about.words)
         for member in about.group.members if about.group else ():
             if about.group and member.on and not self._stack.is_on(member, self._around.dead):
                 place = self._place(about.group, member, frozenset())
@@ -247,7 +263,7 @@ class _Maker:
         found = dict.fromkeys((each.id, doubt) for group in self._stack.of(disks)
                               for each, doubt in self._stack.doubts(disks, group))
         for name in dict.fromkeys(name for name, _ in found):
-            yield from self._halves(self._stack.groups[name], about, REPAIRED)
+            yield from self._halves(self._stack.groups[name], about, tables.REPAIRED)
         for name, doubt in found:
             if self._stack.groups[name].kind == 'btrfs' and any(self._stack.is_on(member, self._around.dead - disks)
                                                                 for member in self._stack.groups[name].members):
@@ -257,9 +273,9 @@ class _Maker:
 
     def _halves(self, group: Group, about: _About, levels: Sequence[str]) -> Iterator[PlanStep]:
         """Yield the steps that copy each member of a group of these levels if its members may differ."""
-        may_differ = any(group.level in MIRRORS or MISMATCH in each.fields['of'] for each in group.doubts)
+        may_differ = any(group.level in tables.MIRRORS or tables.MISMATCH in each.fields['of'] for each in group.doubts)
         if may_differ and group.level in levels and 'halves' in GROUPS.get(group.kind, ()):
-            yield _step('copy-place', {**about.words, **self._of_group(group)})
+            yield filled('copy-place', {**about.words, **self._of_group(group)})
             for member in group.members:
                 if member.state == IN_SYNC:
                     yield from self._operation('halves', group, self._place(group, member, frozenset()), about)
@@ -271,44 +287,53 @@ class _Maker:
         """
         if about.places and all(place.spare for place in about.places):
             about = about._replace(places=[place._replace(spare='') for place in about.places])
-            yield from self._prepare(about)
+            yield from self._prepare(about, is_sure=True)
             for place in about.places:
                 yield from self._operation('spare', place.group, place, about)
         disks = about.drive.disks if about.drive else ()
         parts = {part.number: (name, part) for name, part in self._around.parts.items() if part.disk in disks}
         for name, part in parts.values():
-            if part.role == EFI:
-                words = {**about.words, 'part': self._around.path(name), 'new': _new_device(part),
+            source = self._twin(about, part) if about.is_dead else name
+            if part.role == EFI and source:
+                words = {**about.words, 'part': self._around.path(source), 'new': _new_device(part),
                          'number': part.number}
-                is_moved = any(place.kernel == name for place in about.places)
-                yield from [_step('efi', words)] * (not is_moved) + [_step('boot-entry', words)] * self._around.has_efi
+                is_moved = any(each.kernel == name and self._exchange(each, about) == 'move' for each in about.places)
+                yield from [filled('efi', words)] * (not is_moved)
+                yield from [filled('boot-entry', words)] * self._around.has_efi
         is_system = any({'/', '/boot'} & set(group.used_as) for group in self._stack.of(frozenset(disks)))
         if any(part.role == BIOS for _, part in parts.values()) or (is_system and parts and not self._around.has_efi):
-            yield _step('boot-loader', about.words)
+            yield filled('boot-loader', about.words)
+
+    def _twin(self, about: _About, part: Part | None) -> str:
+        """Return the EFI partition on another disk of the same groups that is like one on a dead disk, else ''."""
+        disk = self._source(about)
+        return next((name for name, each in self._around.parts.items() if part and part.role == each.role == EFI
+                     and each.disk == disk != part.disk and each.number == part.number), '')
 
     def _pull(self, about: _About) -> Iterator[PlanStep]:
         if about.words['light']:
-            yield _step('light', about.words)
+            yield filled('light', about.words)
         new = next((self._around.path(place.spare) if place.spare else NEW for place in about.places
                     if place.spare or _needs_disk(place)), '')
-        yield _step('pull', {**about.words, 'answers': ANSWERS.format(new) if new else 'true'})
+        yield filled('pull', {**about.words, 'answers': tables.ANSWERS.format(new) if new else 'true'})
 
     # --- words ------------------------------------------------------------------------------------------------
 
     def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
         """Yield the steps of an operation on a group, with the names of group and member filled in."""
         is_stopped = group.kind == 'md' and group.id not in self._around.paths   # its member is copied unchanged
-        kind = GROUPS.get('imsm' if group.id in self._around.containers else '' if is_stopped and name == 'move' else
-                          group.kind, {})
+        kind = GROUPS.get('' if is_stopped and name == 'move' else group.kind, {})
+        if group.id in self._around.containers and group.kind:
+            kind = {**kind, **GROUPS['imsm']}
         entries = kind.get(name) or (kind.get('restore') if name == 'drop' else None) or GROUPS[''].get(name, ())
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         is_dead = about.is_dead and (place is None or place.member.state == IN_SYNC)   # its group has not noticed
         facts = {'spare': bool(place and place.spare), 'dead': is_dead,
-                 'lacks': _lacks(group) or bool(is_dead and place and not place.spare),
+                 'lacks': lacks(group) or bool(is_dead and place and not place.spare),
                  'held': not (place and place.member.state == 'missing')}   # md still lists the disk as a member
         for entry in entries:
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
-                yield _step(entry['code'], words, entry if 'what' in entry else None)
+                yield filled(entry['code'], words, entry if 'what' in entry else None)
 
     def _of_disk(self, disk: str) -> Json:
         around = self._around
@@ -337,7 +362,7 @@ class _Maker:
                 'vg': argument(vg, 'GROUP'), 'lv': argument(lv, 'VOLUME'),
                 'profile': group.level.replace('btrfs-', ''), 'pool': argument(pool, 'POOL'),
                 'lost': argument(lost, 'DEVICE'),
-                'devid': next(iter(around.missing.get(group.id, ())), MISSING.format(mount)),
+                'devid': next(iter(around.missing.get(group.id, ())), tables.MISSING.format(mount)),
                 'unmount': '; '.join(f'umount {point}' for point in points),
                 'mount_again': '; '.join(f'mount {around.path(group.id)} {point}' for point in points)}
 
@@ -351,21 +376,13 @@ _PART: Mapping[str, Callable[[_Maker, _About], Iterable[PlanStep]]] = {
     'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Maker._restore, 'copy': _Maker._copy,
     'copy-dying': _Maker._copy_dying, 'rescue': _Maker._rescue, 'remedy': _Maker._remedy, 'boot': _Maker._boot,
     'pull': _Maker._pull, 'ask': lambda maker, about: maker._whole('ask', about),
-    'wait': lambda maker, about: maker._whole('wait', about), 'look': lambda _, about: [_step('look', about.words)],
-    'find': lambda _, about: [_step('find' if about.words['disk'] else 'find-behind', about.words)]}
-
-
-def _lacks(group: Group) -> bool:
-    """Return whether a group lacks a member that no spare has replaced."""
-    filled = {each.slot for each in group.members if each.state in (IN_SYNC, 'rebuilding') and each.slot is not None}
-    is_lost = any(each.state in ('missing', 'faulty') for each in group.members) and len(filled) < group.slots
-    return bool(group.missing or is_lost) and not any((each.state, each.role) in (('rebuilding', ''), SPARE)
-                                                      for each in group.members)
+    'wait': lambda maker, about: maker._whole('wait', about), 'look': lambda _, about: [filled('look', about.words)],
+    'find': lambda _, about: [filled('find' if about.words['disk'] else 'find-behind', about.words)]}
 
 
 def _needs_disk(place: _Place) -> bool:
     """Return whether a new disk is needed to replace a member; False if there is a spare or the group is complete."""
-    is_unused = place.group.kind == 'md' and place.member.state != IN_SYNC and not _lacks(place.group)
+    is_unused = place.group.kind == 'md' and place.member.state != IN_SYNC and not lacks(place.group)
     return not (place.spare or (is_unused and not place.member.role) or place.group.kind == 'hardware')
 
 
@@ -375,17 +392,8 @@ def _new_device(part: Part | None) -> str:
 
 def _task(code: str, about: _About, steps: Sequence[PlanStep]) -> Task:
     """Return a task. Its last step is to print the plan again."""
-    again = _step('again', about.words)
+    again = filled('again', about.words)
     more = () if steps[-1].run == again.run or code == 'use-unknown' else (again,)
-    title = TITLES.get(f'{code} {steps[0].code}') or TITLES[code]
+    title = tables.TITLES.get(f'{code} {steps[0].code}') or tables.TITLES[code]
     return Task(code, sentence(title.format_map(about.words), LONGEST_TEXT),
                 about.drive.name if about.drive else '', about.group.id if about.group else '', (*steps, *more))
-
-
-def _step(code: str, words: Json, entry: Json | None = None) -> PlanStep:
-    """Return a step with its placeholders filled in. entry: the step in plan.json; None: STEPS[code]."""
-    entry = STEPS[code] if entry is None else entry
-    text = {key: entry.get(key, '').format_map(words) for key in ('what', 'need', 'see', 'until', 'check')}
-    run = tuple(each for command in entry.get('run', ()) for each in [command.format_map(words)] if each)
-    return PlanStep(code, sentence(text['what'], LONGEST_TEXT), sentence(text['need'], LONGEST_TEXT), text['see'], run,
-                    text['until'], text['check'])

@@ -4,7 +4,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from .. import files
+from ..constants import LONGEST_TEXT
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import sentence
 
 if TYPE_CHECKING:
     from ..typed import Json
@@ -15,8 +17,8 @@ TITLES: Mapping[str, str] = _DATA['titles']
 STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
-SPARE = ('spare', '')   # a journal differs only in the second field
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
+SEVERAL = ('btrfs', 'zfs')   # kinds with several file systems, so the files of a mount point are not all
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 REPAIRED = (*MIRRORS, 'raid4', 'raid5', 'raid6')   # levels whose repair overwrites a copy or the parity
 # Kind of a group -> levels whose members are copied before one is rebuilt, if they may differ: Linux then overwrites
@@ -48,6 +50,15 @@ class Task(NamedTuple):
     drive: str              # its name in all outputs; '' for a group
     group: str              # id of the group that decides; '' if none does
     steps: tuple[PlanStep, ...]
+
+
+def filled(code: str, words: Json, entry: Json | None = None) -> PlanStep:
+    """Return a step with its placeholders filled in. entry: the step in plan.json; None: STEPS[code]."""
+    entry = STEPS[code] if entry is None else entry
+    text = {key: entry.get(key, '').format_map(words) for key in ('what', 'need', 'see', 'until', 'check')}
+    run = tuple(each for command in entry.get('run', ()) for each in [command.format_map(words)] if each)
+    return PlanStep(code, sentence(text['what'], LONGEST_TEXT), sentence(text['need'], LONGEST_TEXT), text['see'], run,
+                    text['until'], text['check'])
 
 
 def document(tasks: Iterable[Task]) -> list[Json]:
