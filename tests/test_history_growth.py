@@ -52,6 +52,14 @@ def test_the_first_reading_of_a_series_is_no_growth():
     assert told(history((START, 226)), START) is None
 
 
+@pytest.mark.parametrize(('after', 'gap', 'grown'), [(30, STEP, None), (34, STEP, 4), (5, STEP, 5), (30, 2 * DAY, 30)])
+def test_a_number_that_was_0_for_a_moment_has_not_grown(after, gap, grown):
+    """Firmware that answers wrongly once; a counter that was reset and grew again within a day is growth."""
+    found = history((START, 30), (START + STEP, 0), (START + STEP + gap, after))
+
+    assert (told(found, START + STEP + gap) or Growth(State.OK, 0, 0, 0, 0, 0, CABLE)).size == (grown or 0)
+
+
 def test_a_number_that_stands_has_not_grown():
     assert told(history((START, 226), (START + DAY, 226)), START + DAY) is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.errors import DriveError
-from smart_attributes.model import Identity, Read, Report
+from smart_attributes.model import AttributeRow, Identity, Read, Report
 from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.identity import distinct, is_same_drive, note
 
@@ -72,6 +72,21 @@ def test_of_two_addresses_the_one_that_tells_is_kept():
 
     assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
     assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which returns no SMART data'
+
+
+HEALTHY = Report(SSD._replace(wwn=''), True, attributes=(AttributeRow(5, 'x', 100, 100, 10, True, '', '0'),))
+
+
+@pytest.mark.parametrize(('change', 'wwn', 'is_one'), [
+    ({}, '', True), ({'smart_status': None}, '', True), ({'attributes': ()}, '', True),
+    ({'smart_status': False}, '', False), ({'smart_status': False}, SSD.wwn, True),
+    ({'attributes': (HEALTHY.attributes[0]._replace(raw='2000'),)}, '', False)])
+def test_drives_with_one_serial_number_are_told_apart_by_their_counters(change, wwn, is_one):
+    """Cheap drives have no WWN and the same serial number; the failing one must not vanish in the other."""
+    reads = [Read(parse(f'/dev/sd{letter}')[0], each._replace(identity=each.identity._replace(wwn=wwn)))
+             for letter, each in (('a', HEALTHY), ('b', HEALTHY._replace(**change)))]
+
+    assert len(distinct(reads)) == (1 if is_one else 2)
 
 
 def test_who_did_not_say_who_it_is_stays_alone():

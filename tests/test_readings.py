@@ -245,6 +245,14 @@ def test_uncorrected_errors_of_all_pages_are_added():
     assert one(read(report), 'reported_uncorrect').number == 3
 
 
+def test_an_impossible_count_of_one_page_does_not_hide_the_errors_of_another():
+    """2^64 - 1 means that the drive does not count them."""
+    found = read(Report(Identity(protocol='SCSI'), scsi={
+        'read.total_uncorrected_errors': 2**64 - 1, 'write.total_uncorrected_errors': 5000}))
+
+    assert [(each.number, each.judged) for each in found['reported_uncorrect']] == [(5000, True), (None, False)]
+
+
 # --- the drive's own word ----------------------------------------------------------------
 
 BOGUS = row(246, 1, threshold=255, prefail=True, when_failed='now', name='Bogus')
@@ -323,7 +331,7 @@ def test_an_nvme_drive_is_judged_by_its_bits_and_not_by_the_word(bits, metric, s
     assert states(found, 'smart_status') == [(State.OK, False)]
 
 
-@pytest.mark.parametrize('bits', [0, 0x40, 0x80])
+@pytest.mark.parametrize('bits', [0, 0x40, 0x80, 0x42])
 def test_failed_that_no_known_bit_explains_stays_critical(bits):
     """Never OK by silence: the two upper bits are reserved, and say nothing better than the word."""
     found = read(Report(NVME, smart_status=False, nvme={'critical_warning': bits}))
@@ -518,8 +526,9 @@ WRITTEN = row(241, raw='10000')   # 32 MiB each
 @pytest.mark.parametrize(('rows', 'expected'), [
     ([WRITTEN], [(10000 * 2 ** 25 / 10 ** 11, drive_logs.RATED)]), ([], []),
     ([WRITTEN, row(233, 60)], [(40, 'attribute 233')]),
-    ([WRITTEN, row(233, 255)], [(10000 * 2 ** 25 / 10 ** 11, drive_logs.RATED)]), ([row(241, raw='9000000')], [])],
-    ids=['only written bytes', 'nothing', 'own figure', 'own figure unknown', 'more than ever'])
+    ([WRITTEN, row(233, 255)], [(10000 * 2 ** 25 / 10 ** 11, drive_logs.RATED)]), ([row(241, raw='9000000')], []),
+    ([row(241, raw='900000')], [(255, drive_logs.RATED)])],
+    ids=['only written bytes', 'nothing', 'own figure', 'own figure unknown', 'more than ever', 'thrice the warranty'])
 def test_wear_is_the_share_of_the_warranted_writes_where_the_drive_has_none(rows, expected):
     """A drive without a figure of its own, or with one that means nothing."""
     rated = {'ACME X1-240': {'bytes': 10**13, 'source': 'acme-manual, section 3'}}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, zip_longest
 
-from ..constants import HOUR, LETTERS
+from ..constants import DAY, HOUR, LETTERS
 from ..errors import Coded, DataError
 from ..model import Reading, State
 from ..typed import Any, Json, NamedTuple
@@ -168,10 +168,17 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
 
 
 def rises(history: History, stands: int = 0) -> list[Rise]:
-    """Return all rises of a series that have lasted for the given number of seconds or longer, oldest first."""
-    return [Rise(point.time + stands, point.time - point.gap, before.number, point.number)
-            for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1)
-            if point.number > before.number and (not stands or _lasted(history, place) >= stands)]
+    """Return all rises of a series that have lasted for the given number of seconds or longer, oldest first.
+
+    If a number fell for less than a day, such as to 0, its return is no rise.
+    """
+    found, points = [], history.points
+    for place, (before, point) in enumerate(zip(points, points[1:]), 1):
+        former = points[place - 2].number if place > 1 and point.time - before.time < DAY else before.number
+        least = former if before.number < former <= point.number else before.number
+        if point.number > least and (not stands or _lasted(history, place) >= stands):
+            found.append(Rise(point.time + stands, point.time - point.gap, least, point.number))
+    return found
 
 
 def quiet(history: History, now: int) -> tuple[int, bool]:

@@ -55,7 +55,8 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
     bits = report.nvme.get('critical_warning', 0)
     warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
     verdicts = [_unreported(report) if report.smart_status is None
-                else _smart_status(report, failing, bool(warnings), spec.ignored_thresholds)]
+                else _smart_status(report, failing, 0 < bits == sum(each.mask for each in warnings),
+                                   spec.ignored_thresholds)]
     if drive_logs.is_odd(report):
         from . import scsi_codes  # few drives need the tables
         verdicts = scsi_codes.verdicts(report, *verdicts)
@@ -68,14 +69,14 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None, is_bound: 
     return [*verdicts, self_test] if self_test else verdicts
 
 
-def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings: bool,
+def _smart_status(report: Report, failing: Sequence[AttributeRow], is_explained: bool,
                   ignored: frozenset[int]) -> Reading:
     number, word, state, is_judged = 0, report.smart_status_text or 'FAILED', State.CRITICAL, True
     # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
     causes = [row.id for row in failing if row.prefail]
     if report.smart_status:
         number, word, state = 1, 'passed', State.OK
-    elif has_warnings:  # the bits are more specific
+    elif is_explained:  # by warning bits, which are more specific; an unknown bit explains nothing
         state, is_judged = State.OK, False
     elif causes and ignored.issuperset(causes):
         word, state, is_judged = f'{word}, but only because of a threshold that is known to be wrong', State.OK, False
@@ -130,17 +131,7 @@ def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Ma
                               drive_logs.DEVICE_STATISTICS)
             yield reading._replace(logical_sectors=decode.counted_sectors(count, unit, report.identity))
     yield from _nvme_readings(report.nvme, metrics)
-    for key, number in report.scsi.items():
-        if key in drive_logs.SCSI:
-            standard = drive_logs.SCSI[key]
-            yield _number(metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG)
-    uncorrected = [report.scsi[key] for key in drive_logs.SCSI_UNCORRECTED if key in report.scsi]
-    if uncorrected:
-        yield _number(metrics['reported_uncorrect'], sum(uncorrected), drive_logs.SCSI_LOG)
-    terabytes = sum(report.scsi.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
-    if terabytes >= 1:
-        slow = sum(number for key, number in report.scsi.items() if key.endswith(drive_logs.SLOW))
-        yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
+    yield from _scsi_readings(report.scsi, metrics)
     for metric, number in report.derived.items():
         yield _number(metrics[metric], number, drive_logs.SMARTCTL)
     if report.error_count is not None:
@@ -160,6 +151,21 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
             elif not is_spare or number or threshold != 0:
                 yield _number(metrics[standard.metric], number * standard.factor, drive_logs.NVME_LOG,
                               threshold if is_spare and threshold not in (0, 100) else None)
+
+
+def _scsi_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
+    for key, number in log.items():
+        if key in drive_logs.SCSI:
+            standard = drive_logs.SCSI[key]
+            yield _number(metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG)
+    errors = [log[key] for key in drive_logs.SCSI_UNCORRECTED if key in log]
+    for is_possible in (True, False):   # an impossible count, such as 2^64 - 1, must not hide the others
+        counts = [each for each in errors if is_inside(each, metrics['reported_uncorrect'].valid) is is_possible]
+        yield from [_number(metrics['reported_uncorrect'], sum(counts), drive_logs.SCSI_LOG)] * bool(counts)
+    terabytes = sum(log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES) / 1000
+    if terabytes >= 1:
+        slow = sum(number for key, number in log.items() if key.endswith(drive_logs.SLOW))
+        yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
 
 
 def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
@@ -249,7 +255,9 @@ def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
         yield Reading('rated_written', rated, 'B', Source(document))
         written = _largest(by_metric, 'host_written')
         if written is not None:
-            yield _number(metrics[_WEAR], 100 * written / rated, drive_logs.RATED)
+            share, most = 100 * written / rated, metrics[_WEAR].valid[1] or BEYOND_RATED
+            is_beyond = most < share <= BEYOND_RATED   # far more than the warranty covers is still wear
+            yield _number(metrics[_WEAR], most if is_beyond else share, drive_logs.RATED)._replace(at_ceiling=is_beyond)
 
 
 # --- wear that age and written bytes contradict --------------------------------------
@@ -260,6 +268,7 @@ def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
 # 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
 HOURS_A_PERCENT = 1    # 100 hours from 0 % to 100 %
 FULL_WRITES = 1        # writes of the full capacity for 100 %
+BEYOND_RATED = 1000.0    # % of the warranted writes; more than that, and the counter has another unit
 
 
 def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) -> list[Reading]:

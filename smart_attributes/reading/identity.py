@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..model import Identity, Read, Report
 from ..typed import NamedTuple
@@ -27,9 +27,8 @@ def distinct(reads: Sequence[Read]) -> list[Distinct]:
     for read in reads:
         names = _names(read) if len(reads) > 1 else []
         same = next((groups[place] for place in sorted({place for name in names for place in bearers.get(name, ())})
-                     if all(
-                         read.identity and other.identity and is_same_drive(read.identity, other.identity)
-                         for other in groups[place])), None)
+                     if all(read.identity and other.identity and is_same_drive(read.identity, other.identity)
+                            and not _differ(read, other) for other in groups[place])), None)
         if same is None:
             same = []
             for name in names:
@@ -48,6 +47,20 @@ def _names(read: Read) -> list[str]:
         return []
     serial, wwn = serial_key(read.identity.serial), _wwn(read.identity)
     return [*([f'serial {serial}'] if serial else ()), *([f'wwn {wwn}'] if wwn else ())]
+
+
+def _differ(one: Read, other: Read) -> bool:
+    """Return whether two reports are from different drives, although cheap drives can have the same serial number."""
+    known = [_counters(read.outcome) for read in (one, other)
+             if isinstance(read.outcome, Report) and not _wwn(read.outcome.identity)]
+    return len(known) == 2 and any(known[0][key] != known[1][key] for key in known[0].keys() & known[1].keys())
+
+
+def _counters(report: Report) -> Mapping[int | str, object]:
+    """Return the health status and counters that hardly ever change while a drive is read at two addresses."""
+    status: dict[int | str, object] = {} if report.smart_status is None else {'smart_status': report.smart_status}
+    return {**status, **{row.id: row.raw for row in report.attributes if row.id in _STEADY},
+            **{key: number for key, number in report.nvme.items() if key in _STEADY}}
 
 
 def note(drive: Distinct) -> str:
@@ -88,6 +101,8 @@ def _wwn(identity: Identity) -> str:
     return '' if len(set(wwn[1:])) < 2 or re.match(_NO_WWN, wwn) else wwn
 
 
+# Reallocated and pending sectors, errors and power cycles, as ATA attributes and in the health log of NVMe.
+_STEADY = frozenset((5, 12, 187, 197, 198, 'critical_warning', 'media_errors', 'percentage_used', 'power_cycles'))
 # Not serial numbers: empty, one repeated character, masked by people or RAID volumes, or a word.
 _PLACEHOLDER = (r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
                 r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
