@@ -153,7 +153,7 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
                               threshold if is_spare and threshold not in (0, 100) else None)
 
 
-def _scsi_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
+def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
     for key, number in log.items():
         if key in drive_logs.SCSI:
             standard = drive_logs.SCSI[key]
