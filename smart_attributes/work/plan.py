@@ -358,7 +358,7 @@ class _Maker:
         mount = next(iter(points), 'MOUNTPOINT')
         return {'name': named(group), 'id': argument(group.id, 'ARRAY'), 'array': around.path(group.id),
                 'title': argument(group.name, 'NAME'), 'container': around.path(around.containers.get(group.id, '')),
-                'mount': mount,
+                'mount': mount, 'members': ' '.join(around.path(each.name) for each in group.members if each.on),
                 'vg': argument(vg, 'GROUP'), 'lv': argument(lv, 'VOLUME'),
                 'profile': group.level.replace('btrfs-', ''), 'pool': argument(pool, 'POOL'),
                 'lost': argument(lost, 'DEVICE'),
