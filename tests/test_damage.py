@@ -22,5 +22,5 @@ def test_a_drive_that_looks_better_in_silence_is_told(monkeypatch, capsys):
                         lambda data, report, arguments: ())
     monkeypatch.setattr('smart_attributes.reading.text_report.of_text', lambda *report: ())
 
-    assert main(80, SEED) == 1
+    assert main(200, SEED, 'section') == 1
     assert 'and nothing is said to be missing' in capsys.readouterr().out

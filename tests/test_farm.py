@@ -501,7 +501,7 @@ GIVEN = {'hours': 25_000, 'heads': 4, 'reallocated': [0, 3, 0, 0], 'unrecoverabl
      'could not'),
     ('sas-seagate-healthy', GIVEN, ['FARM log    power-on time 25000 h, serial EXAMPLE0', 'the FARM log is 2668 h'],
      'could not'),
-    ('seagate-hdd-healthy', {**GIVEN, 'serial': 'OTHERONE'}, ['names another serial number'], 'ahead'),
+    ('seagate-hdd-healthy', {**GIVEN, 'serial': 'OTHERONE'}, ['have different serial numbers'], 'ahead'),
     ('seagate-hdd-healthy', {**GIVEN, 'hours': 0}, ['power-on time not reported'], 'ahead'),
     ('seagate-hdd-healthy', {**GIVEN, 'hours': 11_800}, ['power-on time 11800 h'], 'ahead'),
     ('seagate-hdd-healthy', {}, ['ST10000DM0004'], 'FARM'), ('wd-hdd-healthy', GIVEN, ['WDC'], 'FARM')],
