@@ -25,6 +25,7 @@ WORN = 100.0          # per cent
 _BEYOND = 1.2         # factor by which a change of a level must exceed its noise
 _OF = 3               # number of readings in a median
 _ENOUGH = 10          # minimum number of values to judge a level that changes at nearly every reading
+ONLY_RESET = ('media_errors', 'reported_uncorrect')   # counters of errors; sectors can become good again
 _AGO_FROM = HOUR      # seconds; messages state the age of growth only from this age on
 
 
@@ -170,7 +171,7 @@ def lately(history: History, reading: Reading, within: int, now: int, falls: boo
 def rises(history: History, stands: int = 0) -> list[Rise]:
     """Return all rises of a series that have lasted for the given number of seconds or longer, oldest first.
 
-    If a number fell for less than a day, such as to 0, its return is no rise.
+    If a number fell for less than a day, such as to 0, its return does not count as a rise.
     """
     found, points = [], history.points
     for place, (before, point) in enumerate(zip(points, points[1:]), 1):
@@ -181,14 +182,17 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
     return found
 
 
-def quiet(history: History, now: int) -> tuple[int, bool]:
+def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
     """Return how long, in seconds, a series has not grown, and whether the history includes the last growth.
 
-    If the history does not include the last growth, the actual time is longer than the time returned.
+    If the history does not include the last growth, the actual time is longer than the time returned. metric: if its
+    counter falls only by a reset, a number above 0 after a fall is growth after this reset.
     """
-    all_rises = rises(history)
-    if all_rises:
-        return now - all_rises[-1].noticed, True
+    falls = [point.time for before, point in zip(history.points, history.points[1:])
+             if metric in ONLY_RESET and 0 < point.number < before.number]
+    grown = [*falls, *(rise.noticed for rise in rises(history))]
+    if grown:
+        return now - max(grown), True
     return (now - history.points[0].time if history.points else 0), False
 
 

@@ -103,7 +103,7 @@ def quieted(past: Past, reading: Reading) -> Reading:
     if known is None:
         return reading
     from . import growth
-    seconds, is_seen = growth.quiet(known, past.now)
+    seconds, is_seen = growth.quiet(known, past.now, reading.metric)
     if not is_seen and seconds < DAY:
         return reading  # a history of less than a day does not show when the number last grew
     if reading.quiet is None:
