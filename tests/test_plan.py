@@ -364,7 +364,7 @@ def test_each_command_is_complete(machine, build, failing, healthy, expected):
     found = commands(tasks(machine, failing.split(), healthy.split()))
 
     names = {name for text in found for name in re.findall(r'\$(?:\{)?([A-Za-z]\w*)', text)}
-    assert names <= {'NEW', 'COPY', 'OSD', 'LOADER', 'member'}   # the last is set by the command itself
+    assert names <= {'NEW', 'COPY', 'OSD', 'LOADER', 'all', 'member'}   # the last are set by the command itself
     assert [text for text in found if re.search('[{}]|DEVICE|(?<!--output )MOUNTPOINT|ARRAY', text)] == []
 
 
@@ -390,8 +390,8 @@ def test_all_subvolumes_of_btrfs_are_copied(machine):
 
     found = commands(tasks(machine, ['sda', 'sdb']))
 
-    assert 'cp --archive /run/all/. "$COPY"/' in found
-    assert 'for member in /dev/sda1 /dev/sdb1; do mount -o ro,subvolid=5 $member /run/all && break; done' in found
+    assert ("unshare --mount sh -c 'all=$(mktemp -d); for member in /dev/sda1 /dev/sdb1; do mount -o ro,subvolid=5 "
+            '$member $all && break; done && cp --archive $all/. "$0"/\' "$COPY"') in found
 
 
 def test_a_partition_that_is_still_mounted_is_found_under_any_name(machine):
