@@ -97,7 +97,8 @@ class World:
         if words[:1] == ('install',) and not self.is_apart:
             raise RuntimeError('this would change the host that runs the line')
         with mock.patch.object(sys, 'stdout', printed), mock.patch.object(sys, 'stderr', printed), \
-                mock.patch.dict(os.environ, {**days.environment(), 'LC_ALL': 'C.UTF-8'}):
+                mock.patch.dict(os.environ, {**days.environment(), 'LC_ALL': 'C.UTF-8',
+                                             'PATH': smartctl_calls.ENVIRONMENT['PATH']}):
             code = main.run(list(words), later)
             for work in later:
                 work()
