@@ -204,6 +204,7 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
 
     assert told.code == 0, told.text
     assert 'TO DO' not in told.text and '\nNo problems found.\n' in told.text
+    assert re.search(r'Python 3[.][0-9]+[.][0-9]+(?![.])', ' '.join(told.text.split())), 'the whole version'
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
         'program', 'smartctl', 'sudo rule', 'history', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
         'output']

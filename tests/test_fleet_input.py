@@ -446,6 +446,13 @@ def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code
     assert (row['code'], row['why'], row['action'], row['is_check']) == (code, 'x; y', action, True)
 
 
+def test_a_triage_that_failed_is_a_row_with_its_error(tmp_path):
+    (tmp_path / 'web8.json').write_text(run('triage', '--json', '-d', 'x@@y').text)
+
+    [row] = fleet(str(tmp_path))['drives']
+    assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and row['why'].startswith('"x@@y" is not a device')
+
+
 def test_findings_of_version_2_come_with_their_values(tmp_path):
     finding = {'code': 'above-limit', 'text': 'pending 8, critical above 4', 'state': 'CRITICAL', 'metric': 'pending',
                'value': 8, 'unit': '', 'limit': '4', 'grown': None, 'age': 60, 'source': 'attribute 197'}

@@ -195,6 +195,10 @@ def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
             for pattern in ('/dev/null', '/dev/(zero|full)', both, '/dev/null')]
 
     assert [each.code for each in told] == [0, 0, 0, 0], told
+    fake.answers(read_arguments('/dev/sdz'), json.dumps(disk('gone')), 0)
+    run('-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sdz')
+    found = run('-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-r', both)
+    assert found.code == 1 and 'gone is gone from /dev/sdz' in found.first_line, found.text
     selects = command_line.Before(both).named(()).selects
     assert [bool(selects(path)) for path in ('/dev/zero', '/dev/sdz', '/dev/full')] == [True, True, False]
 

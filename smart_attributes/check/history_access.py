@@ -81,9 +81,11 @@ class Remembered:
             return None
         empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
         self._there = [device for device in asked if device.address not in empty]
-        selected = (each.address for each in self.store.places if selects and selects(each.address.rpartition('@')[2]))
-        self._scope = (() if is_scan and not selects else [*(each.address for each in asked), *selected],
-                       is_scan and not selects)
+        # A scan covers all that any scan has found; -r covers what it selects, whether it is there or not.
+        named = [device.address for device in asked]
+        if selects:
+            named += [place.address for place in self.store.places if selects(place.address.rpartition('@')[2])]
+        self._scope = ((), True) if is_scan and not selects else (named, False)
         known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
         try:
             found = self.store.recall([identity for _, identity in known])

@@ -67,7 +67,7 @@ def listed(system: System) -> Devices:
     # Partitions (sda1, md0p1). Partitions of a device-mapper volume are volumes themselves.
     parts = {part: name for name in names if not name.startswith('dm-')
              for part in names_in(f'{system.sys}/block/{name}')
-             if part.startswith(name) and part[len(name):].lstrip('p').isdecimal()}
+             if part.startswith(name) and part[len(name):].removeprefix('p').isdecimal()}
     return Devices(system, frozenset(names), parts, same=dict(_paths(names, system)))
 
 

@@ -116,9 +116,9 @@ class _Maker:
 
     def _alike(self, group: Group) -> list[Group]:
         """Return the groups that the task for a group restores: all incomplete volumes if it is in a volume group."""
-        of_vg = f'{group.name.partition("/")[0]}/' if group.kind == 'lvm' else '/'
-        return [group, *(each for each in self._stack.groups.values() if each.kind == 'lvm' and each != group
-                         and each.name.startswith(of_vg) and is_redundant(each) and lacks(each))]
+        vg = group.name.partition('/')[0]
+        return [group, *(each for each in self._stack.groups.values() if each != group and is_redundant(each)
+                         and each.kind == group.kind == 'lvm' and each.name.partition('/')[0] == vg and lacks(each))]
 
     # --- the members that are replaced ------------------------------------------------------------------------
 
