@@ -221,7 +221,7 @@ def test_how_long_a_counter_has_been_quiet():
 @pytest.mark.parametrize(('metric', 'after', 'quiet'), [
     ('media_errors', 9, 0), ('media_errors', 0, 9 * DAY), ('pending', 9, 9 * DAY)])
 def test_errors_after_a_reset_are_new(metric, after, quiet):
-    """Such a counter falls only by a reset, so all that it has counted since is newer; sectors can be mended."""
+    """Such a counter falls only by a reset, so all that it has counted since is new; sectors can become good again."""
     found = history((START, 0), (START + DAY, 12), (START + 10 * DAY, after))
 
     assert growth.quiet(found, START + 10 * DAY, metric) == (quiet, True)

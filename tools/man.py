@@ -48,8 +48,8 @@ prints the addresses of all drives that smartctl finds.
 The plugin keeps a history of the readings in its state directory. A counter that increases alerts for the period that
 its limit sets; later checks do not end that period. A counter that has been stable for long can be less severe.
 .PP
-A missing drive is reported until it is back or accepted. Drives that were replaced or moved are reported for one day,
-by
+A missing drive is reported until it is back or acknowledged. Drives that were replaced or moved are reported for one
+day, by
 .B triage
 for longer. A drive in standby keeps the name that it had when it was last read.
 .PP

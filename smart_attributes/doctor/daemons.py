@@ -257,7 +257,7 @@ def call(command: NrpeCommand) -> Call:
 
 
 def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
-    """Start the programs; return each result, or None if not started. Root starts no program of a configuration."""
+    """Start the programs; return each result, or None if not started. Root never starts a configured program."""
     missing = [next((path for path in (*each.before[:1], each.program) if path and not _executable(path)), '')
                for each in calls]   # this plugin, or a program that starts it, such as sudo
     lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()

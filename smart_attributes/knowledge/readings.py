@@ -268,7 +268,7 @@ def _rated(by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec,
 # 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all run at least 73 hours per percent.
 HOURS_A_PERCENT = 1    # 100 hours from 0 % to 100 %
 FULL_WRITES = 1        # writes of the full capacity for 100 %
-BEYOND_RATED = 1000.0    # % of the warranted writes; more than that, and the counter has another unit
+BEYOND_RATED = 1000.0    # % of the warranted writes; a counter that shows more has another unit
 
 
 def plausible_wear(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) -> list[Reading]:

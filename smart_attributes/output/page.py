@@ -81,7 +81,7 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in work list order, then the others, each with place and task. No check reads some of them."""
+    """Return the drives in work list order, then the others, each with place and task. Some are read by no check."""
     drives = {drive.get('name'): drive for drive in document['drives']}
     tasks = {task['drive']: number for number, task in reversed([*enumerate(document.get('plan', ()), 1)])}
     found = {each['name']: drives.get(each['name'], {

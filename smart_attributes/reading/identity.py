@@ -50,7 +50,7 @@ def _names(read: Read) -> list[str]:
 
 
 def _differ(one: Read, other: Read) -> bool:
-    """Return whether two reports are from different drives, although cheap drives can have the same serial number."""
+    """Return whether two reports without a WWN are from different drives: cheap drives can share a serial number."""
     known = [_counters(read.outcome) for read in (one, other)
              if isinstance(read.outcome, Report) and not _wwn(read.outcome.identity)]
     return len(known) == 2 and any(known[0][key] != known[1][key] for key in known[0].keys() & known[1].keys())

@@ -36,7 +36,7 @@ class DeviceList(NamedTuple):
     is_scan: bool = False
     is_whole: bool = True         # no possible drive was left out
     notes: tuple[Coded, ...] = ()
-    selects: Callable[[str], object] | None = None   # whether the search of -r selects a path; None: not such a search
+    selects: Callable[[str], object] | None = None   # returns whether -r selects a path; None without -r
 
 
 class Plan(NamedTuple):

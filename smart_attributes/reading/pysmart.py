@@ -54,7 +54,7 @@ _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_
 
 @cache
 def _interface() -> Any:
-    """Import pySMART (80 ms); return the module of the classes that read lines. Raises DriveError if it lacks one."""
+    """Import pySMART (80 ms); return the module of the classes that read lines. Raises DriveError if one is missing."""
     language = os.environ.get('LANG')
     try:
         import pySMART.interface

@@ -146,7 +146,7 @@ class _Machine(NamedTuple):
         return sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
-        """Return a failing drive of a group whose data would be lost with all failing drives; None if it would not."""
+        """Return a failing drive of a group that would lose data with all its failing drives, else None."""
         failing = [each for each in self.drives if each.is_failing and each.disks & self.stack.disks(group.id)]
         is_lost = self.stack.survives(group, frozenset(disk for each in failing for disk in each.disks)) is False
         failing.sort(key=lambda each: self.stack.survives(group, each.disks) is not False)   # one that is enough first

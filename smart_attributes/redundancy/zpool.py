@@ -229,7 +229,7 @@ def _doubt_about(vdev: Vdev, view: _View) -> str:
 
 
 def _doubt_while_resilvering(vdev: Vdev, leaves: list[Vdev], view: _View) -> str:
-    """Return why it is unknown which devices a running resilver has completed, or ''. A dRAID marks each device."""
+    """Return why it is unknown which devices a resilver has completed, or ''. A dRAID marks each that gets data."""
     names = view.resilvers
     is_marked = any(leaf.is_resilvering for leaf in leaves)
     is_hidden = ('' in names and not view.is_marked) or (vdev.name in names and not is_marked)

@@ -300,7 +300,7 @@ def _in_words(number: int, target: Target) -> str:
 
 
 def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str:
-    """Return why a limit is not converted, or '' if our limits do the same. meanings: of the number, how many."""
+    """Return why a limit is not converted, or '' if our limits do the same. meanings: how many it has."""
     if number == HEALTH:
         return ('' if (limit.warning, limit.critical) == ('0', '0') else
                 'a drive that reports FAILED is critical; an override with "smart_status" can change that')

@@ -18,7 +18,7 @@ STEPS: Mapping[str, Json] = _DATA['steps']
 GROUPS: Mapping[str, Mapping[str, Sequence[Json]]] = _DATA['groups']   # kind of a group -> operation -> steps
 OF_GROUP = ('degraded', 'last-good-copy', 'group-incomplete', 'group-rebuilding', 'redundancy-doubtful')
 MOVABLE = ('lvm', 'btrfs', 'zfs', 'swap')   # kinds that can move a member's data to a new member while in use
-SEVERAL = ('btrfs', 'zfs')   # kinds with several file systems, so the files of a mount point are not all
+SEVERAL = ('btrfs', 'zfs')   # kinds with several file systems; a mount point shows only one of them
 MIRRORS = ('raid1', 'raid10', 'raid10-unknown-layout')   # levels whose repair copies one member over another
 REPAIRED = (*MIRRORS, 'raid4', 'raid5', 'raid6')   # levels whose repair overwrites a copy or the parity
 # Kind of a group -> levels whose members are copied before one is rebuilt, if they may differ: Linux then overwrites
