@@ -169,6 +169,16 @@ def dead_system_disk(machine: block_tree.Machine) -> None:
     machine.files(machine.folder('sda'), {'device/state': 'offline'})
 
 
+def bad_blocks(*states: str) -> Callable[[block_tree.Machine], None]:
+    """Return a function that makes a mirror whose first member has bad blocks. 'missing': a place without a member."""
+    def made(machine: block_tree.Machine) -> None:
+        members = {f'sd{letter}1': state for letter, state in zip('abc', states) if state != 'missing'}
+        machine.disks(*(name[:3] for name in members))
+        folder = machine.md('md0', 'raid1', members, raid_disks=str(len(states)))
+        machine.files(folder / 'md/dev-sda1', {'bad_blocks': '2048 8'})
+    return made
+
+
 def mirror_of_three_that_lost_one(machine: block_tree.Machine) -> None:
     machine.disks('sda', 'sdb', 'sdc')
     machine.md('md0', 'raid1', {'sda1': 'faulty none', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, raid_disks='3')
@@ -329,6 +339,14 @@ PLANS = [
         *START, 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='partition-of-a-multipath-volume'),
     pytest.param(raid6_without_a_member, 'sda sdb', 'sdc', {
         'degraded': ['copy-place', 'copy-array', *START, 'md-add', 'again']}, id='dying-together'),
+    # mdadm 4.4 copies the superblock of the first member, whose list of bad blocks Linux 6.8 refuses on the new disk:
+    # mdadm, pull request 154.
+    pytest.param(bad_blocks('in_sync', 'in_sync'), 'sda', 'sdb', {'replace-next': [
+        *START, 'md-rewrite', 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='own-bad-blocks'),
+    pytest.param(bad_blocks('in_sync', 'in_sync', 'faulty none'), 'sda sdb', 'sdc', {'degraded': [
+        'copy-place', 'copy-array', *START, 'md-rewrite', 'md-add', 'again']}, id='bad-blocks-of-another-member'),
+    pytest.param(bad_blocks('in_sync', 'missing'), '', 'sda', {'last-good-copy': [*START, 'md-add', 'again']},
+                 id='bad-blocks-of-the-last-copy'),
     pytest.param(mirror_of_three_that_lost_one, 'sdb sdc', 'sda', {
         'degraded': ['copy-place', 'copy-array', *START, 'md-add', 'again']}, id='all-others-are-dying'),
     pytest.param(volume_on_two_partitions, 'sda', '', {'no-redundancy': [
@@ -637,7 +655,7 @@ def test_the_table_of_steps_has_only_known_keys():
                                           for entry in operation)]
 
     assert {key for entry in entries for key in entry} == {
-        'code', 'what', 'need', 'see', 'run', 'until', 'check', 'spare', 'lacks', 'held', 'dead'}
+        'code', 'what', 'need', 'see', 'run', 'until', 'check', 'spare', 'lacks', 'held', 'dead', 'bad'}
     assert {operation for kind in DATA['groups'].values() for operation in kind} <= set(DATA['operations'])
 
 

@@ -48,8 +48,7 @@ def plan(machine: Machine, items: Iterable[Item], around: Around) -> tuple[Task,
     """Return a machine's tasks: for drives in work list order, then for groups that lack a member."""
     maker = _Maker(machine, around)
     steps = {step.drive.name: step for step in machine.steps}
-    tasks = tuple(task for item in items for task in maker.of_item(item, steps.get(item.drive)))
-    return (*tasks, *maker.degraded())
+    return (*(task for item in items for task in maker.of_item(item, steps.get(item.drive))), *maker.degraded())
 
 
 class _Maker:
@@ -203,16 +202,25 @@ class _Maker:
         # A dead disk may never give its own data, so whatever is on other disks too is complete before that is tried.
         yield from [*exchange, *remedy, *moves] if about.is_dead else [*moves, *remedy, *exchange]
 
-    def _exchanges(self, places: Iterable[_Place], about: _About) -> Iterator[PlanStep]:
-        dropped = []
+    def _exchanges(self, places: Iterable[_Place], about: _About, name: str = '') -> Iterator[PlanStep]:
+        """Yield the steps that replace members. name: the operation for all of them; '': each member decides."""
+        lost = []
         for place in places:
-            name = self._exchange(place, about)
-            if name == 'drop':
-                dropped.append(place)
-                yield from self._halves(place.group, about, tables.OVERWRITTEN.get(place.group.kind, ()))
-            yield from self._operation(name, place.group, place, about)
-        for place in dropped:
+            group, operation = place.group, name or self._exchange(place, about)
+            is_bad = self._can_rewrite(group, [place.member] if operation == 'replace' else group.members)
+            lost += [place] * (operation in ('drop', 'restore'))
+            yield from self._halves(group, about, tables.REPAIRED if is_bad else
+                                    tables.OVERWRITTEN.get(group.kind, ()) if place in lost else ())
+            yield from self._operation(operation, group, place, about, is_bad)
+        for place in lost:
             yield from self._operation('forget', place.group, place, about)
+
+    def _can_rewrite(self, group: Group, members: Iterable[Member]) -> bool:
+        """Return whether md has recorded bad blocks of one of these members, and other members have copies of them."""
+        return group.level != 'raid10' and any(   # a repair of raid10 rewrites none
+            each.state == IN_SYNC and not self._stack.is_on(each, self._around.dead)
+            and any(tables.BAD_BLOCKS in doubt.fields['of'] for doubt in each.doubts)
+            and self._stack.survives(group, frozenset().union(*map(self._stack.disks, each.on))) for each in members)
 
     def _exchange(self, place: _Place, about: _About) -> str:
         """Return the operation that replaces a member; '' if the group no longer uses it and has no other copy."""
@@ -228,13 +236,6 @@ class _Maker:
             return 'leave'
         is_swap = group.kind == 'luks' and group.used_as == ('swap',)
         return 'swap' if is_swap else 'replace' if group.kind in tables.MOVABLE else 'move'
-
-    def _restore(self, about: _About) -> Iterator[PlanStep]:
-        for place in about.places:
-            yield from self._halves(place.group, about, tables.OVERWRITTEN.get(place.group.kind, ()))
-            yield from self._operation('restore', place.group, place, about)
-        for place in about.places:
-            yield from self._operation('forget', place.group, place, about)
 
     def _copy(self, about: _About) -> Iterator[PlanStep]:
         if about.group:
@@ -311,16 +312,16 @@ class _Maker:
                      and each.disk == disk != part.disk and each.number == part.number), '')
 
     def _pull(self, about: _About) -> Iterator[PlanStep]:
-        if about.words['light']:
-            yield filled('light', about.words)
+        yield from [filled('light', about.words)] * bool(about.words['light'])
         new = next((self._around.path(place.spare) if place.spare else NEW for place in about.places
                     if place.spare or _needs_disk(place)), '')
         yield filled('pull', {**about.words, 'answers': tables.ANSWERS.format(new) if new else 'true'})
 
     # --- words ------------------------------------------------------------------------------------------------
 
-    def _operation(self, name: str, group: Group, place: _Place | None, about: _About) -> Iterator[PlanStep]:
-        """Yield the steps of an operation on a group, with the names of group and member filled in."""
+    def _operation(self, name: str, group: Group, place: _Place | None, about: _About,
+                   is_bad: bool = False) -> Iterator[PlanStep]:
+        """Yield the steps of an operation on a group, with names filled in. is_bad: it can rewrite bad blocks."""
         is_stopped = group.kind == 'md' and group.id not in self._around.paths   # its member is copied unchanged
         kind = GROUPS.get('' if is_stopped and name == 'move' else group.kind, {})
         if group.id in self._around.containers and group.kind:
@@ -329,7 +330,7 @@ class _Maker:
         words = {**about.words, **self._of_group(group), **(self._of_place(place) if place else {})}
         is_dead = about.is_dead and (place is None or place.member.state == IN_SYNC)   # its group has not noticed
         facts = {'spare': bool(place and place.spare), 'dead': is_dead,
-                 'lacks': lacks(group) or bool(is_dead and place and not place.spare),
+                 'bad': is_bad, 'lacks': lacks(group) or bool(is_dead and place and not place.spare),
                  'held': not (place and place.member.state == 'missing')}   # md still lists the disk as a member
         for entry in entries:
             if all(entry.get(key, fact) == fact for key, fact in facts.items()):
@@ -367,16 +368,16 @@ class _Maker:
                 'mount_again': '; '.join(f'mount {around.path(group.id)} {point}' for point in points)}
 
     def _of_place(self, place: _Place) -> Json:
-        path = self._around.path(place.kernel)
-        return {'member': path, 'pv': path, 'kernel': argument(place.kernel, 'DEVICE'),
+        return {'member': self._around.path(place.kernel), 'kernel': argument(place.kernel, 'DEVICE'),
                 'device': argument(place.member.name, 'DEVICE'), 'new': self._new(place), 'slot': place.member.slot}
 
 
 _PART: Mapping[str, Callable[[_Maker, _About], Iterable[PlanStep]]] = {
-    'prepare': _Maker._prepare, 'members': _Maker._members, 'restore': _Maker._restore, 'copy': _Maker._copy,
-    'copy-dying': _Maker._copy_dying, 'rescue': _Maker._rescue, 'remedy': _Maker._remedy, 'boot': _Maker._boot,
-    'pull': _Maker._pull, 'ask': lambda maker, about: maker._whole('ask', about),
-    'wait': lambda maker, about: maker._whole('wait', about), 'look': lambda _, about: [filled('look', about.words)],
+    'prepare': _Maker._prepare, 'members': _Maker._members, 'copy': _Maker._copy, 'copy-dying': _Maker._copy_dying,
+    'rescue': _Maker._rescue, 'remedy': _Maker._remedy, 'boot': _Maker._boot, 'pull': _Maker._pull,
+    'restore': lambda maker, about: maker._exchanges(about.places, about, 'restore'),
+    'ask': lambda maker, about: maker._whole('ask', about), 'wait': lambda maker, about: maker._whole('wait', about),
+    'look': lambda _, about: [filled('look', about.words)],
     'find': lambda _, about: [filled('find' if about.words['disk'] else 'find-behind', about.words)]}
 
 

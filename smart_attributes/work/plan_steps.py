@@ -26,6 +26,7 @@ REPAIRED = (*MIRRORS, 'raid4', 'raid5', 'raid6')   # levels whose repair overwri
 OVERWRITTEN: Mapping[str, Sequence[str]] = {'md': ('raid6',), 'lvm': REPAIRED}
 RECREATING = ('lvm', 'md')   # kinds that drop a disk that does not answer
 MISMATCH = 'mismatch_cnt'    # the field of md and dm-raid that shows whether members differ
+BAD_BLOCKS = 'bad_blocks'    # md's field: blocks that a member cannot read
 # The number of a device that is gone, of which btrfs has not noticed this.
 MISSING = "$(btrfs filesystem show {} | sed -nE 's/^\\s*devid +([0-9]+) .*MISSING.*/\\1/p' | head -n 1)"
 ANSWERS = 'dd if={} of=/dev/null bs=64k count=1 iflag=direct status=none'
