@@ -173,7 +173,8 @@ def bench_groups(folder: Path) -> None:
     machine.disks(*names)
     machine.md('md0', 'raid6', {f'{name}1': 'in_sync' for name in names})
     code = f"""
-import sys, time
+import gc, sys, time
+gc.disable()   # as main does
 sys.path[:] = [{str(ROOT)!r}, *sys.path, {sysconfig.get_path('purelib')!r}]
 from smart_attributes.check import survey
 from smart_attributes.commands import check

@@ -51,8 +51,10 @@ FOUND = [Unreached('a/b:lost', 0), Unreached('a/b:used', 3, '1->2')]
     (FOUND, [Reason('a/b:lost', 0, 'x'), Reason('a/', 2, 'y')], ['a/: 3 branches are never taken, 2 have a reason']),
     (FOUND, [Reason('a/b:lost', 0, 'x')], ['a/: 3 branches are never taken, 0 have a reason']),
     (FOUND[1:], [Reason('a/b:lost', 0, 'x'), Reason('a/', 3, 'y')], ['a/b:lost: a command line calls it, or it is']),
+    (FOUND[1:], [Reason('a/b:lost', 0, 'x', True), Reason('a/', 3, 'y')], []),
     (FOUND[:1], [Reason('a/b:lost', 0, 'x'), Reason('a/', 90, 'y')], ['a/: only 0 branches are never taken'])],
-    ids=['all-have-one', 'function-without', 'one-branch-more', 'room-without', 'obsolete', 'far-fewer-branches'])
+    ids=['all-have-one', 'function-without', 'one-branch-more', 'room-without', 'obsolete', 'varies',
+         'far-fewer-branches'])
 def test_what_has_no_reason_and_reasons_without_need_are_named(found, known, said):
     problems = list(reached.mistakes(found, known))
 

@@ -10,7 +10,8 @@ each room with the number of branches that are never taken in functions that are
     history/directory:leave_mark: needs a full disk
     reading/ [210]: answers of drives that no recorded one gives
 
-A function that moves to another module keeps its reason. --branches lists the branches with their lines.
+A "?" after a name means that the host and its load determine whether a line reaches it. A function that moves to
+another module keeps its reason. --branches lists the branches with their lines.
 
 The reports of ../shared/corpus belong to the lines; without them, less is reached. Exit status: 0 everything has a
 reason; 1 something has none, or a reason is no longer needed; 3 not measured: this needs root, smartctl, openssl and
@@ -47,7 +48,7 @@ package =
     {package}
     */smart_attributes
 """
-REASON = re.compile(r'(?P<name>[\w/]+(?::[\w.<>]+|/))(?: \[(?P<count>\d+)\])?: (?P<why>.+)')
+REASON = re.compile(r'(?P<name>[\w/]+(?::[\w.<>]+|/))(?: \[(?P<count>\d+)\])?(?P<varies>\?)?: (?P<why>.+)')
 BASE = 'base/'    # the room of the modules that stand in no other
 # The branches of a room vary by the time that processes take; a number that is larger by more than this is renewed.
 VARIES = 20
@@ -158,6 +159,7 @@ class Reason(NamedTuple):
     name: str                # of a function, "check/survey:_late", or of a room, "check/"
     branches: int            # of a room
     why: str
+    varies: bool = False     # whether the host determines if a line reaches it
 
 
 def reasons(text: str) -> list[Reason]:
@@ -168,7 +170,7 @@ def reasons(text: str) -> list[Reason]:
             match = REASON.fullmatch(line)
             if not match:
                 raise SystemExit(f'{REASONS.name}: not "module:function: reason": {line}')
-            found.append(Reason(match['name'], int(match['count'] or 0), match['why']))
+            found.append(Reason(match['name'], int(match['count'] or 0), match['why'], bool(match['varies'])))
     return found
 
 
@@ -200,7 +202,7 @@ def mistakes(found: Sequence[Unreached], known: Sequence[Reason]) -> Iterator[st
     for reason in known:
         if reason.name.endswith('/') and rooms[reason.name] < reason.branches - VARIES:
             yield f'{reason.name}: only {rooms[reason.name]} branches are never taken; write this number'
-        elif not reason.name.endswith('/') and reason.name not in names:
+        elif not (reason.name.endswith('/') or reason.name in names or reason.varies):
             yield f'{reason.name}: a command line calls it, or it is gone; remove its reason'
 
 
