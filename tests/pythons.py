@@ -72,8 +72,6 @@ def prepared(version: str, folder: Path) -> Chroot:
     """Return a Debian that has this Python and the programs of the tests; it is made once and kept."""
     def make() -> None:
         chroot = unpacked(SUITES[version], folder)
-        chroot.writes('/etc/apt/apt.conf.d/old-mirror', 'Acquire::Check-Valid-Until "false";\n')
-        chroot.does('apt-get', 'update', '-qq')
         chroot.installs(*packages(version))
         chroot.does('apt-get', 'clean')
     return kept(archive(version), folder, make)
