@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,8 +17,10 @@ from smart_attributes.output import triage_table
 from smart_attributes.redundancy import block_devices, dependence, replacement
 from smart_attributes.redundancy.surroundings import surroundings
 from smart_attributes.work import plan, work_list
+from smart_attributes.work.plan_steps import PlanStep
 
 DATA = json.loads((ROOT / 'smart_attributes/work/plan.json').read_text())
+STEPS = ROOT / 'tests/plan_steps.txt'
 EFI = 'E:ID_PART_ENTRY_TYPE=c12a7328-f81f-11d2-ba4b-00a0c93ec93b\nE:ID_FS_TYPE=vfat'
 UUID = '0123abcd-0000-0000-0000-000000000000'
 MD_UUID = '3aaa0122:29827cfa:5331ad66:ca767371'
@@ -666,3 +669,27 @@ def test_triage_prints_each_command_on_a_line_of_its_own(machine, monkeypatch):
 
     assert '      run: mdadm /dev/md0 --replace /dev/sda1' in lines
     assert [line for line in lines if len(line) > 60 and not re.match(' +(see|run|wait|check): ', line)] == []
+
+
+def test_each_title_and_each_step_reads_as_before(tmp_path):
+    """Read all changes of plan_steps.txt before you accept them with ACCEPT=1: an admin will type these."""
+    titles: set[str] = set()
+    steps: set[str] = set()
+    for number, (build, failing, healthy, _) in enumerate(each.values for each in PLANS):
+        machine = block_tree.Machine(tmp_path / str(number))
+        build(machine)
+        for task in tasks(machine, failing.split(), healthy.split()):
+            titles.add(f'{task.code}: {task.title}\n')
+            steps.update(told(step) for step in task.steps)
+    found = ''.join((*sorted(titles), '\n', *sorted(steps)))
+
+    if 'ACCEPT' in os.environ:
+        STEPS.write_text(found)
+    assert STEPS.read_text() == found
+
+
+def told(step: PlanStep) -> str:
+    return f'{step.code}: {step.what}\n' + ''.join(
+        f'    {key} {each}\n' for key, texts in (('need', [step.need]), ('see', [step.see]), ('run', step.run),
+                                                 ('until', [step.until]), ('check', [step.check]))
+        for each in texts if each)
