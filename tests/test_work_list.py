@@ -16,7 +16,19 @@ from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Forecast, Group, Identity, Member, Place, Replacement, Risk, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Forecast,
+    Group,
+    Identity,
+    Item,
+    Member,
+    Place,
+    Replacement,
+    Risk,
+    State,
+    Verdict,
+)
 from smart_attributes.output import json_document
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin import Line
@@ -124,11 +136,54 @@ def test_the_groups_on_a_drive_change_what_to_do_about_it(action, label, wanted)
         assert work_list.in_its_groups(action, label, 'copy-other-first') == actions.WAIT
 
 
+@pytest.mark.parametrize('action, wanted', [
+    (actions.REPLACE, actions.DRAIN), (actions.ORDER_COPY, actions.ORDER), (actions.WATCH, actions.WATCH),
+    (actions.READ, actions.READ)])
+def test_a_cluster_copies_its_data_itself(action, wanted):
+    assert work_list.in_its_groups(action, 'copy first', 'leave-cluster') == wanted
+
+
+def test_an_order_of_replacement_knows_which_drives_fail_and_which_are_to_be_replaced():
+    def at(disk: str, verdict: Verdict) -> Verdict:
+        return verdict._replace(place=Place(disks=(disk,)))
+    silent = HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN)
+    given = [at('sda', drive('a')), at('sdb', drive('b', WORN)), at('sdc', silent), at('sdd', drive('d', FAILED)),
+             at('sde', HEALTHY._replace(problem='is asleep', code='asleep')), drive('elsewhere', FAILED)]
+
+    assert [(*each.disks, each.is_failing, each.is_to_replace) for each in work_list.drives(given, NOW)] == [
+        ('sdd', True, True), ('sdc', True, False), ('sdb', False, True), ('sda', False, False), ('sde', False, False)]
+
+
+def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
+    kept = replacement.Step(replacement.Drive('sdb', frozenset(['sdb']), is_judged=False), 'last good copy',
+                            Coded('last-good-copy', 'last good copy of md0'), ('md0',))
+    (only,) = work_list.in_order([], replacement.Machine((), (kept,)), NOW)
+
+    assert only == Item('sdb', State.UNKNOWN, 'keep', 'keep in place: last good copy', None, 0, kept.why, kept.why,
+                        unknown='this run did not read it', step=Replacement(kept.label, kept.why))
+
+
+def test_a_check_decides_only_about_drives_that_alert_or_that_their_groups_need():
+    kept = HEALTHY._replace(replacement=Replacement('last good copy', Coded('last-good-copy', 'of md0')))
+    worn = drive('sdb', WORN)
+
+    assert [bool(each.item) for each in work_list.with_items([HEALTHY, kept, worn], NOW, True)] == [False, True, True]
+    assert all(each.item for each in work_list.with_items([HEALTHY, kept, worn], NOW))
+
+
+def test_drives_with_the_same_action_are_ordered_by_severity():
+    few, many = (drive(name, found('reallocated', 30, State.WARNING, '1000', grown=grown))
+                 for name, grown in (('sda', 2), ('sdb', 20)))
+
+    assert [each.drive for each in work_list.in_order([few, many], None, NOW)] == ['sdb', 'sda']
+
+
 def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
     apart = drive('sda', FAILED)._replace(replacement=Replacement('wait', Coded('group-rebuilding', 'md0 rebuilds')))
 
     assert work_list.item(apart, NOW).why == f'{work_list.item(drive("sda", FAILED), NOW).why}; md0 rebuilds'
-    assert work_list.item(apart._replace(state=State.OK, judgements=()), NOW).why == 'md0 rebuilds'
+    idle = work_list.item(apart._replace(state=State.OK, judgements=()), NOW)
+    assert idle.why == idle.reason == 'md0 rebuilds'
 
 
 def test_a_drive_of_no_array_is_replaced_now():
@@ -222,6 +277,10 @@ def test_what_is_not_known_stands_beside_the_action():
     recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
     found = work_list.in_order([drive('sdc'), recorded, lost], None, NOW)
 
+    doubtful = Replacement('unknown', Coded('redundancy-doubtful', 'md0 differs'))
+
+    assert work_list.item(lost._replace(replacement=doubtful), NOW).unknown == (
+        'it is uncertain whether other members hold its data')
     assert [(each.drive, each.unknown) for each in found] == [
         ('sda', 'its use is not known: copy the data first'), ('sdb', ''), ('sdc', '')]
 
