@@ -241,6 +241,15 @@ def test_an_entry_for_no_model_of_its_own_is_generic(mark, is_generic):
     assert only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic is is_generic
 
 
+def test_an_entry_may_distrust_the_clock_and_name_further_logs():
+    plain, special = only({'family': 'mine', **MODELS, 'attributes': {}}), only({
+        'family': 'mine', **MODELS, 'attributes': {}, 'clock': 'stops in standby', 'farm': True,
+        'logs': {'0xC0': 'ocp'}})
+
+    assert (plain.is_clock_trusted, plain.keeps_farm, plain.log) == (True, False, None)
+    assert (special.is_clock_trusted, special.keeps_farm, special.log) == (False, True, ('0xC0', 'ocp'))
+
+
 def test_a_warranted_amount_is_that_of_the_very_model():
     """One family has many sizes; the document goes with the number."""
     entry = {'family': 'mine', **MODELS, 'attributes': {}, 'rated_written': {
@@ -266,13 +275,14 @@ def test_a_metric_has_all_that_attributes_json_says_of_it():
     """Units, direction, plausible values, and the ends of its graph."""
     data = database()
     data['metrics']['flavour'] = {'meaning': 'its taste', 'unit': '%', 'worse': 'low', 'valid': [1, 99],
-                                  'verdict': True,
-                                  'minimum': 2, 'maximum': 98}
+                                  'verdict': True, 'minimum': 2, 'maximum': 98, 'concern': 'wear', 'remedy': 'cable',
+                                  'perfdata': {'order': 3, 'with': 'plain'}}
     data['metrics']['plain'] = {'meaning': 'nothing', 'unit': '', 'worse': 'none'}
 
     metrics = drive_database.SpecDatabase(data).metrics
 
-    assert metrics['flavour'] == drive_database.Metric('flavour', 'its taste', '%', 'low', (1, 99), True, 2, 98)
+    assert metrics['flavour'] == drive_database.Metric('flavour', 'its taste', '%', 'low', (1, 99), True, 2, 98,
+                                                               'wear', 3, 'cable', 'plain')
     assert metrics['plain'] == drive_database.Metric('plain', 'nothing', '', 'none', (0, None), False, None, None)
 
 

@@ -13,7 +13,7 @@ from smart_attributes.check import rulebook
 from smart_attributes.constants import DAY
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import risks, shipped_data
-from smart_attributes.model import Judgement, Reading, Source, State
+from smart_attributes.model import Judgement, Reading, Risk, Source, State
 
 HOUR_A_DAY = 24
 DEFAULT = json.loads((ROOT / 'thresholds/default.json').read_text())
@@ -196,13 +196,21 @@ def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
 
 
 @pytest.mark.parametrize('found, kind', [
-    ([], 'hdd'), ([judgement('x')], 'hdd'), ([judgement()], 'nvme'), ([judgement()], 'sas'), ([judgement()], ''),
+    ([], 'hdd'), ([judgement('x')], 'hdd'), ([judgement(number=0)], 'hdd'), ([judgement()], 'nvme'),
+    ([judgement()], 'sas'), ([judgement()], ''),
     ([judgement(state=State.OK)], 'hdd'), ([judgement('endurance_used', 99, State.CRITICAL), judgement()], 'ssd'),
     ([Judgement(Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL), State.CRITICAL), judgement()],
-     'hdd')], ids=['nothing', 'not-counted', 'nvme', 'sas', 'no-kind', 'ok', 'another-number-decides',
+     'hdd')], ids=['nothing', 'not-counted', 'zero', 'nvme', 'sas', 'no-kind', 'ok', 'another-number-decides',
                                                         'the-drive-itself-decides'])
 def test_no_rate_is_invented(found, kind):
     assert SMALL.of(found, State.CRITICAL if len(found) > 1 else State.WARNING, kind, ()) is None
+
+
+def test_a_rate_has_its_drives_and_its_bounds():
+    found = SMALL.of([judgement()], State.WARNING, 'hdd', ())
+
+    assert found == Risk('pending', 'disks of all vendors', .1, .3, .15, .6, 100, 50,
+                         'About 1 in 10 such disks of all vendors failed within 90 days, 3 in 10 within a year.')
 
 
 @pytest.mark.parametrize('soon, year, said', [
