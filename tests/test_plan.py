@@ -1,10 +1,11 @@
 """The plan of a machine: which steps it has, in which order, and what their commands contain."""
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import block_tree
@@ -12,10 +13,12 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.errors import Coded
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import Device, Group, Identity, Judgement, Member, Reading, Source, State, Verdict
 from smart_attributes.output import triage_table
+from smart_attributes.reading.system import System
 from smart_attributes.redundancy import block_devices, dependence, replacement
 from smart_attributes.redundancy.surroundings import surroundings
+from smart_attributes.redundancy.survival import doubt
 from smart_attributes.work import plan, work_list
 from smart_attributes.work.plan_steps import PlanStep
 
@@ -24,6 +27,11 @@ STEPS = ROOT / 'tests/plan_steps.txt'
 EFI = 'E:ID_PART_ENTRY_TYPE=c12a7328-f81f-11d2-ba4b-00a0c93ec93b\nE:ID_FS_TYPE=vfat'
 UUID = '0123abcd-0000-0000-0000-000000000000'
 MD_UUID = '3aaa0122:29827cfa:5331ad66:ca767371'
+DIFFERS = doubt('its members differ from each other', 'COMMAND', 'mismatch_cnt')
+GROUPS = (Group('md0', 'md0', 'md', 'raid1', used_as=('/srv',)), Group('dm-0', 'vg0/home', 'lvm', 'raid1'),
+          Group('btrfs 0123', 'pool', 'btrfs', 'raid1', used_as=('/b',)),
+          Group('zfs tank/mirror-0', 'tank/mirror-0', 'zfs', 'mirror'),
+          Group('/c0/v1', 'c0 v1', 'hardware', 'raid1'), Group('sda1', 'sda1', 'swap', 'single', used_as=('swap',)))
 FAILS = Judgement(Reading('pending', 500.0, '', Source()), State.CRITICAL, concern='data')
 
 
@@ -675,17 +683,50 @@ def test_each_title_and_each_step_reads_as_before(tmp_path):
     """Read all changes of plan_steps.txt before you accept them with ACCEPT=1: an admin will type these."""
     titles: set[str] = set()
     steps: set[str] = set()
-    for number, (build, failing, healthy, _) in enumerate(each.values for each in PLANS):
-        machine = block_tree.Machine(tmp_path / str(number))
-        build(machine)
-        for task in tasks(machine, failing.split(), healthy.split()):
-            titles.add(f'{task.code}: {task.title}\n')
-            steps.update(told(step) for step in task.steps)
+    for task in (*of_machines(tmp_path), *of_groups(tmp_path / 'groups')):
+        titles.add(f'{task.code}: {task.title}\n')
+        steps.update(told(step) for step in task.steps)
     found = ''.join((*sorted(titles), '\n', *sorted(steps)))
 
     if 'ACCEPT' in os.environ:
         STEPS.write_text(found)
     assert STEPS.read_text() == found
+
+
+def of_machines(folder: Path) -> Iterator[plan.Task]:
+    """Yield all tasks of the machines above."""
+    for number, (build, failing, healthy, _) in enumerate(each.values for each in PLANS):
+        machine = block_tree.Machine(folder / str(number))
+        build(machine)
+        yield from tasks(machine, failing.split(), healthy.split())
+
+
+def of_groups(folder: Path) -> Iterator[plan.Task]:
+    """Yield all tasks for groups of each kind in each state, also those that /sys alone does not show."""
+    machine = block_tree.Machine(folder)
+    machine.disks('sda', 'sdb')
+    machine.files(machine.folder('sda'), {'device/state': 'offline'})
+    for group in GROUPS:
+        for level, states, failing, change in itertools.product(
+                (group.level, 'raid0'), (('in_sync', 'in_sync'), ('faulty', 'in_sync'), ('missing', 'in_sync'),
+                                         ('in_sync', 'rebuilding')),
+                (('sda',), ('sda', 'sdb'), ()), ({}, {'unknown': 'it is strange'}, {'doubts': (DIFFERS,)})):
+            if level == 'raid0' and (change or group.kind == 'swap'):
+                continue
+            members = tuple(Member(f'{name}1', state, slot, (name,) * (state != 'missing'))
+                            for slot, (name, state) in enumerate(zip(('sda', 'sdb'), states)))
+            activity = 'recover' if 'rebuilding' in states else ''
+            changed = group._replace(level=level, slots=2, members=members, activity=activity, **change)
+            yield from planned(changed, failing, machine.system)
+
+
+def planned(group: Group, failing: Sequence[str], system: System) -> tuple[plan.Task, ...]:
+    """Return the plan for one group on two drives."""
+    judged = replacement.machine([group], [replacement.Drive(name, frozenset((name,)), *(name in failing,) * 2)
+                                           for name in ('sda', 'sdb')])
+    verdicts = replacement.with_replacements([verdict(name, name in failing) for name in ('sda', 'sdb')], judged)
+    items = work_list.in_order(work_list.with_items(verdicts, 0), judged, 0)
+    return plan.plan(judged, items, surroundings([group], system))
 
 
 def told(step: PlanStep) -> str:
