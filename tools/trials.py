@@ -40,7 +40,7 @@ PASSED, FAILED, SKIPPED = range(40, 43)
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
 # The tests are asked for so many seconds, the quickest first: a mutant that has lived that long survives.
-LONGEST = 4.0
+LONGEST = 8.0
 # A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked. The kernel
 # counts whole seconds, so it may take up to one more.
 UNIT = 2
