@@ -180,12 +180,13 @@ def dead_system_disk(machine: block_tree.Machine) -> None:
     machine.files(machine.folder('sda'), {'device/state': 'offline'})
 
 
-def bad_blocks(*states: str) -> Callable[[block_tree.Machine], None]:
+def bad_blocks(*states: str, level: str = 'raid1') -> Callable[[block_tree.Machine], None]:
     """Return a function that makes a mirror whose first member has bad blocks. 'missing': a place without a member."""
     def made(machine: block_tree.Machine) -> None:
         members = {f'sd{letter}1': state for letter, state in zip('abc', states) if state != 'missing'}
         machine.disks(*(name[:3] for name in members))
-        folder = machine.md('md0', 'raid1', members, raid_disks=str(len(states)))
+        folder = machine.md('md0', level, members, raid_disks=str(len(states)),
+                            layout='258' if level == 'raid10' else '0')
         machine.files(folder / 'md/dev-sda1', {'bad_blocks': '2048 8'})
     return made
 
@@ -356,6 +357,8 @@ PLANS = [
         *START, 'md-rewrite', 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='own-bad-blocks'),
     pytest.param(bad_blocks('in_sync', 'in_sync', 'faulty none'), 'sda sdb', 'sdc', {'degraded': [
         'copy-place', 'copy-array', *START, 'md-rewrite', 'md-add', 'again']}, id='bad-blocks-of-another-member'),
+    pytest.param(bad_blocks('in_sync', 'in_sync', level='raid10'), 'sda', 'sdb', {'replace-next': [
+        *START, 'md-add', 'md-replace', 'md-remove', 'pull', 'again']}, id='bad-blocks-that-no-repair-rewrites'),
     pytest.param(bad_blocks('in_sync', 'missing'), '', 'sda', {'last-good-copy': [*START, 'md-add', 'again']},
                  id='bad-blocks-of-the-last-copy'),
     pytest.param(mirror_of_three_that_lost_one, 'sdb sdc', 'sda', {
