@@ -17,7 +17,7 @@ from smart_attributes.model import Device, Group, Identity, Judgement, Member, R
 from smart_attributes.output import triage_table
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import block_devices, dependence, replacement
-from smart_attributes.redundancy.surroundings import surroundings
+from smart_attributes.redundancy.surroundings import Around, surroundings
 from smart_attributes.redundancy.survival import doubt
 from smart_attributes.work import plan, work_list
 from smart_attributes.work.plan_steps import PlanStep
@@ -56,7 +56,12 @@ def tasks(machine: block_tree.Machine, failing: Sequence[str] = (),
     if found.machine is None:
         return ()
     items = work_list.in_order(work_list.with_items(found.verdicts, 0), found.machine, 0)
-    return plan.plan(found.machine, items, surroundings([each.group for each in found.machine.groups], machine.system))
+    return plan.plan(found.machine, items, around([each.group for each in found.machine.groups], machine.system))
+
+
+def around(groups: Sequence[Group], system: System, has_led_tool: bool = False) -> Around:
+    """Return the surroundings of groups, whether or not this host has ledctl."""
+    return surroundings(groups, system)._replace(has_led_tool=has_led_tool)
 
 
 def codes(task: plan.Task) -> list[str]:
@@ -451,7 +456,7 @@ def test_volumes_of_one_group_get_one_new_disk_and_forget_the_old_one_at_the_end
     assert found.machine
 
     [task] = plan.plan(found.machine, work_list.in_order(found.verdicts, found.machine, 0),
-                       surroundings([each.group for each in found.machine.groups], machine.system))
+                       around([each.group for each in found.machine.groups], machine.system))
 
     assert codes(task) == [*START, 'lvm-extend', 'lvm-repair', 'lvm-repair', 'lvm-forget', 'again']
 
@@ -553,7 +558,7 @@ def of_lvm(machine: block_tree.Machine, members: str, status: str, failing: str)
     drives = [replacement.Drive(name, frozenset((name,)), *(name == failing,) * 2) for name in names]
     judged = replacement.machine(found, drives)
     item = work_list.with_items(replacement.with_replacements([verdict(failing, True)], judged), 0)[0].item
-    task, = plan.plan(judged, [item], surroundings(found, machine.system))
+    task, = plan.plan(judged, [item], around(found, machine.system))
     return task
 
 
@@ -729,7 +734,7 @@ def planned(group: Group, failing: Sequence[str], system: System) -> tuple[plan.
                                            for name in ('sda', 'sdb')])
     verdicts = replacement.with_replacements([verdict(name, name in failing) for name in ('sda', 'sdb')], judged)
     items = work_list.in_order(work_list.with_items(verdicts, 0), judged, 0)
-    return plan.plan(judged, items, surroundings([group], system))
+    return plan.plan(judged, items, around([group], system, has_led_tool=True))
 
 
 def told(step: PlanStep) -> str:
