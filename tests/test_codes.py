@@ -53,7 +53,7 @@ def used() -> Iterator[str]:
 
 
 def test_each_code_that_is_used_is_in_the_list():
-    found = {*used(), *(code for _, code, _ in _CAUSES),
+    found = {*used(), *services.REMARKS, *(code for _, code, _ in _CAUSES),
              *(getattr(errors, name).code for name in ERRORS - {'SmartError'})} - {''}
 
     assert found <= set(codes.BY_NAME)
@@ -66,6 +66,7 @@ def test_each_code_in_the_list_is_used():
     constants.update(code for _, code in REASONS)
     constants.update(code for code, _ in plugin_output._PATTERNS)
     constants.update(certificates.BY_CODE)
+    constants.update(services.REMARKS)
 
     assert {*codes.BY_NAME, *codes.DOCTOR} - constants == set()
 

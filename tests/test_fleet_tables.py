@@ -10,7 +10,7 @@ from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import services, summary, table
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.replacement_order import AtRisk
-from smart_attributes.fleet.services import Result, Service
+from smart_attributes.fleet.services import REMARKS, Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output.packed_document import Packer
@@ -22,6 +22,7 @@ NOW = 1_795_348_800  # 2026-11-22, 12:00
 HOUR = 3600
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1'
 VALUES = ("'sda_endurance_used'=1%;;;;",)
+OLD, FOREIGN = REMARKS['plugin-1.6'], REMARKS['output-foreign']
 
 
 def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True, status=0):
@@ -48,7 +49,7 @@ def test_a_service_that_was_never_checked_has_a_row():
     [row] = found.drives
 
     assert [row.facts[key] for key in ('host', 'code', 'handling')] == ['db1', 'never-checked', ['soft state']]
-    assert row.read == NOW and found.remarks == (services.PENDING,)
+    assert row.read == NOW and found.remarks == (REMARKS['never-checked'],)
 
 
 @pytest.mark.parametrize('interval, is_active, age, is_stale', [
@@ -61,7 +62,7 @@ def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_stale)
     found = told(text('OK - 1 drive: 1 ok', LINE), age=age, interval=interval, is_active=is_active)
     [only] = found.drives
 
-    assert (services.STALE_WORDS in found.remarks) is is_stale
+    assert (REMARKS['result-old'] in found.remarks) is is_stale
     assert any(note['text'].startswith('as of ') for note in only.facts['notes']) is is_stale
 
 
@@ -73,7 +74,7 @@ def test_an_old_result_says_of_which_day_it_is():
 
 @pytest.mark.parametrize('age, is_ahead', [(-DAY, False), (-DAY - 1, True)])
 def test_a_result_from_the_future_is_remarked(age, is_ahead):
-    assert (services.AHEAD in told(text('OK - 1 drive: 1 ok', LINE), age=age).remarks) is is_ahead
+    assert (REMARKS['clock-ahead'] in told(text('OK - 1 drive: 1 ok', LINE), age=age).remarks) is is_ahead
 
 
 @pytest.mark.parametrize('counted, missing', [(1, 0), (2, 1), (24, 23)])
@@ -86,7 +87,7 @@ def test_drives_that_were_cut_off_are_counted(counted, missing):
     assert [(each.facts['state'], each.facts['why']) for each in rows] == ([
         ('UNKNOWN', f'output truncated: {missing} of {counted} drives are missing; to see all, run triage on the host')
         ] if missing else [])
-    assert (services.CUT in found.remarks) is bool(missing)
+    assert (REMARKS['output-cut'] in found.remarks) is bool(missing)
 
 
 @pytest.mark.parametrize('first, states', [
@@ -108,14 +109,14 @@ def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
     found = told('<Timeout exceeded.>\nfurther words', state)
     [row] = found.drives
 
-    assert (row.facts['state'], found.remarks) == (shown, (services.FOREIGN,))
+    assert (row.facts['state'], found.remarks) == (shown, (FOREIGN,))
     assert '<Timeout exceeded.>' in str(row.facts) or 'Timeout exceeded.' in str(row.facts)
     assert 'further words' not in str(row.facts)
 
 
 @pytest.mark.parametrize('output, remark, words', [
-    ('OK (sda) |', services.OLD, 'OK (sda)'), ('Critical (sda) [x = Critical]', services.OLD, 'Critical (sda)'),
-    ('', services.FOREIGN, 'the check printed nothing'), ('DISK OK', services.FOREIGN, 'DISK OK')])
+    ('OK (sda) |', OLD, 'OK (sda)'), ('Critical (sda) [x = Critical]', OLD, 'Critical (sda)'),
+    ('', FOREIGN, 'the check printed nothing'), ('DISK OK', FOREIGN, 'DISK OK')])
 def test_version_1_6_and_silence_are_told_apart(output, remark, words):
     found = told(output, 1)
 
@@ -155,10 +156,10 @@ def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said
 
 
 @pytest.mark.parametrize('lines, values, remarks', [
-    ([LINE], VALUES, ()), ([LINE], (), (services.NO_NUMBERS,)),
-    ([LINE, '... 3 lines of text are left out'], VALUES, (services.SHORTENED,)),
-    (['OK        sda  ACME X1  endurance_used 1 %  firmware 1'], VALUES, (services.HIDDEN,)),
-    (['OK        sda  -  nothing to report'], (), (services.HIDDEN,))],
+    ([LINE], VALUES, ()), ([LINE], (), (REMARKS['no-perfdata'],)),
+    ([LINE, '... 3 lines of text are left out'], VALUES, (REMARKS['output-shortened'],)),
+    (['OK        sda  ACME X1  endurance_used 1 %  firmware 1'], VALUES, (REMARKS['serial-hidden'],)),
+    (['OK        sda  -  nothing to report'], (), (REMARKS['serial-hidden'],))],
     ids=['whole', 'no-perfdata', 'shortened', 'no-serial-numbers', 'silent-drive'])
 def test_what_a_result_lacks_is_remarked(lines, values, remarks):
     assert told(text('OK - 1 drive: 1 ok', *lines), values=values).remarks == remarks
@@ -168,11 +169,12 @@ def test_what_a_result_lacks_is_remarked(lines, values, remarks):
     (['a'], '1 service without serial numbers: a'), (['a', 'b', 'c'], '3 services without serial numbers: a, b, c'),
     (['a', 'b', 'c', 'd'], '4 services without serial numbers: a, b, c and 1 more')])
 def test_a_remark_names_three_services(names, said):
-    assert services.sentences({services.HIDDEN: names}) == [said]
+    assert services.sentences({REMARKS['serial-hidden']: names}) == [said]
 
 
 def test_the_remark_of_most_services_is_first():
-    assert [each[0] for each in services.sentences({services.PENDING: ['a'], services.CUT: ['b', 'c']})] == ['2', '1']
+    told_of = services.sentences({REMARKS['never-checked']: ['a'], REMARKS['output-cut']: ['b', 'c']})
+    assert [each[0] for each in told_of] == ['2', '1']
 
 
 # --- the plan ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from .. import files
 from ..constants import DAY, LONGEST_HEAD, LONGEST_OUTPUT, LONGEST_SERVICE_NAME, LONGEST_TEXT, MOST_VALUES
 from ..errors import Coded
 from ..model import State, worst
@@ -37,20 +38,7 @@ _CODE = r'\[([a-z0-9.-]+)\] '
 _COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
 # Remarks that apply to several services. The output puts the number of services before each, and some names into {}.
-PENDING = Coded('never-checked', 'not checked yet: {}')
-OLD = Coded('plugin-1.6', 'checked by version 1.6, which prints neither models nor serial numbers: {}')
-FOREIGN = Coded('output-foreign', 'whose output is not from this plugin, but from Icinga, a daemon or another '
-                'program: {}')
-STALE_WORDS = Coded('result-old',
-                    'with a result older than two check intervals (drives are shown as they were then): {}')
-AHEAD = Coded('clock-ahead', 'with a result dated in the future (correct the clock of the host): {}')
-CUT = Coded('output-cut', 'whose output was truncated in transit, so drives are missing: {}')
-SHORTENED = Coded('output-shortened', 'whose output the plugin shortened: {}')
-NO_NUMBERS = Coded('no-perfdata', 'without perfdata, so their drives have no values: {}')
-HIDDEN = Coded('serial-hidden', 'without serial numbers: {}')
-HANDLED = Coded('handled', 'marked in Icinga as {words}: {{}}')
-HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Icinga does not show to this ApiUser '
-                    '(give it the permission objects/query/Host): {}')
+REMARKS: Mapping[str, Coded] = {code: Coded(code, words) for code, words in files.data('fleet/remarks.json').items()}
 
 
 class Result(NamedTuple):
@@ -132,7 +120,8 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     if service.result is None:
         cause = BY_NAME['never-checked']
         origin = Origin(service.host, now=now, handling=service.handling)
-        return Told([reader.row(_name(service), State.UNKNOWN, cause.meaning, origin, cause)], (PENDING, *handled))
+        row = reader.row(_name(service), State.UNKNOWN, cause.meaning, origin, cause)
+        return Told([row], (REMARKS[cause.name], *handled))
     result = service.result
     age = max(now - result.ended, 0)
     # Passive results arrive at any time, so their check interval is meaningless.
@@ -142,8 +131,8 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
                                                                                        origin)
     is_ahead = result.ended > now + DAY
-    return found._replace(remarks=(*found.remarks, *handled, *((STALE_WORDS,) if is_stale else ()),
-                                   *((AHEAD,) if is_ahead else ())))
+    return found._replace(remarks=(*found.remarks, *handled, *((REMARKS['result-old'],) if is_stale else ()),
+                                   *((REMARKS['clock-ahead'],) if is_ahead else ())))
 
 
 def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
@@ -152,14 +141,14 @@ def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Or
     words = said[-1 if cause.name == 'python-traceback' else 0].strip()[:LONGEST_TEXT]
     why = f'{cause.meaning}: {words}' if words else cause.meaning
     row = reader.row(_name(service), _state(result.state), why, origin, cause)
-    return Told([row], (OLD if cause.name == OLD.code else FOREIGN,))
+    return Told([row], (REMARKS[cause.name if cause.name == 'plugin-1.6' else 'output-foreign'],))
 
 
 def _handled(service: Service) -> tuple[Coded, ...]:
     """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does not show."""
-    found = {Coded(HANDLED.code, HANDLED.format(words=words)) for words in HANDLING.values()
+    found = {Coded('handled', REMARKS['handled'].format(words=words)) for words in HANDLING.values()
              if any(each.endswith(words) for each in service.handling)}
-    return (*sorted(found), *(() if service.is_host_shown else (HOST_HIDDEN,)))
+    return (*sorted(found), *(() if service.is_host_shown else (REMARKS['downtime-hidden'],)))
 
 
 def _told(service: Service, result: Result, text: PluginText, reader: Reader, origin: Origin) -> Told:
@@ -180,9 +169,9 @@ def _told(service: Service, result: Result, text: PluginText, reader: Reader, or
 def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> list[Coded]:
     read = [line for line in text.lines if line.model]
     found: dict[Coded, object] = {
-        CUT: is_cut, SHORTENED: text.left_out and not is_cut,
-        NO_NUMBERS: read and not reader.has_numbers(read, result.values),
-        HIDDEN: text.lines and all(line.serial is None for line in text.lines)}
+        REMARKS['output-cut']: is_cut, REMARKS['output-shortened']: text.left_out and not is_cut,
+        REMARKS['no-perfdata']: read and not reader.has_numbers(read, result.values),
+        REMARKS['serial-hidden']: text.lines and all(line.serial is None for line in text.lines)}
     return [words for words, holds in found.items() if holds]
 
 

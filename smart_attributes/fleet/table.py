@@ -23,7 +23,7 @@ from ..work.dates import FAR, day
 from .ledger import Rate, percent
 from .plugin_output import FleetDrive
 from .replacement_order import GroupsAtRisk, first_step
-from .summary import Defect, Group, Step, Summary, by_model, first, steps
+from .summary import Defect, Step, Summary, by_model, first, steps
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
@@ -92,7 +92,7 @@ def heading(summary: Summary, known: Sequence[Defect], rates: Sequence[Rate] = (
     yield from _plan(steps(summary, known))
     yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
         state.name.lower() for state in worst_first())), [
-            (model or NOT_TOLD, firmware or NOT_TOLD, *_counted(group),
+            (model or NOT_TOLD, firmware or NOT_TOLD, str(group.drives), str(group.hosts),
              *(str(group.states[state.name] or '') for state in worst_first()))
             for model, firmware, group in by_model(summary)])
     yield ''
@@ -125,10 +125,6 @@ def _groups(found: GroupsAtRisk) -> Iterator[str]:
 def worst_first() -> list[State]:
     """Return all states, most urgent first."""
     return sorted(State, key=lambda state: -state.urgency)
-
-
-def _counted(group: Group) -> tuple[str, str]:
-    return str(group.drives), str(group.hosts)
 
 
 def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]], most: int = LINES) -> Iterator[str]:

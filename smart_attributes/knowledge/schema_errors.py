@@ -104,15 +104,11 @@ def _advice(schema: Json) -> str:
 
 def _about_value(error: Any) -> str:
     if error.validator in ('type', 'anyOf'):
-        return _wrong_type(error)
+        return f'{shown(error.instance)} is not {listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
     words: str = mistakes()['values'][error.validator]
     items = len(error.instance) if isinstance(error.instance, list) else 0
     return words.format(value=shown(error.instance), items=items, limit=shown(error.validator_value),
                         advice=_advice(error.schema), form=_form(error))
-
-
-def _wrong_type(error: Any) -> str:
-    return f'{shown(error.instance)} is not {listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
 
 
 def _expected_kinds(error: Any) -> list[str]:

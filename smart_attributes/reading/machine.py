@@ -72,7 +72,8 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
         if not smartctl_calls.is_refused(answer):
             break
     if answer.outcome == 'done' and answer.status == 0:
-        return scans.from_scan(answer.stdout.decode('utf-8', 'replace'), _names())
+        names = os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
+        return scans.from_scan(answer.stdout.decode('utf-8', 'replace'), names)
     from .failure_reasons import diagnose
     reason = (diagnose((), answer.status, _text_of(answer)) or answer.reason
               or f'failed with exit status {answer.status}')
@@ -82,10 +83,6 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
     raise error
-
-
-def _names() -> list[str]:
-    return os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
 
 
 def _text_of(answer: Answer) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from .. import files, trust
 from ..constants import LARGEST_FILE
 from ..errors import Coded, DriveError, NotAReport
-from ..model import Device, Read, Report
+from ..model import Device, Read
 from ..wording import listed, plural
 from . import machine, text_report
 from .addresses import slug, unique
@@ -29,7 +29,8 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     """
     others: dict[str, list[Read]] = {}
     for path, is_listed in _report_files(paths):
-        read = Read(Device(path, is_recorded=True), machine.parsed(_report, path))
+        outcome = machine.parsed(lambda place: text_report.parse_report(_content(place)), path)
+        read = Read(Device(path, is_recorded=True), outcome)
         is_other = isinstance(read.outcome, NotAReport) and not (is_listed or _is_meant(path))
         (others.setdefault(_group(path), []) if is_other else reads).append(read)
     kept = Counter(_group(read.device.path) for read in reads)
@@ -43,10 +44,6 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 def _group(path: str) -> str:
     """Return a file's folder and ending. If most files of such a group are reports, no file in it is skipped."""
     return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
-
-
-def _report(path: str) -> Report:
-    return text_report.parse_report(_content(path))
 
 
 def _is_meant(path: str) -> bool:

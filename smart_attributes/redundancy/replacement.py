@@ -92,7 +92,7 @@ class _Machine(NamedTuple):
         swaps = ['mapper/' * (group.kind == 'luks') + group.name for group in used if _is_swap(group)]
         found = [self._unless_doubtful(drive, group, self._advised(drive, group, before))
                  for group in used if not _is_swap(group)] or [
-            sentences.only_swap() if swaps else sentences.use_unknown(drive.name)]
+            sentences.of_drive('only-swap' if swaps else 'use-unknown', drive.name)]
         why = min(found, key=lambda each: STRICTEST.index(OF_CODE[each.code][0]))
         return self._step(drive, sentences.with_swap(why, swaps))
 

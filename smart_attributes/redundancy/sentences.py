@@ -55,6 +55,11 @@ def reason(code: str, group: Group, first: str = '', **values: str) -> Coded:
     return Coded(code, said, group=group.id, **({'first': first} if first else {}))
 
 
+def of_drive(code: str, drive: str) -> Coded:
+    """Return a reason that is not about a group, with its sentence from reasons.json."""
+    return Coded(code, REASONS[code]['says'].format(drive=drive))
+
+
 def busy(group: Group) -> Coded:
     """Return the message that a group stays incomplete until its rebuild or other activity ends."""
     done = '' if group.progress is None else f' {group.progress:.0f} %'
@@ -116,17 +121,7 @@ def unknown(group: Group) -> Coded:
     return reason('redundancy-unknown', group, why=f': {sentence(group.unknown, 200)}' if group.unknown else '')
 
 
-def only_swap() -> Coded:
-    """Return the message that a drive holds swap space and nothing else."""
-    return Coded('only-swap', 'the drive holds only swap space: replace it')
-
-
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
     """Return a reason with the commands that turn off swap space on a drive. swaps: the swap partitions."""
     told = ''.join(f'; before that, run: swapoff {argument(f"/dev/{name}", "DEVICE")}' for name in swaps)
     return Coded(why.code, why + told, **why.fields) if swaps else why
-
-
-def use_unknown(drive: str) -> Coded:
-    """Return the message that the content of a drive is unknown."""
-    return Coded('use-unknown', f'use of {drive} not known: look for data on it, and copy it first')

@@ -1,8 +1,6 @@
 """The possible actions for a drive, most urgent first; actions.json has their texts. Programs use only the codes."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from .. import files
 from ..constants import DAY
 from ..model import State
@@ -23,13 +21,9 @@ class Action(NamedTuple):
     again: int = 0        # seconds from now; 0: no time is set
 
 
-def _action(entry: Mapping[str, object]) -> Action:
-    return Action(str(entry['words']), DAY * int(str(entry.get('again', 0))))
-
-
 _DATA = files.data('work/actions.json')
 CODES: tuple[str, ...] = tuple(_DATA)   # in order of urgency
-_KINDS = {(code, kind): _action(entry) for code, each in _DATA.items()
+_KINDS = {(code, kind): Action(entry['words'], DAY * entry.get('again', 0)) for code, each in _DATA.items()
           for kind, entry in (('', each), *each.get('kinds', {}).items())}
 
 
