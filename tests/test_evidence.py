@@ -5,11 +5,11 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from block_tree import Machine, errors
@@ -34,6 +34,10 @@ def unexplained(paths: Iterable[str]) -> set[str]:
     """Return the paths that the table does not have. paths: as in tests/kernel."""
     return {path for path in paths for start, source in [next(each for each in SOURCES if re.match(each[0], path))]
             if not _has(source, re.sub(f'^{start}', '', path))}
+
+
+def files_of(doubt: Mapping[str, Any]) -> set[str]:
+    return {*doubt['of'].split(' '), *doubt.get('if', ()), *doubt.get('unless', ())}
 
 
 def _has(source: str, name: str) -> bool:
@@ -67,7 +71,7 @@ def test_the_table_is_well_formed(source):
     """Each name occurs once, each doubt is about what is read, and each reason is one."""
     table = EVIDENCE[source]
     unread = [*chain(*table['irrelevant'].values())]
-    files = {name.rpartition('../')[2] for row in table.get('doubts', ()) for name in row['of'].split(' ')}
+    files = {name.rpartition('../')[2] for row in table.get('doubts', ()) for name in files_of(row)}
 
     assert set(table) <= {'about', 'read', 'doubts', 'irrelevant'} and table['about']
     assert len({*table['read'], *unread}) == len(table['read']) + len(unread)
@@ -75,8 +79,10 @@ def test_the_table_is_well_formed(source):
     assert all(reason.startswith('because ') for reason in table['irrelevant'])
     assert all({*row} <= {'gives', 'values'} and row['gives'] for row in table['read'].values())
     for row in table.get('doubts', ()):
-        assert {'of', 'fine', 'why', 'remedy'} <= {*row} <= {'of', 'fine', 'why', 'remedy', 'because', 'but_not'}
-        assert re.compile(row['fine']) and 'add' not in row['remedy'].split() and not row['why'].endswith('.')
+        assert {'of', 'why', 'remedy'} <= {*row} <= {
+            'of', 'fine', 'without', 'if', 'unless', 'why', 'remedy', 'because', 'but_not'}
+        assert not {*row}.isdisjoint(('fine', 'without', 'if')) and re.compile(row.get('fine', ''))
+        assert 'add' not in row['remedy'].split() and not row['why'].endswith('.')
         assert row['remedy'].format('md0', 'sda1')
 
 
@@ -260,15 +266,15 @@ def test_a_tree_that_changes_never_makes_the_data_look_safer(tmp_path):
 def test_each_file_of_a_healthy_array_that_casts_doubt_is_needed(tmp_path):
     """Without it, nobody knows, except for those that some arrays do not have."""
     without: dict[str, str] = {}
-    for name in [row for source in ('md', 'md_member') for row in EVIDENCE[source]['doubts']]:
-        for file in name['of'].replace('../', '').split(' '):
-            seen = Tree(Machine(tmp_path / f'{len(without)}-{file}'), tmp_path, 2, 'raid1', True)
-            seen.machine.disks('sda', 'sdb')
-            folder = seen.machine.md('md0', 'raid1', dict.fromkeys(('sda1', 'sdb1'), 'in_sync')) / 'md'
-            seen.machine.mounted('/dev/md0', '/srv')
-            assert label(seen) == NEXT
-            for path in (folder / file, folder / 'dev-sdb1' / file):
-                path.unlink(missing_ok=True)
-            without[file] = label(seen)
+    rows = [row for source in ('md', 'md_member') for row in EVIDENCE[source]['doubts']]
+    for file in sorted({each.replace('../', '') for row in rows for each in files_of(row)}):
+        seen = Tree(Machine(tmp_path / file), tmp_path, 2, 'raid1', True)
+        seen.machine.disks('sda', 'sdb')
+        folder = seen.machine.md('md0', 'raid1', dict.fromkeys(('sda1', 'sdb1'), 'in_sync')) / 'md'
+        seen.machine.mounted('/dev/md0', '/srv')
+        assert label(seen) == NEXT
+        for path in (folder / file, folder / 'dev-sdb1' / file):
+            path.unlink(missing_ok=True)
+        without[file] = label(seen)
     assert {file for file, told in without.items() if told == NEXT} == {*ALIKE, 'last_sync_action'}
 

@@ -29,7 +29,7 @@ TIME_LIMIT = 5.0  # seconds that a command may take
 _SHOWN = 200      # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 # All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or memory.
-_DISKS = re.compile(r'[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}')
+_DISKS = '[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}'
 _RAID_DRIVERS = frozenset(driver for kind in CONTROLLERS.values() for driver in kind.drivers)
 
 
@@ -112,7 +112,7 @@ def disks(root: str) -> list[Disk]:
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
-        if _DISKS.fullmatch(name) and os.path.isdir(device):
+        if re.fullmatch(_DISKS, name) and os.path.isdir(device):
             made = _nvme(name, device) if name.startswith('nvme') else _scsi(name, device, sys)
             is_gone = text_of(f'{folder}/removable') == '1' or text_of(f'{folder}/size') == '0'
             found.append(made._replace(is_drive=made.is_drive and not is_gone))

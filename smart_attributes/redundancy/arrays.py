@@ -32,12 +32,12 @@ def array(name: str, devices: Devices) -> Group | None:
     action = text_of(f'{md}/sync_action')
     activity = _ACTIVITIES.get(action, '')
     found = _doubts('md', md, name, use=used[0] if len(used) == 1 else '')
-    members = [_member(f'{md}/dev-{each}', activity, devices)._replace(doubts=_doubts(
-        'md_member', f'{md}/dev-{each}', name, each)) for each in md_members(name, devices)]
+    level = text_of(f'{md}/level', unread=_UNREAD)
+    members = [_member(f'{md}/dev-{each}', activity, level, devices) for each in md_members(name, devices)]
     # These files are read last: if they still exist, the array existed until now.
     text = {key: text_of(f'{md}/{key}') for key in
             ('level', 'raid_disks', 'layout', 'sync_completed', 'metadata_version', 'array_state')}
-    if not members or re.match('external:(?!/)', text['metadata_version']):
+    if not members or (text['metadata_version'].startswith('external:') and text['metadata_version'][9:10] != '/'):
         return None
     slots = min(number_of(text['raid_disks']) or 0, MOST_MEMBERS)
     unknown = _unknown(text['level'], slots, text['layout'], text['array_state']) or (
@@ -51,9 +51,8 @@ def array(name: str, devices: Devices) -> Group | None:
                           ) if is_redundant(group) else group
 
 
-def _doubts(source: str, folder: str, *names: str, use: str = '') -> tuple[Coded, ...]:
-    return doubts(source, lambda file: text_of(f'{folder}/{file}', unread=_UNREAD),
-                  *(argument(each, 'NAME') for each in names), use=use)
+def _doubts(source: str, folder: str, *names: str, use: str = '', known: Mapping[str, str] = {}) -> tuple[Coded, ...]:
+    return doubts(source, lambda file: known.get(file) or text_of(f'{folder}/{file}', unread=_UNREAD), *names, use=use)
 
 
 def md_members(name: str, devices: Devices) -> list[str]:
@@ -73,15 +72,16 @@ def _unknown(level: str, slots: int, layout: str, state: str) -> str:
     return f'its {absent[0]} could not be read from /sys' if absent else ''
 
 
-def _member(folder: str, activity: str, devices: Devices) -> Member:
+def _member(folder: str, activity: str, level: str, devices: Devices) -> Member:
     text = text_of(f'{folder}/state')
     slot = number_of(text_of(f'{folder}/slot'))
-    member = devices.member(os.path.basename(folder)[len('dev-'):],
-                            _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
+    array, name = folder.split('/')[-3], os.path.basename(folder)[len('dev-'):]
+    member = devices.member(name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
+    found = _doubts('md_member', folder, array, name, known={'state': text, '../level': level})
     if not os.path.exists(f'{folder}/block'):   # by now, another device may have this name
         member = member._replace(state='missing', on=())
-    return member._replace(detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME],
-                           role='journal' if 'journal' in text.split(',') else '')
+    return member._replace(doubts=found, role='journal' if 'journal' in text.split(',') else '',
+                           detail='' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME])
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
@@ -110,8 +110,7 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
     Failed disks are included, because only the metadata, which is not read, shows the failure. If an array lacks a
     member but is not being rebuilt on such a disk, it cannot use the disk.
     """
-    found = re.match('external:/([A-Za-z0-9_]+)/', metadata)
-    container = found[1] if found else ''
+    container = metadata.split('/')[1] if metadata.startswith('external:/') else ''
     filled = sum(each.state in ('in_sync', 'rebuilding') and each.slot is not None for each in group.members)
     for each in md_members(container, devices) if container else ():
         if names_in(f'{devices.system.sys}/block/{container}/md/dev-{each}/block/holders') == [container]:

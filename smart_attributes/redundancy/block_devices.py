@@ -29,15 +29,25 @@ from .survival import doubt
 EVIDENCE: Mapping[str, Json] = files.data('redundancy/evidence.json')
 
 
-def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '') -> tuple[Coded, ...]:
+def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '',
+           placeholder: str = 'NAME') -> tuple[Coded, ...]:
     """Return the reasons for doubt that a source in EVIDENCE gives, each with its remedy. Pure.
 
     text: returns a file's or a field's content. names: names to put into the commands. use: the only use of the group.
     """
     once = cache(text)
-    return tuple(doubt(row['why'], row['remedy'].format(*names), row['of']) for row in EVIDENCE[source]['doubts']
-                 if not (use and use == row.get('but_not'))
-                 and not re.fullmatch(row['fine'], ' '.join(map(once, row['of'].split(' '))), re.DOTALL))
+    return tuple(
+        doubt(row['why'], row['remedy'].format(*(argument(name, placeholder) for name in names)), row['of'])
+        for row in EVIDENCE[source]['doubts'] if not (use and use == row.get('but_not')) and not _is_fine(row, once))
+
+
+def _is_fine(row: Json, text: Callable[[str], str]) -> bool:
+    """Return whether a row raises no doubt. Few rows need a pattern, because an alert must first compile each one."""
+    holds = {key: all(text(name) in values for name, values in row[key].items())
+             for key in ('if', 'unless') if key in row}
+    content = ' '.join(map(text, row['of'].split(' ')))
+    return (not holds.get('if', True) or holds.get('unless', False) or row.get('without', content) not in content
+            or content == row.get('fine') or ('fine' in row and bool(re.fullmatch(row['fine'], content, re.DOTALL))))
 
 
 class Devices(NamedTuple):
@@ -80,7 +90,8 @@ def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
     present, first = frozenset(names), dict[tuple[str, ...], str]()
     for name in names:
         unit = tuple(text_of(f'{system.sys}/block/{name}/device/{file}') for file in ('wwid', 'vpd_pg80'))
-        if re.fullmatch('naa[.][356][0-9a-f]{15,31}', unit[0]) and first.setdefault(unit, name) != name:
+        is_wwn = unit[0].startswith(('naa.3', 'naa.5', 'naa.6')) and 19 < len(unit[0]) < 37
+        if is_wwn and not unit[0][4:].strip('0123456789abcdef') and first.setdefault(unit, name) != name:
             yield name, first[unit]
         if text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-') if name.startswith('dm-') else False:
             one, *others = sorted(present.intersection(names_in(f'{system.sys}/block/{name}/slaves'))) or ['']
@@ -107,7 +118,7 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
             is_bind = fields[3] != '/' and rest[0] != 'btrfs'
             (bound if is_bind else found).setdefault(name, []).append(fields[4])
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
-        found.setdefault(_by_path(re.split('[ \t]', line)[0], '', mapped), []).append('swap')
+        found.setdefault(_by_path(line.partition(' ')[0].partition('\t')[0], '', mapped), []).append('swap')
     return {name: tuple(dict.fromkeys(unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]))
             for name, points in {**bound, **found}.items() if name}
 
@@ -129,13 +140,13 @@ def _by_path(source: str, kind: str, mapped: Mapping[str, str]) -> str:
 
 def unescaped(text: str) -> str:
     """Return a path from mountinfo, mounts or swaps without its octal escapes. Source: proc(5)."""
-    return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text)
+    return re.sub(r'\\([0-3][0-7]{2})', lambda code: chr(int(code[1], 8)), text) if '\\' in text else text
 
 
 def number_of(text: str) -> int | None:
     """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None without a number."""
-    found = re.match('[0-9]{1,9}(?![0-9])', text)
-    return int(found[0]) if found else None
+    digits = text[:len(text) - len(text.lstrip('0123456789'))]
+    return int(digits) if 0 < len(digits) < 10 else None
 
 
 def udev_notes(name: str, devices: Devices) -> str:
@@ -315,7 +326,7 @@ def with_status(group: Group, status: Status) -> Group:
     members = tuple(_member(places.get(place, Member('', 'missing', place)), _STATES[character])
                     for place, character in enumerate(status.health))
     fields = {**dict.fromkeys(_FIELDS, ''), **dict(zip(_FIELDS, status.text.split(' ')))}
-    found = doubts('dmsetup', fields.__getitem__, argument(group.name, 'VOLUME'))
+    found = doubts('dmsetup', fields.__getitem__, group.name, placeholder='VOLUME')
     return group._replace(level=status.level, slots=len(members), members=members, activity=status.activity,
                           progress=status.progress, unknown='', doubts=found)
 

@@ -106,8 +106,8 @@ _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
 _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
           *_DRIVERS[:2], ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
-_NOTED = re.compile('^E:(ID_FS_TYPE|ID_FS_LABEL|ID_FS_UUID)=(.*)$', re.MULTILINE)
-_NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd)[0-9]')
+_NOTED = ('E:ID_FS_TYPE=', 'E:ID_FS_LABEL=', 'E:ID_FS_UUID=')
+_NO_DISK = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')
 
 
 def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[Group, ...]:
@@ -134,8 +134,9 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(each for name in of_md for each in arrays.md_members(name, devices))
     taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
                  for each in slaves)
-    rest = {name: dict(_NOTED.findall('' if name in devices.used else udev_notes(name, devices)))
-            for name in _candidates(taken, devices)}
+    rest = {name: {} if name in devices.used else dict(
+        line[2:].split('=', 1) for line in udev_notes(name, devices).split('\n') if line.startswith(_NOTED))
+        for name in _candidates(taken, devices)}
     found = [*(arrays.with_removed(group, rest, devices)
                for group in (arrays.array(name, devices) for name in of_md) if group),
              *(block_devices.group(name, every, devices) for name in every if name not in devices.inside),
@@ -194,7 +195,7 @@ def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
     for name in sorted({*devices.names, *devices.parts} - taken):
         disk = devices.parts.get(name, name)
         # Partitions of a disk in use are left out, too: another path to the drive is used.
-        if disk not in taken and not _NO_DISK.match(disk) and (name not in parted or name in devices.used):
+        if disk not in taken and not disk.startswith(_NO_DISK) and (name not in parted or name in devices.used):
             yield name
 
 
