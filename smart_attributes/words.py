@@ -23,10 +23,10 @@ _HARMLESS = re.compile(r'[]!#%&(-;?-[^_a-{}~]+(?: []!#%&(-;?-[^_a-{}~]+)*').full
 
 # ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) and two-character
 # escapes, each in the 7-bit and the 8-bit form. An unterminated string is removed completely.
-_ESCAPES = re.compile(
+_ESCAPES = (
     '(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]?'
     '|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?'
-    '|\x1b[ -/]*[0-~]?',
+    '|\x1b[ -/]*[0-~]?'
 )
 # Printable in Unicode but invisible: they could forge an empty name, or a name that looks like another.
 _SHAPELESS = str.maketrans(dict.fromkeys('\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0', ' '))
@@ -74,7 +74,7 @@ def visible(text: str) -> str:
     Control characters, line breaks, bidirectional marks, zero-width characters and surrogates count as invisible.
     """
     if '\x1b' in text or not text.isascii():
-        text = _ESCAPES.sub('', text).translate(_SHAPELESS)
+        text = re.sub(_ESCAPES, '', text).translate(_SHAPELESS)
     # str.isprintable() is false for every control, format, surrogate and unassigned character.
     return text if text.isprintable() else ''.join(character if character.isprintable() else ' ' for character in text)
 

@@ -208,12 +208,12 @@ print(*sorted(answer.outcome for answer in answers))'''
 
 
 def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkeypatch):
-    """No shell looks at the words, no variable changes what smartctl prints, no terminal is at hand."""
+    """No shell looks at the words, no variable changes what smartctl prints, no signal to us reaches it."""
     monkeypatch.setenv('LD_PRELOAD', '')
     monkeypatch.setenv('LC_NUMERIC', 'de_DE.UTF-8')
     words = ('-d', 'megaraid,6', '$(id);*', 'a b', '')
     show = "for word; do echo \"<$word>\"; done; tr '\\0' '\\n' </proc/$$/environ; readlink /proc/$$/fd/0; " \
-           "cut -d' ' -f6 /proc/$$/stat; echo $$; ls /proc/$$/fd | wc -l"
+           "cut -d' ' -f5,19 /proc/$$/stat; echo $$; ls /proc/$$/fd | wc -l"
     command = fake.answers(words, before=show)
 
     [answer] = run(runner, [command]).values()
@@ -221,9 +221,9 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
     lines = answer.stdout.decode().splitlines()
     assert lines[:5] == ['<-d>', '<megaraid,6>', '<$(id);*>', '<a b>', '<>']
     assert sorted(lines[5:7]) == ['LC_ALL=C', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin']
-    stdin, session, pid = lines[7:10]
+    stdin, group, pid = lines[7:10]
     assert stdin == '/dev/null'
-    assert session == pid
+    assert group == f'{pid} {min(os.nice(0) + processes.NICENESS, 19)}'
 
 
 def test_an_abandoned_smartctl_ends_when_it_writes(fake, runner):

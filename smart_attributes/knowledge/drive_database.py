@@ -108,6 +108,7 @@ class SpecDatabase:
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: dict[int, DriveSpec] = {}            # by id of the entry
+        self._rated: dict[str, tuple[int, str] | None] = {}      # by model, see DriveSpec
         self._by_model: dict[str, list[Candidate]] = {}
         self.metrics: Mapping[str, Metric] = {name: _metric(name, value) for _, data in self._sources
                                               for name, value in data.get('metrics', {}).items()}
@@ -144,11 +145,7 @@ class SpecDatabase:
         if not winners:
             return NO_SPEC
         if len(winners) == 1:
-            # The bytes that the warranty covers for exactly this model, with any firmware, and the source.
-            rated = next(((rated['bytes'], rated['source']) for candidate in self._candidates(identity.plain_model)
-                          for pattern, rated in candidate.entry.get('rated_written', {}).items()
-                          if matches_pattern(pattern, identity.plain_model)), None)
-            return self._spec(*winners[0])._replace(rated_written=rated)
+            return self._spec(*winners[0])._replace(rated_written=self._rated[identity.plain_model])
         fallback = next((self._spec(name, entry) for name, entry in self.entries()
                          if entry.get('fallback') and matches(entry, '', identity, attributes)), NO_SPEC)
         return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
@@ -177,9 +174,13 @@ class SpecDatabase:
     def _candidates(self, model: str) -> list[Candidate]:
         """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:
-            candidates = [Candidate(strength(entry, number > 0), number == 0, name, entry)
-                          for number, name, entry in self._sorted_entries.matching(model)]
-            self._by_model[model] = sorted(candidates, key=lambda candidate: candidate.rank, reverse=True)
+            found = sorted((Candidate(strength(entry, number > 0), number == 0, name, entry)
+                            for number, name, entry in self._sorted_entries.matching(model)),
+                           key=lambda candidate: candidate.rank, reverse=True)
+            self._rated[model] = next(((rated['bytes'], rated['source']) for candidate in found
+                                       for pattern, rated in candidate.entry.get('rated_written', {}).items()
+                                       if matches_pattern(pattern, model)), None)
+            self._by_model[model] = found
         return self._by_model[model]
 
     @cached_property

@@ -38,20 +38,19 @@ class ByBeginning:
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether *pattern* matches the whole *text*."""
-    return _may_match(pattern, text) and re.fullmatch(pattern, text) is not None
-
-
-def _may_match(pattern: str, text: str) -> bool:
-    """Return whether the first characters of a text allow a match; most patterns fail at their first letters."""
     if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last letter may be optional
-        return False
-    start = beginning(pattern)
-    return len(text) >= len(start) and all(map(str.__contains__, start, text))
+        return False  # most patterns
+    for places, rest in _alternatives(pattern):
+        if len(text) >= len(places) and all(map(str.__contains__, places, text)):
+            if rest not in ('', '.*'):
+                return re.fullmatch(pattern, text) is not None
+            if len(text) == len(places) or (rest and '\n' not in text):
+                return True
+    return False
 
 
 _MAKES_OPTIONAL = ('?', '*', '{')
-# A set of characters; a group of alternatives that all begin with a required character.
-_SET = re.compile(r'\[([A-Za-z0-9]+|0-9)\](?![?*{])')
+# A group of alternatives that all begin with a required character.
 _CHOICE = re.compile(r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])')
 
 
@@ -61,17 +60,12 @@ def first_characters(pattern: str) -> str:
         return ''
     if pattern[:1].isalnum():
         return '' if pattern[1:2] in _MAKES_OPTIONAL else pattern[0]
-    if pattern[:2] in ('\\(', '\\['):
-        return '' if pattern[2:3] in _MAKES_OPTIONAL else pattern[1]
-    characters = _SET.match(pattern)
-    if characters:
-        return characters[1].replace('0-9', '0123456789')
-    choice = _CHOICE.match(pattern)
-    return ''.join(part[0] for part in choice[1].split('|')) if choice else ''
+    firsts = [places[0] if places else '' for places, _ in _alternatives(pattern)]
+    return ''.join(firsts) if all(firsts) else ''
 
 
 _LETTER = r'[A-Za-z0-9 _/,:-]'
-_PLACE = rf'{_LETTER}|\[[A-Za-z0-9]+\]'
+_PLACE = rf'{_LETTER}|\[(?:[A-Za-z0-9]+|0-9)\]|\\[^A-Za-z0-9]'
 _EACH_PLACE = re.compile(_PLACE)
 # Both patterns always match, if only an empty text.
 _LETTERS: Any = re.compile(f'{_LETTER}*')
@@ -79,19 +73,35 @@ _PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
 
 @lru_cache(maxsize=None)
-def beginning(pattern: str) -> Sequence[str]:
-    """Return, for each of the first positions, the characters that a match of *pattern* can have there."""
+def _alternatives(pattern: str) -> Sequence[tuple[Sequence[str], str]]:
+    """Return what _parts() returns for *pattern*, or for each alternative if its first group has nothing else."""
+    places, rest = _parts(pattern)
+    choice = _CHOICE.match(rest)
+    # Bars in escapes and in sets separate nothing.
+    if not choice or '|' in ''.join(ESCAPES_AND_SETS.findall(choice[1])) or has_top_level_bar(pattern):
+        return ((places, rest),)
+    head = pattern[:len(pattern) - len(rest)]
+    return tuple(_parts(head + part + rest[choice.end():]) for part in choice[1].split('|'))
+
+
+def _parts(pattern: str) -> tuple[Sequence[str], str]:
+    """Return, for each of the first positions, the characters that a match can have there, and the rest of a pattern.
+
+    Positions that a quantifier may make optional are in the rest.
+    """
     if '|' in pattern and has_top_level_bar(pattern):
-        return ()
+        return (), pattern
     start = _PLACES.match(pattern)[0]
-    places = [place.strip('[]') for place in _EACH_PLACE.findall(start)]
-    # A quantifier after the last position may make it optional.
-    return places[:-1] if pattern[len(start):len(start) + 1] in _MAKES_OPTIONAL else places
+    places = _EACH_PLACE.findall(start)
+    if pattern[len(start):len(start) + 1] in _MAKES_OPTIONAL:
+        start = start[:-len(places.pop())] if places else start
+    return [place[1] if place[0] == '\\' else '0123456789' if place == '[0-9]' else place.strip('[]')
+            for place in places], pattern[len(start):]
 
 
 def literal_beginning(pattern: str) -> str:
     """Return the characters that every match of *pattern* starts with."""
-    return ''.join(takewhile(lambda place: len(place) == 1, beginning(pattern)))
+    return ''.join(takewhile(lambda place: len(place) == 1, _parts(pattern)[0]))
 
 
 ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)

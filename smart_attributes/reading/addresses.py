@@ -42,7 +42,7 @@ def parse(text: str) -> list[Device]:
     """
     written, path = _split(text)
     glued = '|'.join(CONTROLLERS)  # the original plugin took "megaraid6" and "areca1/1"
-    return at(path, re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', written), text)
+    return at(path, written and re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', written), text)
 
 
 def at(path: str, device_type: str, text: str) -> list[Device]:
@@ -223,10 +223,11 @@ def _label_forms(device: Device, label: str) -> Iterator[str]:
 
 def short_name(device: Device) -> str:
     """Return a short name: "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
-    path = re.sub(r'^/dev/(disk/by-[a-z]+/)?|^IOService:.*/', '', device.path)
+    path = device.path.removeprefix('/dev/')
+    path = re.sub(r'^disk/by-[a-z]+/|^IOService:.*/', '', path) if '/' in path else path
     kind = base(device)
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
-    numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2])
+    numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2]) if kind else []
     picks = numbers and not kind.startswith('sat')
     return slug('_'.join([path, kind.partition(',')[0], *numbers]) if picks else path)
 

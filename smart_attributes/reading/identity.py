@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from ..model import Identity, Read, Report
 from ..typed import NamedTuple
@@ -45,14 +46,14 @@ def _names(read: Read) -> list[str]:
     # Two recordings of one drive stay separate reports, so that they can be compared.
     if read.identity is None or read.device.is_recorded:
         return []
-    serial, wwn = serial_key(read.identity.serial), _wwn(read.identity)
+    serial, wwn = serial_key(read.identity.serial), _wwn(read.identity.wwn)
     return [*([f'serial {serial}'] if serial else ()), *([f'wwn {wwn}'] if wwn else ())]
 
 
 def _differ(one: Read, other: Read) -> bool:
     """Return whether two reports without a WWN are from different drives: cheap drives can share a serial number."""
     known = [_counters(read.outcome) for read in (one, other)
-             if isinstance(read.outcome, Report) and not _wwn(read.outcome.identity)]
+             if isinstance(read.outcome, Report) and not _wwn(read.outcome.identity.wwn)]
     return len(known) == 2 and any(known[0][key] != known[1][key] for key in known[0].keys() & known[1].keys())
 
 
@@ -72,12 +73,12 @@ def note(drive: Distinct) -> str:
 
 def is_same_drive(one: Identity, other: Identity) -> bool:
     """Return whether two identities certainly belong to the same drive."""
-    if not _models_agree(one.model, other.model):
+    if one.model != other.model and not _models_agree(one.model, other.model):
         return False  # two models with one WWN are a manufacturer's mistake
     serials = serial_key(one.serial), serial_key(other.serial)
     if all(serials) and serials[0] != serials[1]:
         return False
-    wwns = _wwn(one), _wwn(other)
+    wwns = _wwn(one.wwn), _wwn(other.wwn)
     # An NVMe drive has a WWN for each namespace, but only one health log.
     if all(wwns) and (wwns[0] == wwns[1] or 'NVMe' not in (one.protocol, other.protocol)):
         return wwns[0] == wwns[1]
@@ -90,23 +91,26 @@ def _models_agree(one: str, other: str) -> bool:
     return first.startswith(second) or second.startswith(first)
 
 
+@lru_cache(maxsize=1000)
 def serial_key(serial: str) -> str:
     """Return a serial number in a form for comparison, or '' if it does not identify a drive."""
-    key = re.sub(r'[^0-9A-Z]', '', serial.upper())
-    return '' if re.match(_PLACEHOLDER, key) or key in _COUNTING or len(key.lstrip('0')) < 4 else key
+    key = ''.join(each for each in serial.upper() if each.isascii() and each.isalnum())
+    is_word = key in _WORDS or key.startswith('TOBEFILLED') or key.rstrip('0123456789') == 'VOLUME' or 'XXXX' in key
+    return '' if is_word or len(set(key)) < 2 or key in _COUNTING or len(key.lstrip('0')) < 4 else key
 
 
-def _wwn(identity: Identity) -> str:
-    wwn = re.sub(r'^0X|[^0-9A-F]', '', identity.wwn.upper())
-    return '' if len(set(wwn[1:])) < 2 or re.match(_NO_WWN, wwn) else wwn
+@lru_cache(maxsize=1000)
+def _wwn(name: str) -> str:
+    wwn = ''.join(each for each in name.upper().removeprefix('0X') if each in '0123456789ABCDEF')
+    return '' if len(set(wwn[1:])) < 2 or wwn[1:7] == '000000' or wwn[7:16] in _NO_NUMBERS else wwn
 
 
 # Reallocated and pending sectors, errors and power cycles, as ATA attributes and in the health log of NVMe.
 _STEADY = frozenset((5, 12, 187, 197, 198, 'critical_warning', 'media_errors', 'percentage_used', 'power_cycles'))
-# Not serial numbers: empty, one repeated character, masked by people or RAID volumes, or a word.
-_PLACEHOLDER = (r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
-                r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
+# Not serial numbers, like empty ones, one repeated character, and those masked by people or RAID volumes.
+_WORDS = frozenset(('NONE', 'NULL', 'NA', 'UNKNOWN', 'DEFAULT', 'SERIAL', 'SERIALNUMBER', 'NOTAVAILABLE', 'NOSERIAL',
+                    'REDACTED', 'HIDDEN', 'MASKED', 'SN'))
 # Default serial numbers of cheap bridges: consecutive digits or letters.
 _COUNTING = '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-# Organisation 0, or a drive number that was never set: 0, or 1234567890 (in hexadecimal, or as written).
-_NO_WWN = r'[0-9A-F]000000|[0-9A-F]{7}(000000000|0499602D2|123456789)'
+# Drive numbers that were never set: 0, or 1234567890 (in hexadecimal, or as written). Organisation 0 is not a vendor.
+_NO_NUMBERS = ('000000000', '0499602D2', '123456789')

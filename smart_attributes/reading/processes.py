@@ -32,6 +32,7 @@ GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and from SIGKILL
 SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all processes
 POLLED = 0.001           # seconds; the shortest timeout of poll()
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
+NICENESS = 10            # of smartctl beside the plugin
 
 # `signal` would import enum (5 ms). POSIX defines 9 and 15; 13 is SIGPIPE on every system that smartctl runs on.
 SIGKILL, SIGPIPE, SIGTERM = 9, 13, 15
@@ -101,18 +102,26 @@ def _spawn(command: Command, lock: int) -> _Process:
 
 
 def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
-    """Start a process in its own session, so that one signal ends it and its children. Return the process ID.
+    """Start a process in its own group, so that one signal ends it and its children. Return the process ID.
 
-    In a session without our terminal, sudo and smartctl behave as under a daemon. On FreeBSD, the process only gets its
-    own process group, because include/spawn.h lacks POSIX_SPAWN_SETSID.
+    sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks POSIX_SPAWN_SETSID).
+    smartctl stays in our session and gives way to us there, so that the first answers are judged while others are
+    awaited; Linux shares the CPU among sessions first, so it does not give way to other programs.
     """
     def start(**apart: Any) -> int:
         # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when its pipe closes.
         return os.posix_spawn(command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart)
+    if is_behind_sudo(command):
+        try:
+            return start(setsid=True)
+        except NotImplementedError:
+            pass
+    pid = start(setpgroup=0)
     try:
-        return start(setsid=True)
-    except NotImplementedError:
-        return start(setpgroup=0)
+        os.setpriority(os.PRIO_PROCESS, pid, os.nice(0) + NICENESS)
+    except OSError:  # it has already ended
+        pass
+    return pid
 
 
 class Runner:
