@@ -43,11 +43,11 @@ def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '',
 
 def _is_fine(row: Json, text: Callable[[str], str]) -> bool:
     """Return whether a row raises no doubt. Few rows need a pattern, because an alert must first compile each one."""
-    holds = {key: all(text(name) in values for name, values in row[key].items())
-             for key in ('if', 'unless') if key in row}
     content = ' '.join(map(text, row['of'].split(' ')))
-    return (not holds.get('if', True) or holds.get('unless', False) or row.get('without', content) not in content
-            or content == row.get('fine') or ('fine' in row and bool(re.fullmatch(row['fine'], content, re.DOTALL))))
+    return (content == row.get('fine') or row.get('without', content) not in content
+            or not all(text(name) in each for name, each in row.get('if', {}).items())
+            or ('unless' in row and all(text(name) in each for name, each in row['unless'].items()))
+            or ('fine' in row and re.fullmatch(row['fine'], content, re.DOTALL) is not None))
 
 
 class Devices(NamedTuple):
@@ -89,10 +89,10 @@ def _paths(names: Sequence[str], system: System) -> Iterator[tuple[str, str]]:
     """
     present, first = frozenset(names), dict[tuple[str, ...], str]()
     for name in names:
-        unit = tuple(text_of(f'{system.sys}/block/{name}/device/{file}') for file in ('wwid', 'vpd_pg80'))
-        is_wwn = unit[0].startswith(('naa.3', 'naa.5', 'naa.6')) and 19 < len(unit[0]) < 37
-        if is_wwn and not unit[0][4:].strip('0123456789abcdef') and first.setdefault(unit, name) != name:
-            yield name, first[unit]
+        wwid = text_of(f'{system.sys}/block/{name}/device/wwid')
+        if wwid.startswith('naa.') and re.fullmatch('naa[.][356][0-9a-f]{15,31}', wwid):
+            other = first.setdefault((wwid, text_of(f'{system.sys}/block/{name}/device/vpd_pg80')), name)
+            yield from [(name, other)] * (other != name)
         if text_of(f'{system.sys}/block/{name}/dm/uuid').startswith('mpath-') if name.startswith('dm-') else False:
             one, *others = sorted(present.intersection(names_in(f'{system.sys}/block/{name}/slaves'))) or ['']
             yield from ((other, one) for other in others)
