@@ -726,15 +726,22 @@ def of_groups(folder: Path) -> Iterator[plan.Task]:
             activity = 'recover' if 'rebuilding' in states else ''
             changed = group._replace(level=level, slots=2, members=members, activity=activity, **change)
             yield from planned(changed, failing, machine.system)
+            if not change:
+                yield from planned(changed, failing, machine.system, is_there=False)
+    good = Member('sdb', 'in_sync', 1, ('sdb',))
+    for group, member in ((GROUPS[1], Member('sdx, sda, sdy', 'in_sync', 0, ('sda',))),   # an image on three devices
+                          (GROUPS[0]._replace(level='raid5'), Member('sda', 'spare', None, ('sda',), role='journal'))):
+        yield from planned(group._replace(slots=2, members=(member, good)), ('sda',), machine.system)
 
 
-def planned(group: Group, failing: Sequence[str], system: System) -> tuple[plan.Task, ...]:
-    """Return the plan for one group on two drives."""
+def planned(group: Group, failing: Sequence[str], system: System, is_there: bool = True) -> tuple[plan.Task, ...]:
+    """Return the plan for one group on two drives. is_there: whether the kernel still knows the drives."""
     judged = replacement.machine([group], [replacement.Drive(name, frozenset((name,)), *(name in failing,) * 2)
                                            for name in ('sda', 'sdb')])
     verdicts = replacement.with_replacements([verdict(name, name in failing) for name in ('sda', 'sdb')], judged)
     items = work_list.in_order(work_list.with_items(verdicts, 0), judged, 0)
-    return plan.plan(judged, items, around([group], system, has_led_tool=True))
+    known = around([group], system, has_led_tool=True)
+    return plan.plan(judged, items, known if is_there else known._replace(sizes={}))
 
 
 def told(step: PlanStep) -> str:

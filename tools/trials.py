@@ -39,7 +39,8 @@ PASSED, FAILED, SKIPPED = range(40, 43)
 # A test hangs that takes longer than PATIENCE seconds and ten times what it takes without a mutant.
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
-# The tests are asked for so many seconds, the quickest first: a mutant that has lived that long survives.
+# A module's own tests are asked, then the others for so many seconds, the quickest first: a mutant that has lived that
+# long survives.
 LONGEST = 8.0
 # A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked. The kernel
 # counts whole seconds, so it may take up to one more.
@@ -96,7 +97,7 @@ class Trials:
         numbers = range(min(len(self._items), ALONE * len(self._changes)))
         for start in numbers[::CHUNK]:
             self._covered += spread(lambda number: self._alone(self._items[number]), numbers[start:start + CHUNK])
-            if sum(any(test.lines.values()) for test in self._covered) >= REACHING * len(self._changes):
+            if all(sum(bool(test.lines.get(module)) for test in self._covered) >= REACHING for module in self._changes):
                 break
 
     def _try_all(self) -> None:
@@ -169,7 +170,8 @@ class Trials:
         likely = [number for number in dict.fromkeys(self._likely[change.mutant.function]) if number in able]
         others = sorted(set(able) - set(likely), key=lambda number: self._order(change.module, number))
         spent = accumulate(self._covered[number].seconds for number in others)
-        return [*likely, *(number for number, seconds in zip(others, spent) if seconds < LONGEST)]
+        return [*likely, *(number for number, seconds in zip(others, spent)
+                           if seconds < LONGEST or not self._order(change.module, number)[0])]
 
     def _order(self, module: str, number: int) -> tuple[bool, float]:
         """Return by what tests are sorted: those of a module's own files come first, then the quick ones."""

@@ -337,8 +337,7 @@ class _Maker:
                 yield filled(entry['code'], words, entry if 'what' in entry else None)
 
     def _of_disk(self, disk: str) -> Json:
-        around = self._around
-        is_disk = disk in around.sizes
+        around, is_disk = self._around, disk in self._around.sizes
         light = {'light': f'ledctl locate={around.path(disk)}'} if around.has_led_tool and is_disk else {}
         return {'disk': around.path(disk) if is_disk else '', **light,
                 'delete': f'echo 1 > {around.deletes[disk]}' if disk in around.deletes else '',
@@ -347,8 +346,9 @@ class _Maker:
     def _of_new(self, disk: str) -> Json:
         """Return the placeholders about the new disk: its minimum size, and the smallest unused disk that suffices."""
         around, size = self._around, self._around.sizes.get(disk, 0)
-        unused = next((each for each in around.unused if around.sizes[each] >= size and each not in self._bad), '')
-        return {'size': size, 'unused': f'; {unused} looks unused ({around.path(unused)})' if unused else ''}
+        unused = next((each for each in around.unused if around.sizes[each] >= size > 0 and each not in self._bad), '')
+        return {'size': size, 'least': f'{size} bytes' if size else 'the size of the old one',
+                'unused': f'; {unused} looks unused ({around.path(unused)})' if unused else ''}
 
     def _of_group(self, group: Group) -> Json:
         around = self._around
