@@ -282,7 +282,7 @@ def test_a_metric_has_all_that_attributes_json_says_of_it():
     metrics = drive_database.SpecDatabase(data).metrics
 
     assert metrics['flavour'] == drive_database.Metric('flavour', 'its taste', '%', 'low', (1, 99), True, 2, 98,
-                                                               'wear', 3, 'cable', 'plain')
+                                                       'wear', 3, 'cable', 'plain')
     assert metrics['plain'] == drive_database.Metric('plain', 'nothing', '', 'none', (0, None), False, None, None)
 
 

@@ -226,6 +226,14 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
     assert group == f'{pid} {min(os.nice(0) + processes.NICENESS, 19)}'
 
 
+def test_sudo_gets_a_session_of_its_own_without_our_terminal(fake, runner):
+    command = fake.answers(('-n', 'smartctl'), before="cut -d' ' -f5,6,19 /proc/$$/stat; echo $$")
+    [answer] = run(runner, [command]).values()
+
+    stat, pid = answer.stdout.decode().splitlines()[:2]
+    assert stat == f'{pid} {pid} {os.nice(0)}'
+
+
 def test_an_abandoned_smartctl_ends_when_it_writes(fake, runner):
     """Python ignores SIGPIPE; a child that inherited that would go on."""
     command = fake.answers('status', before='grep SigIgn /proc/$$/status')

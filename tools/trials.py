@@ -39,8 +39,8 @@ PASSED, FAILED, SKIPPED = range(40, 43)
 # A test hangs that takes longer than PATIENCE seconds and ten times what it takes without a mutant.
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
-# A module's own tests are asked, then the others for so many seconds, the quickest first: a mutant that has lived that
-# long survives.
+# All tests of a module's own files are asked, then others, the quickest first, until so many seconds are spent. A
+# mutant that no test has noticed by then survives.
 LONGEST = 8.0
 # A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked. The kernel
 # counts whole seconds, so it may take up to one more.
@@ -171,11 +171,14 @@ class Trials:
         others = sorted(set(able) - set(likely), key=lambda number: self._order(change.module, number))
         spent = accumulate(self._covered[number].seconds for number in others)
         return [*likely, *(number for number, seconds in zip(others, spent)
-                           if seconds < LONGEST or not self._order(change.module, number)[0])]
+                           if seconds < LONGEST or self._is_own(change.module, number))]
 
     def _order(self, module: str, number: int) -> tuple[bool, float]:
         """Return by what tests are sorted: those of a module's own files come first, then the quick ones."""
-        return self._items[number].path.stem not in self._own[module], self._covered[number].seconds
+        return not self._is_own(module, number), self._covered[number].seconds
+
+    def _is_own(self, module: str, number: int) -> bool:
+        return self._items[number].path.stem in self._own[module]
 
 
 def no_process(*_: Any, **__: Any) -> None:

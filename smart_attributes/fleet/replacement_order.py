@@ -49,7 +49,8 @@ def of_document(content: Json, host: str, as_of: str | None) -> list[AtRisk]:
     """Return the groups at risk in an untrusted `triage` document. as_of: note on an old document's age, or None."""
     told = {text_of(each.get('name')): text_of(each.get('to_do')) for each in dicts_of(content.get('work'))}
     steps = [{**step, **({'to_do': told[step['name']]} if told.get(step['name']) else {})}
-             for step in map(_step, dicts_of(content.get('replace_order'))) if step]
+             for given in dicts_of(content.get('replace_order')) if given.get('label') in LABELS
+             for step in [shaped('step', given)]]
     found = [(risk(group), group) for group in map(_group, dicts_of(content.get('groups')))]
     return [_at_risk(grade, host, group, as_of, _first(group, steps)) for grade, group in found if grade in AT_RISK]
 
@@ -86,10 +87,6 @@ def _first(group: Json, steps: Sequence[Json]) -> Json | None:
 
 
 # --- parts of a document, of any type -------------------------------------------------------------------
-
-def _step(given: Json) -> Json | None:
-    return shaped('step', given) if given.get('label') in LABELS else None
-
 
 def _group(given: Json) -> Json:
     return {**shaped('group', given), 'members': list(map(_member, dicts_of(given.get('members'))))}

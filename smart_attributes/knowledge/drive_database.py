@@ -108,7 +108,7 @@ class SpecDatabase:
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: dict[int, DriveSpec] = {}            # by id of the entry
-        self._rated: dict[str, tuple[int, str] | None] = {}      # by model, see DriveSpec
+        self._rated: dict[str, tuple[int, str] | None] = {}  # by model; see DriveSpec and _candidates()
         self._by_model: dict[str, list[Candidate]] = {}
         self.metrics: Mapping[str, Metric] = {name: _metric(name, value) for _, data in self._sources
                                               for name, value in data.get('metrics', {}).items()}

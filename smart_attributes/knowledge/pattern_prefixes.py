@@ -39,7 +39,7 @@ class ByBeginning:
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether *pattern* matches the whole *text*."""
     if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last letter may be optional
-        return False  # most patterns
+        return False  # most patterns end here
     for places, rest in _alternatives(pattern):
         if len(text) >= len(places) and all(map(str.__contains__, places, text)):
             if rest not in ('', '.*'):
@@ -74,7 +74,7 @@ _PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
 @lru_cache(maxsize=None)
 def _alternatives(pattern: str) -> Sequence[tuple[Sequence[str], str]]:
-    """Return what _parts() returns for *pattern*, or for each alternative if its first group has nothing else."""
+    """Return the parts of *pattern*; if a group of alternatives follows the first positions, the parts for each."""
     places, rest = _parts(pattern)
     choice = _CHOICE.match(rest)
     # Bars in escapes and in sets separate nothing.

@@ -223,8 +223,7 @@ def _label_forms(device: Device, label: str) -> Iterator[str]:
 
 def short_name(device: Device) -> str:
     """Return a short name: "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
-    path = device.path.removeprefix('/dev/')
-    path = re.sub(r'^disk/by-[a-z]+/|^IOService:.*/', '', path) if '/' in path else path
+    path = re.sub(r'^/dev/(disk/by-[a-z]+/)?|^IOService:.*/', '', device.path)
     kind = base(device)
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
     numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2]) if kind else []

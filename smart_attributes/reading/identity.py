@@ -107,7 +107,7 @@ def _wwn(name: str) -> str:
 
 # Reallocated and pending sectors, errors and power cycles, as ATA attributes and in the health log of NVMe.
 _STEADY = frozenset((5, 12, 187, 197, 198, 'critical_warning', 'media_errors', 'percentage_used', 'power_cycles'))
-# Not serial numbers, like empty ones, one repeated character, and those masked by people or RAID volumes.
+# Words in place of a serial number.
 _WORDS = frozenset(('NONE', 'NULL', 'NA', 'UNKNOWN', 'DEFAULT', 'SERIAL', 'SERIALNUMBER', 'NOTAVAILABLE', 'NOSERIAL',
                     'REDACTED', 'HIDDEN', 'MASKED', 'SN'))
 # Default serial numbers of cheap bridges: consecutive digits or letters.

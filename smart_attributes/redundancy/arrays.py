@@ -15,7 +15,7 @@ from ..errors import Coded
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
 from ..words import argument, clean
-from .block_devices import EVIDENCE, Devices, doubts, number_of, udev_notes
+from .block_devices import EVIDENCE, Devices, container_of, doubts, number_of, udev_notes
 from .survival import is_redundant
 
 _MD = EVIDENCE['md']['read']
@@ -33,7 +33,7 @@ def array(name: str, devices: Devices) -> Group | None:
     activity = _ACTIVITIES.get(action, '')
     found = _doubts('md', md, name, use=used[0] if len(used) == 1 else '')
     level = text_of(f'{md}/level', unread=_UNREAD)
-    members = [_member(f'{md}/dev-{each}', activity, level, devices) for each in md_members(name, devices)]
+    members = [_member(name, each, activity, level, devices) for each in md_members(name, devices)]
     # These files are read last: if they still exist, the array existed until now.
     text = {key: text_of(f'{md}/{key}') for key in
             ('level', 'raid_disks', 'layout', 'sync_completed', 'metadata_version', 'array_state')}
@@ -72,10 +72,10 @@ def _unknown(level: str, slots: int, layout: str, state: str) -> str:
     return f'its {absent[0]} could not be read from /sys' if absent else ''
 
 
-def _member(folder: str, activity: str, level: str, devices: Devices) -> Member:
+def _member(array: str, name: str, activity: str, level: str, devices: Devices) -> Member:
+    folder = f'{devices.system.sys}/block/{array}/md/dev-{name}'
     text = text_of(f'{folder}/state')
     slot = number_of(text_of(f'{folder}/slot'))
-    array, name = folder.split('/')[-3], os.path.basename(folder)[len('dev-'):]
     member = devices.member(name, _state(text.split(','), slot is not None and activity in _REBUILDING), slot)
     found = _doubts('md_member', folder, array, name, known={'state': text, '../level': level})
     if not os.path.exists(f'{folder}/block'):   # by now, another device may have this name
@@ -110,7 +110,7 @@ def _beside(group: Group, metadata: str, devices: Devices) -> Iterator[Member]:
     Failed disks are included, because only the metadata, which is not read, shows the failure. If an array lacks a
     member but is not being rebuilt on such a disk, it cannot use the disk.
     """
-    container = metadata.split('/')[1] if metadata.startswith('external:/') else ''
+    container = container_of(metadata)
     filled = sum(each.state in ('in_sync', 'rebuilding') and each.slot is not None for each in group.members)
     for each in md_members(container, devices) if container else ():
         if names_in(f'{devices.system.sys}/block/{container}/md/dev-{each}/block/holders') == [container]:

@@ -27,6 +27,7 @@ from .survival import doubt
 
 # All that the kernel and the tools show about groups: what is read, what casts doubt, and what is ignored and why.
 EVIDENCE: Mapping[str, Json] = files.data('redundancy/evidence.json')
+NO_DISKS = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')   # drivers of devices that are not disks
 
 
 def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '',
@@ -42,7 +43,7 @@ def doubts(source: str, text: Callable[[str], str], *names: str, use: str = '',
 
 
 def _is_fine(row: Json, text: Callable[[str], str]) -> bool:
-    """Return whether a row raises no doubt. Few rows need a pattern, because an alert must first compile each one."""
+    """Return whether a row of EVIDENCE raises no doubt. Avoid patterns there: each alert would compile them."""
     content = ' '.join(map(text, row['of'].split(' ')))
     return (content == row.get('fine') or row.get('without', content) not in content
             or not all(text(name) in each for name, each in row.get('if', {}).items())
@@ -147,6 +148,12 @@ def number_of(text: str) -> int | None:
     """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None without a number."""
     digits = text[:len(text) - len(text.lstrip('0123456789'))]
     return int(digits) if 0 < len(digits) < 10 else None
+
+
+def container_of(metadata: str) -> str:
+    """Return the container that has an array, '' if it has none. metadata: metadata_version: "external:/md127/0"."""
+    found = re.match('external:/([A-Za-z0-9_]+)/', metadata) if metadata.startswith('external:/') else None
+    return found[1] if found else ''
 
 
 def udev_notes(name: str, devices: Devices) -> str:

@@ -21,7 +21,7 @@ from ..reading.system import LINUX, System, disks_of, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from . import arrays, block_devices
-from .block_devices import Devices, listed, udev_notes, uses
+from .block_devices import NO_DISKS, Devices, listed, udev_notes, uses
 from .replacement import Drive, Machine, machine, with_replacements
 
 if TYPE_CHECKING:
@@ -106,8 +106,6 @@ _DRIVERS = (('bcache', 'bcache', 'single', ''), ('drbd', 'drbd', '', _PEER),
 _FOUND = (('ceph_bluestore', 'ceph', '', block_devices.CEPH), ('crypto_LUKS|luks', 'luks', 'single', ''),
           *_DRIVERS[:2], ('LVM2_member', 'lvm', '', 'no logical volume on it is active'),
           ('[a-z0-9_]+_raid_member', 'md', '', 'it is not part of a running array'))
-_NOTED = ('E:ID_FS_TYPE=', 'E:ID_FS_LABEL=', 'E:ID_FS_UUID=')
-_NO_DISK = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')
 
 
 def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[Group, ...]:
@@ -135,7 +133,7 @@ def _found(devices: Devices) -> Iterator[Group]:
     taken.update(each for slaves in (*(volume.slaves for volume in every.values()), *others.values())
                  for each in slaves)
     rest = {name: {} if name in devices.used else dict(
-        line[2:].split('=', 1) for line in udev_notes(name, devices).split('\n') if line.startswith(_NOTED))
+        line[2:].partition('=')[::2] for line in udev_notes(name, devices).split('\n') if line.startswith('E:'))
         for name in _candidates(taken, devices)}
     found = [*(arrays.with_removed(group, rest, devices)
                for group in (arrays.array(name, devices) for name in of_md) if group),
@@ -195,7 +193,8 @@ def _candidates(taken: AbstractSet[str], devices: Devices) -> Iterator[str]:
     for name in sorted({*devices.names, *devices.parts} - taken):
         disk = devices.parts.get(name, name)
         # Partitions of a disk in use are left out, too: another path to the drive is used.
-        if disk not in taken and not disk.startswith(_NO_DISK) and (name not in parted or name in devices.used):
+        if disk not in taken and disk.rstrip('0123456789') not in NO_DISKS and (
+                name not in parted or name in devices.used):
             yield name
 
 

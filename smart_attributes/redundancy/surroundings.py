@@ -14,7 +14,7 @@ from ..model import Group
 from ..reading.system import LINUX, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import argument
-from .block_devices import listed, number_of, title, udev_notes, volumes
+from .block_devices import NO_DISKS, container_of, listed, number_of, title, udev_notes, volumes
 
 if TYPE_CHECKING:
     from ..reading.system import System
@@ -25,8 +25,6 @@ _TYPES = {'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': EFI, '0xef': EFI, '21686148-64
 _LINK = re.compile('^S:(disk/by-id/.+)$', re.MULTILINE)
 _VALUE = re.compile('^E:(ID_FS_TYPE|ID_PART_TABLE_TYPE|ID_PART_ENTRY_TYPE)=(.*)$', re.MULTILINE)
 _LAST = ('disk/by-id/wwn-', 'disk/by-id/nvme-eui.', 'disk/by-id/lvm-', 'disk/by-id/dm-')   # names without the model
-_NO_DISK = re.compile('(?:loop|z?ram|sr|fd|zd|nbd|rbd|md|dm-)[0-9]')
-_CONTAINER = re.compile('external:/([A-Za-z0-9_]+)/.*')
 _DEAD = ('offline', 'transport-offline', 'dead')   # states of SCSI and NVMe
 _SECTOR = 512   # bytes, independent of the disk's own sector size
 _DELETE = ('device/delete', 'device/device/remove')
@@ -72,16 +70,16 @@ def surroundings(groups: Iterable[Group], system: System = LINUX) -> Around:
     sizes = {name: _SECTOR * int(text) for name in devices.names
              for text in [text_of(f'{system.sys}/block/{name}/size')] if re.fullmatch('[0-9]{1,15}', text)}
     used = {*devices.same, *(each for group in groups for member in group.members for each in member.on)}
-    unused = [name for name in devices.names if name not in used and sizes.get(name) and not _NO_DISK.match(name)
-              and not _VALUE.search(notes[name]) and name not in devices.parts.values()
-              and not names_in(f'{system.sys}/block/{name}/holders')]
+    unused = [name for name in devices.names if name not in used and sizes.get(name) and not _VALUE.search(notes[name])
+              and name not in devices.parts.values() and not names_in(f'{system.sys}/block/{name}/holders')
+              and name.rstrip('0123456789') not in (*NO_DISKS, 'md', 'dm-')]
     return Around(paths, {title(volume): name for name, volume in every.items() if title(volume)}, parts, sizes,
                   {name: path for name in devices.names for file in _DELETE
                    for path in [f'{system.sys}/block/{name}/{file}'] if os.path.exists(path)},
                   tuple(sorted(unused, key=lambda name: (sizes[name], name))),
                   {group.id: tuple(each for each in names_in(folder) if text_of(f'{folder}/{each}/missing') == '1')
                    for group in groups for folder in [f'{system.sys}/fs/{group.id.replace(" ", "/")}/devinfo']},
-                  {group.id: found[1] for group in groups for found in [_CONTAINER.fullmatch(text_of(
+                  {group.id: found for group in groups for found in [container_of(text_of(
                       f'{system.sys}/block/{group.id}/md/metadata_version'))] if found},
                   os.path.isdir(f'{system.sys}/firmware/efi'), os.access('/usr/sbin/ledctl', os.X_OK),
                   frozenset(each for each in sizes if text_of(f'{system.sys}/block/{each}/device/state') in _DEAD))

@@ -347,7 +347,7 @@ class _Maker:
         """Return the placeholders about the new disk: its minimum size, and the smallest unused disk that suffices."""
         around, size = self._around, self._around.sizes.get(disk, 0)
         unused = next((each for each in around.unused if around.sizes[each] >= size > 0 and each not in self._bad), '')
-        return {'size': size, 'least': f'{size} bytes' if size else 'the size of the old one',
+        return {'size': size, 'least': f'has at least {size} bytes' if size else 'is at least as large as the old one',
                 'unused': f'; {unused} looks unused ({around.path(unused)})' if unused else ''}
 
     def _of_group(self, group: Group) -> Json:
