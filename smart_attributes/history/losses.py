@@ -24,9 +24,9 @@ from .rows import Head
 
 SHOWN = 7 * DAY
 # Reasons why the old file is not used any more. SQLite's own messages would quote the content of the file.
-DAMAGED = 'the old one was damaged'
-GONE = 'the old one was gone or empty'
-CLONED = 'the old one is from another machine, for example because a disk was cloned (machine-id)'
+DAMAGED, GONE, CLONED = 'damaged', 'gone', 'cloned'
+WHY = {DAMAGED: 'was damaged', GONE: 'was gone or empty',
+       CLONED: 'is from another machine, for example because a disk was cloned (machine-id)'}
 
 # Read at once: later, the process may have become a user who cannot read the program.
 _TABLES = files.data('history/tables.json')['tables']
@@ -40,15 +40,14 @@ def messages(head: Head, folder: HistoryFolder, now: int) -> tuple[str, str, str
 
 def _restart(head: Head, folder: HistoryFolder, now: int) -> str:
     """Return a message if readings were lost within the last SHOWN seconds because the file could not be used."""
-    lost, why = _moment(head, 'lost'), head.facts.get('why', '')
+    lost, why = _moment(head, 'lost'), WHY.get(head.facts.get('why', ''), WHY[DAMAGED])   # other text is not quoted
     if not lost or now - lost > SHOWN:
         return ''
-    why = why if why in (DAMAGED, GONE, CLONED) else DAMAGED   # other text is not quoted
     losers = set(head.facts.get('losers', '').split())
     kept = [record for record in head.records if record.first_read < lost and str(record.number) not in losers]
     old = f'(the old file: {folder.aside})'
     if not kept:
-        return f'restarted on {day(lost)}, because {why}; earlier increases cannot be detected {old}'
+        return f'restarted on {day(lost)}, because the old one {why}; earlier increases cannot be detected {old}'
     if not losers:
         return f'damaged on {day(lost)} and repaired; no reading was lost {old}'
     return (f'damaged on {day(lost)}: the readings of {_named(losers, head)} were lost, so their earlier increases '
