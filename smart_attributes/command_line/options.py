@@ -133,6 +133,9 @@ class Command(NamedTuple):
     run: str                            # module of commands/ and its function, which prints and returns the status
 
 
+argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext would import locale and look for files
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
     color: bool  # attribute of the parser in Python 3.14
@@ -192,8 +195,7 @@ def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
 
 
 def parser(command: Command, others: Callable[[], Sequence[Command]] | None = None) -> Parser:
-    """Return the parser of a command. others: returns further commands for the help; only the default command has any.
-    """
+    """Return the parser of a command. others: returns further commands for the help of the default command."""
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
                   epilog=command.epilog, usage=f'%(prog)s {command.usage}', formatter_class=Help,
                   add_help=False)

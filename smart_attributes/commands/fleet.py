@@ -40,8 +40,7 @@ OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Show the drives of a fleet; return 0 if all sources and the ledger could be used and a drive was found, else 3.
-    """
+    """Show the drives of a fleet; return 3 if a source or the ledger failed or no drive was found, else 0."""
     own: FleetOptions = options.own
     for option, given in (('ended', own.ended), ('merge', own.merge), ('export', own.export)):
         if given and not own.ledger:

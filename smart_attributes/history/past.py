@@ -45,8 +45,7 @@ class Fall(NamedTuple):
 
 def key(reading: Reading) -> Key:
     """Return the key of a reading's series. A reading with another source, formula or unit starts a new series."""
-    return Key(reading.metric,
-               ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
+    return Key(reading.metric, ', '.join(filter(None, (str(reading.source), reading.source.definition, reading.unit))))
 
 
 def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple[Observation, ...]:

@@ -58,8 +58,7 @@ class Losses(NamedTuple):
 
 
 class HistoryStore:
-    """The history of one folder, as one process sees it. Methods raise HistoryUnusable, with a message, on any failure.
-    """
+    """The history of one folder, as one process sees it. Methods raise HistoryUnusable on any failure."""
 
     def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
                  writes: bool = True) -> None:

@@ -245,16 +245,14 @@ def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
 
 def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
     """Add the places of bad values, such as "ata_smart_attributes.table.4.value", to *places*, and return *places*."""
-    places += [where + key for key in shape.get(_NEEDED, ()) if key not in data]
+    if _NEEDED in shape:
+        places += [where + key for key in shape[_NEEDED] if key not in data]
     for key, value in data.items():
         fits = shape.get(key)
-        if fits is None or type(value) is fits:
+        if fits is None or type(value) is fits or (type(fits) is FunctionType and (
+                (type(value) is int and value in _PLAIN.get(fits, ())) or fits(data, key) is not None)):
             continue
-        if type(fits) is FunctionType:
-            is_fit = (type(value) is int and value in _PLAIN.get(fits, ())) or fits(data, key) is not None
-            if not is_fit:
-                places.append(where + key)
-        elif type(fits) is dict and isinstance(value, dict):
+        if type(fits) is dict and isinstance(value, dict):
             _unfit(value, fits, f'{where}{key}.', places)
         elif type(fits) is list and isinstance(value, list):
             _unfit_items(value, fits[0], where + key, places)

@@ -99,10 +99,10 @@ class _Machine(NamedTuple):
     def kept(self, drive: Drive) -> Step | None:
         """Return the step for a drive that must stay because it has a redundant group's last copy; else None."""
         for group in self.stack.of(drive.disks):
-            chain = self.stack.between(drive.disks, group)
-            if (self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False
-                    and any(map(is_redundant, chain))):
-                return self._step(drive, self._needed(chain))
+            if self.stack.survives(group, frozenset()) and self.stack.survives(group, drive.disks) is False:
+                chain = self.stack.between(drive.disks, group)
+                if any(map(is_redundant, chain)):
+                    return self._step(drive, self._needed(chain))
         return None
 
     def _step(self, drive: Drive, why: Coded) -> Step:
