@@ -207,8 +207,13 @@ print(*sorted(answer.outcome for answer in answers))'''
     assert done.stdout.split() == ['done'] * 60
 
 
-def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkeypatch):
-    """No shell looks at the words, no variable changes what smartctl prints, no signal to us reaches it."""
+@pytest.mark.parametrize(('load', 'lower'), [(3.9, processes.NICENESS), (4.0, 0)], ids=['idle', 'busy'])
+def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkeypatch, load, lower):
+    """No shell looks at the words, no variable changes what smartctl prints, no signal to us reaches it.
+
+    On a busy host, its priority is not lowered.
+    """
+    monkeypatch.setattr(os, 'getloadavg', lambda: (load * os.cpu_count(), 0, 0))
     monkeypatch.setenv('LD_PRELOAD', '')
     monkeypatch.setenv('LC_NUMERIC', 'de_DE.UTF-8')
     words = ('-d', 'megaraid,6', '$(id);*', 'a b', '')
@@ -223,7 +228,7 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
     assert sorted(lines[5:7]) == ['LC_ALL=C', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin']
     stdin, group, pid = lines[7:10]
     assert stdin == '/dev/null'
-    assert group == f'{pid} {min(os.nice(0) + processes.NICENESS, 19)}'
+    assert group == f'{pid} {min(os.nice(0) + lower, 19)}'
 
 
 def test_sudo_gets_a_session_of_its_own_without_our_terminal(fake, runner):

@@ -33,6 +33,7 @@ SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all p
 POLLED = 0.001           # seconds; the shortest timeout of poll()
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
 NICENESS = 10            # of smartctl, added to that of the plugin
+BUSY = 4                 # load average of each core; above it, a smartctl of lower priority might not end in time
 
 # `signal` would import enum (5 ms). POSIX defines 9 and 15; 13 is SIGPIPE on every system that smartctl runs on.
 SIGKILL, SIGPIPE, SIGTERM = 9, 13, 15
@@ -105,8 +106,7 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     """Start a process in its own group, so that one signal ends it and its children. Return the process ID.
 
     sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks POSIX_SPAWN_SETSID).
-    smartctl stays in our session with a lower priority, so that we can judge the first answers while other drives are
-    being read. With autogrouping (sched(7)), it gives way only to us; elsewhere, also to the other programs of a host.
+    Unless the host is busy, smartctl has a lower priority, so that we can judge answers while other drives are read.
     """
     def start(**apart: Any) -> int:
         # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when its pipe closes.
@@ -118,7 +118,8 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
             pass
     pid = start(setpgroup=0)
     try:
-        os.setpriority(os.PRIO_PROCESS, pid, os.nice(0) + NICENESS)
+        if os.getloadavg()[0] < BUSY * (os.cpu_count() or 1):
+            os.setpriority(os.PRIO_PROCESS, pid, os.nice(0) + NICENESS)
     except OSError:  # it has already ended, or belongs to root
         pass
     return pid
