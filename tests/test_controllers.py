@@ -110,7 +110,7 @@ def test_outputs_of_the_corpus_are_unknown_or_right():
 # --- damaged outputs ----------------------------------------------------------------------------------
 
 STATES = ('Optimal', 'Degraded', 'Failed', 'Missing', 'Present', 'Online', 'Optl', 'Dgrd', 'Onln', 'Rbld', 'Offln',
-          'OK', 'Interim Recovery Mode', 'Rebuilding', 'Conf', 'Quantum')
+          'OK', 'Okay', 'Ready', 'Interim Recovery Mode', 'Rebuilding', 'Conf', 'Quantum')
 
 
 def damaged(text: str, is_json: bool, dice: random.Random) -> str:
@@ -142,16 +142,20 @@ def lists(data: object) -> Iterator[list[object]]:
 
 
 def test_a_damaged_output_is_never_more_redundant():
-    """2,000 of them: each volume tolerates at most what the whole output shows, or is unknown."""
+    """2,000 of them: each volume tolerates at most what the whole output shows, or is unknown.
+
+    Without the line of a controller, its volumes are taken for volumes of the controller before it.
+    """
     dice, answered = random.Random(42), 0
     for _ in range(2000):
         name = dice.choice(list(INDEX))
         entry = INDEX[name]
         text = damaged(text_of(name), name.endswith('.json'), dice)
         for key, groups in read(text, entry['tool'], entry.get('controller', '')).items():
-            answer, right = worst(groups), entry['volumes'].get(key)
+            answer, right = worst(groups), max((each or 0 for known, each in entry['volumes'].items()
+                                                if known.split()[-1] == key.split()[-1]), default=0)
             answered += answer is not None
-            assert answer is None or answer <= (right or 0), (name, key, answer, right, text)
+            assert answer is None or answer <= right, (name, key, answer, right, text)
     assert answered > 1000   # it is not because nothing is understood
 
 
