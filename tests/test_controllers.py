@@ -70,7 +70,7 @@ def test_an_output_has_the_redundancy_that_its_source_shows(name):
 
 
 def test_the_outputs_are_many_and_nearly_all_are_understood():
-    """At least 30 of the four tools, at least 95 in 100 of them with an answer that is right."""
+    """At least 92 in 100 volumes have an answer. Most of the others contradict themselves."""
     kinds = Counter(entry['tool'] for entry in INDEX.values())
     answers = [worst(groups) for name, entry in INDEX.items()
                for groups in read(text_of(name), entry['tool'], entry.get('controller', '')).values()]
@@ -80,6 +80,21 @@ def test_the_outputs_are_many_and_nearly_all_are_understood():
     assert min(kinds[tool] for tool in ('storcli', 'ssacli', 'arcconf')) >= 8
     assert answers.count(None) == contradictory <= 0.08 * len(answers), (answers.count(None), len(answers))
     assert all(entry['source'] for entry in INDEX.values())
+
+
+@pytest.mark.parametrize(('drives', 'answer'), [
+    ('OK Failed Failed', -1), ('OK OK Failed', None), ('OK OK OK', None),
+    ('OK Failed Failed Failed,spare', -1), ('OK OK Failed Failed,spare', None)])
+def test_a_volume_has_failed_only_if_its_drives_prove_this(drives, answer):
+    """A failed spare holds no data. Data that can be read is not given up because a tool says so."""
+    text = 'Smart Array P410 in Slot 1\n\n   array A\n\n      logicaldrive 1 (1 TB, RAID 5, Failed)\n\n' + ''.join(
+        f'      physicaldrive 1I:1:{bay} (port 1I:box 1:bay {bay}, SAS, 600 GB, {state.replace(",", ", ")})\n'
+        for bay, state in enumerate(drives.split()))
+
+    [groups] = read(text, 'ssacli').values()
+
+    assert worst(groups) == answer
+    assert groups[0].unknown == ('' if answer else 'ssacli reports the state Failed, which its drives contradict')
 
 
 def test_outputs_of_the_corpus_are_unknown_or_right():
@@ -94,11 +109,11 @@ def test_outputs_of_the_corpus_are_unknown_or_right():
             for groups in volumes.values():
                 left = worst(groups)
                 kind = (groups[0].unknown.partition(' reports ')[2] if left is None else
-                        'redundant' if left else 'not redundant')
+                        'redundant' if left > 0 else 'not redundant')
                 found[f'{folder}: {kind}'] += 1
 
     assert +found == Counter({
-        'arcconf: redundant': 19, 'arcconf: not redundant': 3, 'arcconf: the unknown state Offline': 1,
+        'arcconf: redundant': 19, 'arcconf: not redundant': 4,
         'arcconf: a running resync, so this volume is not redundant yet': 1,
         'arcconf: 0 drives in this volume': 1,             # a version of 2003, which lists them in another form
         'arcconf: no volume': 19,                 # getstatus, the help, and one output without its end
@@ -144,11 +159,13 @@ def lists(data: object) -> Iterator[list[object]]:
 def test_a_damaged_output_is_never_more_redundant():
     """2,000 of them: each volume tolerates at most what the whole output shows, or is unknown.
 
-    Without the line of a controller, its volumes are taken for volumes of the controller before it.
+    Without the line of a controller, its volumes are taken for volumes of the controller before it. Outputs that their
+    authors have edited are left out: the damage can undo the edit.
     """
     dice, answered = random.Random(42), 0
+    names = [name for name, entry in INDEX.items() if not entry.get('edited')]
     for _ in range(2000):
-        name = dice.choice(list(INDEX))
+        name = dice.choice(names)
         entry = INDEX[name]
         text = damaged(text_of(name), name.endswith('.json'), dice)
         for key, groups in read(text, entry['tool'], entry.get('controller', '')).items():
@@ -182,7 +199,8 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
     ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
     ('"RAID1"', '"RAID50"', 'the level RAID50 with 2 drives'),
     ('"Optl"', '"Entangled"', 'the unknown state Entangled'),
-    ('"Optl"', '"OfLn"', 'the unknown state OfLn'),
+    ('"Optl"', '"OfLn"', 'the state OfLn, which its drives contradict'),
+    ('"Optl"', '"Quantum"', 'the unknown state Quantum'),
     ('"State": "Optl",', '', 'the unknown state none'),
     ('"State": "Onln"', '"State": "Cpybck"', 'a drive state that this version does not know'),
     ('"State": "Onln"', '"State": "UGood"', 'a drive state that this version does not know'),
@@ -253,10 +271,11 @@ def test_preserved_cache_is_a_doubt_about_each_volume_of_the_controller():
 
 def test_hostile_names_stay_in_their_fields():
     name = 'x", "State": "Optl\n   State : Optl\x1b[2J$(reboot)'
-    text = json.dumps(json.loads(VDS.replace('"Name": ""', f'"Name": {json.dumps(name)}').replace('"Optl"', '"OfLn"')))
+    named = VDS.replace('"Optl"', '"Quantum"').replace('"Name": ""', f'"Name": {json.dumps(name)}')
+    text = json.dumps(json.loads(named))
     group, = read(text, 'storcli')['0 0']
 
-    assert group.unknown == 'storcli reports the unknown state OfLn'
+    assert group.unknown == 'storcli reports the unknown state Quantum'
     assert not set(group.name) & set('\n\x1b$`<>|')
 
 
@@ -448,7 +467,7 @@ def test_each_tool_is_asked_only_what_the_list_has(installed):
 def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
     install, calls = installed
     install('storcli64', 'exit 1')
-    install('perccli64', f'cat {SAMPLES}/perccli-raid5.json')
+    install('perccli64', f'cat {SAMPLES}/perccli-raid5-background-task.json')
     install('MegaCli64', 'echo no')
     found, notes = controllers.ask()
 

@@ -27,6 +27,7 @@ USER = 'nagios'       # the user that runs checks on Debian
 FORMATS = ('nagios', 'checkmk')
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
+argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext would import locale and look for files
 
 
 class Which(NamedTuple):
@@ -131,9 +132,6 @@ class Command(NamedTuple):
     has_time_limit: bool                # the command reads drives; a person can end other commands
     takes_old_options: bool             # it accepts the options of version 1.6
     run: str                            # module of commands/ and its function, which prints and returns the status
-
-
-argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext would import locale and look for files
 
 
 class Parser(argparse.ArgumentParser):

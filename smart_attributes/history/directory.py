@@ -3,10 +3,9 @@
 These files are in the state directory. Links are refused, and so are files of another user. Callers must act as the
 owner of the state directory, unless a docstring states otherwise.
 
-The commit record states how many commits a reader must find in the database.
-SQLite stops reading its log at the first damaged frame and reports no error, so a flipped bit, a truncated log or a
-removed log looks like a slightly older history. The record is written after each commit and read before the database.
-If the database is behind the record, the commits in between are lost.
+The commit record states how many commits a reader must find in the database. SQLite stops reading its log at the first
+damaged frame and reports no error, so a damaged or removed log looks like a slightly older history. The record is
+written after each commit and read before the database; if the database is behind it, the commits in between are lost.
 
 After a power cut, everything that was not synced may be missing, including the newest record. The record therefore also
 has a boot ID, and the time since which commits may be missing from the disk. The "open" mark is synced before the first

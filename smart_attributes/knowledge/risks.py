@@ -82,14 +82,11 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
 
 
 def _strata(data: Sequence[Json]) -> Strata:
-    ends: dict[tuple[str, str], tuple[set[float], set[int]]] = {}
-    for each in data:
-        above, days = ends.setdefault((each['metric'], each['form']), (set(), {UNKNOWN}))
-        above.add(each['above'])
-        days.add(each['days'])
-    return Strata({(each['metric'], each['form'], each['above'], each['days']): (place, each['rows'])
-                   for place, each in enumerate(data)},
-                  {key: (sorted(above), sorted(days)[1:]) for key, (above, days) in ends.items()})
+    rows = {(each['metric'], each['form'], each['above'], each['days']): (place, each['rows'])
+            for place, each in enumerate(data)}
+    return Strata(rows, {pair: (sorted({each[2] for each in rows if each[:2] == pair}),
+                                sorted({each[3] for each in rows if each[:2] == pair} - {UNKNOWN}))
+                         for pair in {each[:2] for each in rows}})
 
 
 def _said(risk: Risk) -> str:

@@ -1,10 +1,9 @@
 """The document as one self-contained HTML file: a list of all drives in work list order, a map, and charts.
 
-Strings from drives are treated as hostile. Jinja2 escapes all text in the page. The data is in a block that browsers
-do not run, with `<`, `>` and `&` escaped. The content security policy of the page allows one script and one style,
-by their hashes, and loads nothing. The list is plain HTML, drawn one screen at a time by our own code: a grid library
-would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers. Without
-JavaScript, the page shows the list from a noscript element, and static charts.
+Strings from drives may be hostile. Jinja2 escapes all text. The data is in a block that browsers do not run, with `<`,
+`>` and `&` escaped. The content security policy allows one script and one style, by their hashes, and loads nothing.
+The list is plain HTML, drawn one screen at a time by our own code: a grid library would add half a megabyte and make
+sorting inaccessible to keyboards and screen readers. Without JavaScript, the page shows the list and static charts.
 """
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Lock each drive while smartctl reads it, so that a hanging drive blocks one process, not one per check.
 
 The standard input of smartctl is a file that is locked with flock. The lock belongs to every process that has the file
-open, so the lock lasts until smartctl and its sudo have ended, even if the check ended long ago. So /proc
-need not be searched, and nothing needs cleaning up.
+open, so it lasts until smartctl and its sudo have ended, even if the check ended long ago. Nothing needs cleaning up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
 this user. Other users see root's locks; root ignores the locks of other users. This module is imported before the first

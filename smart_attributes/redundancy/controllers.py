@@ -21,7 +21,7 @@ from ..reading.device_types import base
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import argument, clean
-from .survival import doubt
+from .survival import Stack, doubt
 
 if TYPE_CHECKING:
     Fields = dict[str, str]
@@ -123,12 +123,12 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
 
 
 def _state(drive: Fields, tool: Json) -> str:
-    """Return the state of a drive: a state as in Member, or "unused"."""
+    """Return the state of a drive: a state as in Member, or "unused", or '' for a spare that has failed."""
     said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
     # An active spare holds the data of another drive, but the outputs describe that other drive differently.
     return state if 'spare' not in drive else 'unknown' if 'active' in drive['spare'] else \
-        'spare' if state in ('in_sync', 'unused') else state
+        'spare' if state in ('in_sync', 'unused') else state * (state not in ('faulty', 'missing'))
 
 
 def _meaning(table: Mapping[str, str], said: str) -> str | None:
@@ -145,16 +145,24 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
     spares = [each for each in here if each.get('is') == 'spare' and each.get('where', where) == where]
     spans: dict[str, list[Fields]] = {}
     for drive in here:
-        if drive.get('is', 'spare') != 'spare' and drive.get('where') == where:
+        if drive.get('is', 'spare') not in ('spare', '') and drive.get('where') == where:
             spans.setdefault(drive.get('span', ''), []).append(drive)
     names = {'program': program, **{key: argument(fields.get(key, ''), 'N') for key in ('controller', 'number')}}
     return Volume(tool, program, fields, spans, spares, tuple(
         doubt(why, remedy.format(**names)) for key, (why, remedy) in tool['doubts'].items() if key in fields))
 
 
-def groups(volume: Volume) -> Iterator[Group]:
-    """Yield the group of a volume and, if it has several spans, a group for each. Member.on is a drive's "key"."""
-    fields, why = volume.fields, _why_unknown(volume)
+def groups(volume: Volume) -> Sequence[Group]:
+    """Return the group of a volume and, if it has several spans, a group for each. Member.on is a drive's "key"."""
+    found, state = [*_groups(volume, _why_unknown(volume))], volume.fields.get('state', '')
+    is_failed = _meaning(volume.tool['state_is'], state) == 'failed' and not found[0].unknown
+    if is_failed and Stack(found).survives(found[0], frozenset()) is not False:
+        return [*_groups(volume, f'{volume.program} reports the state {clean(state)}, which its drives contradict')]
+    return found
+
+
+def _groups(volume: Volume, why: str) -> Iterator[Group]:
+    fields = volume.fields
     name = clean(f'{volume.program} controller {fields.get("controller", "")} volume {fields["number"]}')
     members = [(*(_member(drive, slot) for slot, drive in enumerate(drives)), *(
         Member('', 'missing', len(drives) + each) for each in range(min(_missing(volume, span), MOST_MEMBERS))))
