@@ -375,8 +375,10 @@ def test_without_its_library_the_wrapper_refuses(machine, tmp_path):
     assert done.stdout == '' and 'no simulated drives' in done.stderr
 
 
-def test_a_machine_outlives_the_library_it_was_made_with(machine, tmp_path):
+def test_a_machine_outlives_the_library_it_was_made_with(tmp_path, monkeypatch):
     """Somebody cleans /tmp while the tests run: this machine goes on, and the next one builds the library again."""
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))   # other tests are using the one in /tmp
+    machine = Machine(tmp_path / 'machine')
     library.built().unlink()
     machine.add('/dev/sda', 'intel-worn')
     later = Machine(tmp_path / 'later')
