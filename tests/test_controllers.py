@@ -86,7 +86,7 @@ def test_the_outputs_are_many_and_nearly_all_are_understood():
     ('OK Failed Failed', -1), ('OK OK Failed', None), ('OK OK OK', None),
     ('OK Failed Failed Failed,spare', -1), ('OK OK Failed Failed,spare', None)])
 def test_a_volume_has_failed_only_if_its_drives_prove_this(drives, answer):
-    """A failed spare holds no data. Data that can be read is not given up because a tool says so."""
+    """A failed spare holds no data, and none is put on it. A tool alone gives up no data."""
     text = 'Smart Array P410 in Slot 1\n\n   array A\n\n      logicaldrive 1 (1 TB, RAID 5, Failed)\n\n' + ''.join(
         f'      physicaldrive 1I:1:{bay} (port 1I:box 1:bay {bay}, SAS, 600 GB, {state.replace(",", ", ")})\n'
         for bay, state in enumerate(drives.split()))
@@ -94,6 +94,7 @@ def test_a_volume_has_failed_only_if_its_drives_prove_this(drives, answer):
     [groups] = read(text, 'ssacli').values()
 
     assert worst(groups) == answer
+    assert not [member for member in groups[0].members if member.state == 'spare']
     assert groups[0].unknown == ('' if answer else 'ssacli reports the state Failed, which its drives contradict')
 
 
