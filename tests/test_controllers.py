@@ -86,7 +86,7 @@ def test_the_outputs_are_many_and_nearly_all_are_understood():
     ('OK Failed Failed', -1), ('OK OK Failed', None), ('OK OK OK', None),
     ('OK Failed Failed Failed,spare', -1), ('OK OK Failed Failed,spare', None)])
 def test_a_volume_has_failed_only_if_its_drives_prove_this(drives, answer):
-    """A failed spare holds no data, and none is put on it. A tool alone gives up no data."""
+    """If the drives can still hold the data, it is unknown. A failed spare is neither a member nor a spare."""
     text = 'Smart Array P410 in Slot 1\n\n   array A\n\n      logicaldrive 1 (1 TB, RAID 5, Failed)\n\n' + ''.join(
         f'      physicaldrive 1I:1:{bay} (port 1I:box 1:bay {bay}, SAS, 600 GB, {state.replace(",", ", ")})\n'
         for bay, state in enumerate(drives.split()))

@@ -33,7 +33,7 @@ SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all p
 POLLED = 0.001           # seconds; the shortest timeout of poll()
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
 NICENESS = 10            # of smartctl, added to that of the plugin
-BUSY = 4                 # load average of each core; above it, a smartctl of lower priority might not end in time
+BUSY = 4                 # load average per core; from there on, a smartctl of lower priority might not end in time
 
 # `signal` would import enum (5 ms). POSIX defines 9 and 15; 13 is SIGPIPE on every system that smartctl runs on.
 SIGKILL, SIGPIPE, SIGTERM = 9, 13, 15

@@ -2,7 +2,7 @@
 
 A tool can block on a broken controller, so it runs only if a person requests it, with a time limit and read-only
 commands. controllers.json has these commands, the format of their output, and the meaning of states. All other states
-count as unknown, and so does a volume that contradicts its level or drives.
+count as unknown, and so does a volume that contradicts its level or drives, such as a failed one without lost drives.
 Sources: outputs of the tools, see tests/controllers/index.json.
 """
 from __future__ import annotations
@@ -123,12 +123,12 @@ def _drives(found: Sequence[Fields], tool: Json, program: str) -> list[Fields]:
 
 
 def _state(drive: Fields, tool: Json) -> str:
-    """Return the state of a drive: a state as in Member, or "unused", or '' for a spare that has failed."""
+    """Return the state of a drive: a state as in Member, "unused", or '' for a failed spare."""
     said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
     # An active spare holds the data of another drive, but the outputs describe that other drive differently.
     return state if 'spare' not in drive else 'unknown' if 'active' in drive['spare'] else \
-        'spare' if state in ('in_sync', 'unused') else state * (state not in ('faulty', 'missing'))
+        {'in_sync': 'spare', 'unused': 'spare', 'faulty': '', 'missing': ''}.get(state, state)
 
 
 def _meaning(table: Mapping[str, str], said: str) -> str | None:
