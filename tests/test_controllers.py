@@ -70,7 +70,7 @@ def test_an_output_has_the_redundancy_that_its_source_shows(name):
 
 
 def test_the_outputs_are_many_and_nearly_all_are_understood():
-    """At least 92 in 100 volumes have an answer. Most of the others contradict themselves."""
+    """At least 94 in 100 volumes have an answer. Most of the others contradict themselves or are not redundant yet."""
     kinds = Counter(entry['tool'] for entry in INDEX.values())
     answers = [worst(groups) for name, entry in INDEX.items()
                for groups in read(text_of(name), entry['tool'], entry.get('controller', '')).values()]
@@ -78,24 +78,64 @@ def test_the_outputs_are_many_and_nearly_all_are_understood():
 
     assert len(INDEX) >= 30
     assert min(kinds[tool] for tool in ('storcli', 'ssacli', 'arcconf')) >= 8
-    assert answers.count(None) == contradictory <= 0.08 * len(answers), (answers.count(None), len(answers))
+    assert answers.count(None) == contradictory <= 0.06 * len(answers), (answers.count(None), len(answers))
     assert all(entry['source'] for entry in INDEX.values())
 
 
-@pytest.mark.parametrize(('drives', 'answer'), [
-    ('OK Failed Failed', -1), ('OK OK Failed', None), ('OK OK OK', None),
-    ('OK Failed Failed Failed,spare', -1), ('OK OK Failed Failed,spare', None)])
-def test_a_volume_has_failed_only_if_its_drives_prove_this(drives, answer):
-    """If the drives can still hold the data, it is unknown. A failed spare is neither a member nor a spare."""
-    text = 'Smart Array P410 in Slot 1\n\n   array A\n\n      logicaldrive 1 (1 TB, RAID 5, Failed)\n\n' + ''.join(
-        f'      physicaldrive 1I:1:{bay} (port 1I:box 1:bay {bay}, SAS, 600 GB, {state.replace(",", ", ")})\n'
-        for bay, state in enumerate(drives.split()))
+def smart_array(volume: str, *drives: str) -> Group:
+    """Return the group of a volume of a Smart Array. volume: "RAID 5, Failed". drives: "OK", "Failed, spare"."""
+    text = f'Smart Array P410 in Slot 1\n\n   array A\n\n      logicaldrive 1 (1 TB, {volume})\n\n' + ''.join(
+        f'      physicaldrive 1I:1:{bay} (port 1I:box 1:bay {bay}, SAS, 600 GB, {state})\n'
+        for bay, state in enumerate(drives))
+    [[group]] = read(text, 'ssacli').values()
+    return group
 
-    [groups] = read(text, 'ssacli').values()
+
+@pytest.mark.parametrize(('volume', 'drives', 'answer'), [
+    ('RAID 5, Failed', ['OK', 'Failed', 'Failed'], -1), ('RAID 5, Failed', ['OK', 'OK', 'Failed'], None),
+    ('RAID 5, Failed', ['OK', 'OK', 'OK'], None), ('RAID 5, Failed', ['OK', 'Failed', 'Failed', 'Failed, spare'], -1),
+    ('RAID 5, Failed', ['OK', 'OK', 'Failed', 'Failed, spare'], None),
+    ('RAID 5, Interim Recovery Mode', ['OK', 'Failed', 'Failed'], None),
+    ('RAID 1+0, Interim Recovery Mode', ['OK', 'Failed', 'OK', 'Failed'], None)])
+def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(volume, drives, answer):
+    """If the drives can still hold the data, it is unknown, and so is a volume that works with too few of them."""
+    group = smart_array(volume, *drives)
+
+    assert worst([group]) == answer
+    assert not [member for member in group.members if member.state == 'spare']
+    assert group.unknown == ('' if answer else f'ssacli reports the state {volume[volume.index(",") + 2:]}, which its '
+                                               'drives contradict')
+
+
+@pytest.mark.parametrize(('volume', 'drives', 'answer', 'states'), [
+    ('RAID 5, OK', ['OK', 'OK', 'Failed', 'OK, active spare for 1I:1:2'], 1, 'in_sync in_sync in_sync faulty'),
+    ('RAID 5, OK', ['OK', 'OK', 'Predictive Failure', 'OK, active spare for 1I:1:2'], 1,
+     'in_sync in_sync in_sync in_sync'),
+    ('RAID 5, Recovering', ['OK', 'OK', 'Failed', 'Rebuilding, active spare for 1I:1:2'], 0,
+     'in_sync in_sync rebuilding faulty'),
+    ('RAID 1+0, Interim Recovery Mode', ['OK', 'Failed', 'OK', 'Failed', 'OK, active spare for 1I:1:1'], 0,
+     'in_sync in_sync faulty in_sync faulty'),
+    ('RAID 5, Interim Recovery Mode', ['OK', 'OK', 'Failed', 'OK, active spare for 1I:1:2'], None,
+     'in_sync in_sync in_sync faulty'),
+    ('RAID 5, OK', ['OK', 'OK', 'Failed', 'OK, active spare'], None, 'in_sync in_sync faulty unknown')])
+def test_an_active_spare_has_the_place_of_the_drive_that_it_replaces(volume, drives, answer, states):
+    group = smart_array(volume, *drives)
+
+    assert worst([group]) == answer
+    assert [member.state for member in group.members] == states.split()
+
+
+@pytest.mark.parametrize(('state', 'drives', 'answer'), [
+    ('Dgrd', 4, None), ('Dgrd', 3, 0), ('Dgrd', 1, 0), ('Optl', 4, 1), ('Optl', 3, None), ('OfLn', 3, None)])
+def test_a_raid_10_with_an_odd_number_of_drives_lacks_one(state, drives, answer):
+    """storcli does not list lost drives if it shows no topology."""
+    sections = {'VD LIST': [{'DG/VD': '0/0', 'TYPE': 'RAID10', 'State': state}], 'PD LIST': [
+        {'EID:Slt': f'252:{slot}', 'DID': slot, 'State': 'Onln', 'DG': 0} for slot in range(drives)]}
+    output = {'Controllers': [{'Command Status': {'Controller': 0}, 'Response Data': sections}]}
+
+    [groups] = read(json.dumps(output), 'storcli').values()
 
     assert worst(groups) == answer
-    assert not [member for member in groups[0].members if member.state == 'spare']
-    assert groups[0].unknown == ('' if answer else 'ssacli reports the state Failed, which its drives contradict')
 
 
 def test_outputs_of_the_corpus_are_unknown_or_right():

@@ -57,8 +57,7 @@ class Examiner:
         self._sudoers = SudoersFacts()
         with suppress(SmartError):  # without sudo; the sudo step reports this
             if name and not how.nosudo:
-                end = time.monotonic() + min(PATIENCE, how.timeout / 4)
-                self._sudoers = facts(name, how.smartctl, runner, end)
+                self._sudoers = facts(name, how.smartctl, runner, time.monotonic() + min(PATIENCE, how.timeout / 4))
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._checks = _checks(options, self._nrpe, self._unread_nrpe)

@@ -242,8 +242,7 @@ def _step_and_risk(given: Json) -> Json:
 
 def _serials(given: Sequence[Json]) -> tuple[str, ...]:
     """Return the serial numbers of other drives that notes mention."""
-    found = (text_of(each.get('serial')) for each in given)
-    return tuple(each[:LONGEST_IDENTITY] for each in found if each)
+    return tuple(each[:LONGEST_IDENTITY] for each in (text_of(row.get('serial')) for row in given) if each)
 
 
 def _weight(reading: Json, reader: Reader) -> Weight:

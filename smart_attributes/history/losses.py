@@ -105,8 +105,7 @@ def create(database: SqliteFile, folder: HistoryFolder, before: Commits | None, 
         if database.transaction(lambda: _has_made_tables(database, folder, before, why, fill)):
             # Tables that exist only in the log would disappear if the log were damaged. They are synced here only if
             # readings were copied; otherwise, the first check syncs them after its output is printed.
-            is_copied = os.path.lexists(folder.damaged)
-            database.run(f'PRAGMA synchronous = {"NORMAL" if is_copied else "OFF"}')
+            database.run(f'PRAGMA synchronous = {"NORMAL" if os.path.lexists(folder.damaged) else "OFF"}')
             database.run('PRAGMA wal_checkpoint(TRUNCATE)')
             database.run('PRAGMA synchronous = NORMAL')
             put_aside(folder)

@@ -239,8 +239,7 @@ def write_readings(database: SqliteFile, record: Record, observations: Sequence[
 
 def _with(row: Stored, point: Point) -> Stored:
     """Add a point to a series, or replace the newest point; return the series with new checksums."""
-    is_added = not row.history.points or point.time > row.history.points[-1].time
-    settled = row.sum if is_added else row.settled
+    settled = row.sum if not row.history.points or point.time > row.history.points[-1].time else row.settled
     return row._replace(settled=settled, sum=series.checksum([point], settled))
 
 

@@ -34,8 +34,7 @@ def _range_alone() -> Any:
     quarter of a check, so only the file of Range is loaded; a later import of nagiosplugin still loads all of it.
     """
     package = PathFinder.find_spec(NAGIOSPLUGIN)
-    folders = package.submodule_search_locations if package else None
-    spec = PathFinder.find_spec(f'{NAGIOSPLUGIN}.range', folders)
+    spec = PathFinder.find_spec(f'{NAGIOSPLUGIN}.range', package.submodule_search_locations if package else None)
     if spec is None or spec.loader is None:
         raise ImportError(NAGIOSPLUGIN)
     module = ModuleType(f'{NAGIOSPLUGIN}.range')

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Fields = dict[str, str]
 
 _DATA = files.data('redundancy/controllers.json')
+_LEVELS: Mapping[str, Json] = _DATA['levels']
 FOLDERS: str = _DATA['folders']
 TOOLS: Sequence[Json] = _DATA['tools']
 _PROGRAMS = [(tool, *entry) for tool in TOOLS for entry in tool['programs'].items()]
@@ -126,7 +127,7 @@ def _state(drive: Fields, tool: Json) -> str:
     """Return the state of a drive: a state as in Member, "unused", or '' for a failed spare."""
     said = [_meaning(tool['drive_is'], drive[key]) or 'unknown' for key in ('presence', 'state') if key in drive]
     state = min(said or ['unknown'], key=_WORST.index)
-    # An active spare holds the data of another drive, but the outputs describe that other drive differently.
+    # An active spare holds the data of another drive; not all outputs name that drive.
     return state if 'spare' not in drive else 'unknown' if 'active' in drive['spare'] else \
         {'in_sync': 'spare', 'unused': 'spare', 'faulty': '', 'missing': ''}.get(state, state)
 
@@ -142,10 +143,12 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
     for row in here:
         if row['kind'] in ('controller', 'section', 'array') and row.get('where', where) == where:
             _add(fields, {key: value for key, value in row.items() if key in ('trouble', *tool['doubts'])})
-    spares = [each for each in here if each.get('is') == 'spare' and each.get('where', where) == where]
+    replaced = {drive['instead_of'] for drive in here if 'instead_of' in drive}   # by a spare, which is a member now
+    spares = [each for each in here if each.get('is') and each.get('where', where) == where and (
+        each['is'] == 'spare' or each.get('place') in replaced)]
     spans: dict[str, list[Fields]] = {}
     for drive in here:
-        if drive.get('is', 'spare') not in ('spare', '') and drive.get('where') == where:
+        if drive.get('is', 'spare') not in ('spare', '') and drive.get('where') == where and drive not in spares:
             spans.setdefault(drive.get('span', ''), []).append(drive)
     names = {'program': program, **{key: argument(fields.get(key, ''), 'N') for key in ('controller', 'number')}}
     return Volume(tool, program, fields, spans, spares, tuple(
@@ -155,8 +158,8 @@ def _volume(fields: Fields, found: Sequence[Fields], drives: Sequence[Fields], t
 def groups(volume: Volume) -> Sequence[Group]:
     """Return the group of a volume and, if it has several spans, a group for each. Member.on is a drive's "key"."""
     found, state = [*_groups(volume, _why_unknown(volume))], volume.fields.get('state', '')
-    is_failed = _meaning(volume.tool['state_is'], state) == 'failed' and not found[0].unknown
-    if is_failed and Stack(found).survives(found[0], frozenset()) is not False:
+    is_lost = Stack(found).survives(found[0], frozenset()) is False
+    if not found[0].unknown and is_lost != (_meaning(volume.tool['state_is'], state) == 'failed'):
         return [*_groups(volume, f'{volume.program} reports the state {clean(state)}, which its drives contradict')]
     return found
 
@@ -190,23 +193,27 @@ def _member(drive: Fields, slot: int | None) -> Member:
 
 
 def _missing(volume: Volume, span: str) -> int:
-    """Return how many drives of a span the tool does not list; negative if it lists too many."""
+    """Return how many drives of a span, at least, the tool does not list; negative if it lists too many."""
     fields, drives, shown = volume.fields, len(volume.spans[span]), len(volume.spans)
     spans = int(fields.get('depth', 1)) if shown == 1 else 1   # if spans are not shown, "count" is for one span
-    return (int(fields['total']) // shown if 'total' in fields else int(fields['count']) * spans
-            if 'count' in fields else drives) - drives
+    is_degraded = _meaning(volume.tool['state_is'], fields.get('state', '')) == 'degraded'
+    return (int(fields['total']) // shown if 'total' in fields else int(fields['count']) * spans if 'count' in fields
+            else drives + -drives % _entry(volume).get('multiple', 1) * is_degraded) - drives
 
 
 def _level(volume: Volume, span: str) -> str:
     """Return the level of a span as in redundancy.survival; '' if it is unknown or does not fit the drives."""
-    levels: Mapping[str, Json] = _DATA['levels']
-    said, missing = volume.fields.get('level', ''), _missing(volume, span)
-    entry = levels.get(re.sub('raid|[^0-9a-z+]', '', volume.tool.get('levels', {}).get(said, said).lower()), {})
-    entry = levels.get(entry.get('span', ''), entry) if len(volume.spans) > 1 else entry
+    missing, entry = _missing(volume, span), _entry(volume)
     drives = len(volume.spans[span]) + missing
-    entry = levels[entry['beyond']] if 'beyond' in entry and drives > entry['most'] else entry
+    entry = _LEVELS[entry['beyond']] if 'beyond' in entry and drives > entry['most'] else entry
     fits = missing >= 0 and entry.get('fewest', 1) <= drives <= entry.get('most', drives)
     return str(entry.get('level', '')) if fits and drives % entry.get('multiple', 1) == 0 else ''
+
+
+def _entry(volume: Volume) -> Json:
+    said = volume.fields.get('level', '')
+    entry = _LEVELS.get(re.sub('raid|[^0-9a-z+]', '', volume.tool.get('levels', {}).get(said, said).lower()), {})
+    return _LEVELS.get(entry.get('span', ''), entry) if len(volume.spans) > 1 else entry
 
 
 def _activity(volume: Volume) -> str:

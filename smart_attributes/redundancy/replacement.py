@@ -184,9 +184,8 @@ class _Machine(NamedTuple):
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
         """Return the redundant group that tolerates the fewest further losses."""
-        left = {group.id: self.stack.tolerates(group, lost) for group in chain}
         redundant = [each for each in chain if is_redundant(each)] or chain
-        return min(redundant, key=lambda each: left[each.id] or 0)
+        return min(redundant, key=lambda each: self.stack.tolerates(each, lost) or 0)
 
 
 def _is_swap(group: Group) -> bool:

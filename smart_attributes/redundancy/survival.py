@@ -218,8 +218,7 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
 def _stripe(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> bool | None:
     if _left(stripe, group, members) >= 0:
         return True
-    hopeful = [True if each is None else each for each in members]
-    return None if _left(stripe, group, hopeful) >= 0 else False
+    return None if _left(stripe, group, [each is not False for each in members]) >= 0 else False
 
 
 def _left(stripe: Stripe, group: Group, members: Sequence[bool | None]) -> int:
