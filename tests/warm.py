@@ -24,7 +24,7 @@ from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = ('jinja2', 'jsonschema', 'nagiosplugin', 'prometheus_client', 'pySMART', 'rich.console', 'rich.table',
-             'encodings.idna', 'encodings.unicode_escape', 'encodings.utf_8_sig')
+             'encodings.ascii', 'encodings.idna', 'encodings.unicode_escape', 'encodings.utf_8_sig')
 LONGEST = 100_000    # bytes of a request: what a socket takes at once
 USUAL = {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'}
 _starting = threading.Lock()
