@@ -442,6 +442,16 @@ def test_the_group_that_tolerates_least_is_named():
         ('replace-next', {'group': 'md0'}, ('md0', 'md1'))]
 
 
+def test_a_group_that_is_already_incomplete_is_not_the_one_that_needs_a_drive():
+    """The other partition of the drive holds the only copy of a group that can be read."""
+    broken = group('md0', 'raid1', 'sda', 'sdb', states={'sda': 'faulty'}, missing=1)
+    found = order(Stack([broken, group('md1', 'raid1', 'md0', 'sda', used='/')]), [
+        Drive('sda', frozenset(('sda',))), Drive('sdb', frozenset(('sdb',)), False, True)])
+
+    assert [(step.drive.name, step.label, step.why.code, step.why.fields) for step in found] == [
+        ('sdb', NEXT, 'replace-next', {'group': 'md1'}), ('sda', LAST, 'last-good-copy', {'group': 'md1'})]
+
+
 def test_the_groups_at_risk_come_first_and_name_their_drives():
     groups = [UNKNOWN, RAID1, group('md1', 'raid6', 'sdc', 'sdd', 'sde', 'sdf'), group('sdg1', 'single', 'sdg')]
     found = machine(groups, [Drive('left', frozenset(('sda',)), True, True), Drive('right', frozenset(('sdb',)), True)])
