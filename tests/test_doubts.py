@@ -141,8 +141,7 @@ def tried(machines: int, seed: int = 42) -> tuple[int, dict[str, int]]:
     return bad, labels
 
 
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize('machines', [2000, pytest.param(100_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize('machines', [2000, pytest.param(100_000, marks=[pytest.mark.long, pytest.mark.timeout(1200)])])
 def test_no_drive_that_is_next_takes_data_with_it(machines):
     bad, labels = tried(machines)
 

@@ -193,12 +193,12 @@ def _member(drive: Fields, slot: int | None) -> Member:
 
 
 def _missing(volume: Volume, span: str) -> int:
-    """Return how many drives of a span, at least, the tool does not list; negative if it lists too many."""
+    """Return the least number of a span's drives that the tool does not list; negative if it lists too many."""
     fields, drives, shown = volume.fields, len(volume.spans[span]), len(volume.spans)
     spans = int(fields.get('depth', 1)) if shown == 1 else 1   # if spans are not shown, "count" is for one span
     is_degraded = _meaning(volume.tool['state_is'], fields.get('state', '')) == 'degraded'
-    return (int(fields['total']) // shown if 'total' in fields else int(fields['count']) * spans if 'count' in fields
-            else drives + -drives % _entry(volume).get('multiple', 1) * is_degraded) - drives
+    return (int(fields['total']) // shown - drives if 'total' in fields else int(fields['count']) * spans - drives
+            if 'count' in fields else -drives % _entry(volume).get('multiple', 1) * is_degraded)
 
 
 def _level(volume: Volume, span: str) -> str:

@@ -183,7 +183,7 @@ class _Machine(NamedTuple):
         return sentences.not_used(lowest, self._is_dropped(drive))
 
     def _weakest(self, chain: Sequence[Group], lost: AbstractSet[str]) -> Group:
-        """Return the redundant group that tolerates the fewest further losses, but none that is incomplete already."""
+        """Return the redundant group that tolerates the fewest further losses; incomplete groups do not count."""
         living = [each for each in chain if is_redundant(each) and self.stack.survives(each, frozenset()) is not False]
         return min(living or chain, key=lambda each: self.stack.tolerates(each, lost) or 0)
 
