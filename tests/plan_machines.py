@@ -47,7 +47,7 @@ class Draw:
     def __init__(self, chance: random.Random, small: Sequence[str], large: Sequence[str]) -> None:
         self.chance, self.small, self.large = chance, list(small), list(large)
         self.used: list[str] = []
-        self.lines = ['set -e', 'modprobe -a raid0 raid1 raid10 raid456 dm_raid dm_crypt btrfs vfat']
+        self.lines = ['set -ex', 'modprobe -a raid0 raid1 raid10 raid456 dm_raid dm_crypt btrfs vfat']
         self.sets: list[Data] = []
         self.words: list[str] = []
 
