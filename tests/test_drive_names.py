@@ -12,7 +12,7 @@ from conftest import Result, drive_path, run
 from days import disk
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.check import named_drives
+from smart_attributes.check import history_answers, named_drives
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.command_line.options import Options, Which
 from smart_attributes.errors import DriveError, UsageError
@@ -119,6 +119,45 @@ def test_a_short_name_leads_back_to_its_address(address):
                                   'shm_megaraid_1', 'bus_0_megaraid_1_2'])
 def test_other_names_lead_to_no_address(name):
     assert addresses.of_short_name(name) == ''
+
+
+@pytest.mark.parametrize('word, read', [
+    ('/dev/sdxa', ['/dev/sdxa']), (f'{socket.gethostname()}:/dev/sdxa', ['/dev/sdxa']),
+    (f'{socket.gethostname()}:zero', ['/dev/zero']), ('web9:zero', []), ('zero', ['/dev/zero']), ('-zero', []),
+    ('shm', []), ('sdxa', []), ('IOService:/x', ['IOService:/x']), ('bus_7_megaraid_4', ['megaraid,4@/dev/bus/7']),
+    ('checked', ['megaraid,1@/dev/bus/7']), ('ata-ONE', ['/dev/sdxa']), ('ata_one', ['/dev/sdxa']),
+    ('ata-TWO', []), ('slot 7', [])])
+def test_a_name_is_read_where_it_is_known_before_reading(monkeypatch, word, read):
+    """ata-TWO is a link of two devices: only reading tells which drive was meant."""
+    monkeypatch.setattr(named_drives, 'links', lambda: {'/dev/sdxa': ['ata-ONE', 'ata-TWO'], '/dev/sdxb': ['ata-TWO']})
+
+    assert named_drives._read_as(word, [Device('/dev/bus/7', 'megaraid,1', 'checked')]) == read
+
+
+@pytest.mark.parametrize('which', [
+    Which(devices=('/dev/sdxa',)), Which(scan=True), Which(reports=('/tmp',))], ids=['device', 'scan', 'report'])
+def test_names_within_given_drives_narrow_nothing_before_reading(which):
+    options = Options(which=which._replace(names=('zero',)))
+
+    assert named_drives.narrowed(options) == options
+
+
+@pytest.mark.parametrize('address', ['/dev/sd?', ''])
+def test_an_address_that_somebody_wrote_into_the_history_is_not_read(monkeypatch, address):
+    monkeypatch.setattr(history_answers, 'in_use', lambda *_: [address, '/dev/sdxa'])
+
+    assert [each.path for each in named_drives._known(Options())] == ['/dev/sdxa']
+
+
+@pytest.mark.parametrize('device, word, is_named', [
+    (Device('/dev/sdxa', '', 'sdxa'), 'ata-ONE', True), (Device('/dev/nvme9', 'nvme', 'nvme9'), 'nvme-ONE', True),
+    (Device('/dev/sdxa', 'megaraid,1', 'behind'), 'ata-ONE', False)])
+def test_links_name_the_drives_that_they_lead_to(monkeypatch, device, word, is_named):
+    """The link of a path to a controller names none of the drives behind it."""
+    monkeypatch.setattr(named_drives, 'links', lambda: {'/dev/sdxa': ['ata-ONE'], '/dev/nvme9n1': ['nvme-ONE']})
+    found = named_drives._named(Read(device, DriveError('is silent')), named_drives.links(), Remembered())
+
+    assert (word in repr(found)) is is_named
 
 
 # --- commands ---------------------------------------------------------------------------

@@ -436,6 +436,8 @@ def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
     logs = further_logs.FarmLogs(SHIPPED, Options(how_read=HowRead(nosudo=True), state_dir=str(tmp_path)))
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
     call = logs.call(disk, None, True)
+    asked = farm_answers.load(state_directory.there(str(tmp_path)))['ZL2ABCDE']
+    assert (asked.asked, asked.unread) == (pytest.approx(time.time(), abs=60), farm_answers.UNREAD)
     logs.joined(disk, {call: Answer(call, 'too late', 'the time limit passed before its turn')})
 
     assert farm_answers.load(state_directory.there(str(tmp_path))) == known

@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from conftest import ROOT
 
 from smart_attributes import main
-from smart_attributes.check import history_access, judging
+from smart_attributes.check import fence, history_access, judging
 from smart_attributes.commands import list as drive_list
-from smart_attributes.model import Verdict
+from smart_attributes.model import Device, Identity, Place, State, Verdict
 from smart_attributes.output import (
     checkmk,
     explain,
@@ -184,3 +185,29 @@ def test_a_file_that_was_meant_as_a_report_is_never_left_out(content, code, word
     result, text = run('--report', str(tmp_path), '-v', capsys=capsys)
 
     assert (result, words in text) == (code, True)
+
+
+@pytest.mark.parametrize('before, after, known', [
+    (State.CRITICAL, State.CRITICAL, 'is CRITICAL, but cannot be shown: '), (State.WARNING, State.UNKNOWN, ''),
+    (State.OK, State.UNKNOWN, '')])
+def test_a_drive_that_fails_us_keeps_its_place_and_its_worst_state(before, after, known):
+    verdict = Verdict(Device('/dev/sda'), Identity(model='X1'), before, place=Place('md0'))
+    found = fence.failed(verdict, ZeroDivisionError(), 'cannot be shown')
+
+    assert found.problem.startswith(known or 'cannot be shown: ')
+    assert found._replace(problem='') == verdict._replace(state=after, code='internal-error')
+
+
+def test_each_drive_is_shown_alone_with_its_own_report():
+    class Run(NamedTuple):
+        verdicts: tuple[Verdict, ...]
+        reads: tuple[str, ...]
+
+    def show(run: Run) -> list[str]:
+        if any(not verdict.problem and read == 'odd' for verdict, read in zip(run.verdicts, run.reads)):
+            raise ZeroDivisionError
+        return [verdict.problem for verdict in run.verdicts]
+    run = Run(tuple(Verdict(Device(f'/dev/{name}'), Identity(), State.OK) for name in ('sda', 'sdb')), ('odd', 'good'))
+    told, fenced = fence.shown(run, show)
+
+    assert [bool(problem) for problem in told] == [True, False] and fenced.reads == run.reads

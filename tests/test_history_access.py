@@ -14,8 +14,8 @@ from smart_attributes import state_directory
 from smart_attributes.check import drive_tracking, history_access, history_answers
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.commands import table
-from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive
-from smart_attributes.history.store import HistoryStore
+from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive, HistoryUnusable
+from smart_attributes.history.store import HistoryStore, Losses
 from smart_attributes.model import (
     Device,
     Grown,
@@ -29,7 +29,7 @@ from smart_attributes.model import (
     State,
     Verdict,
 )
-from smart_attributes.reading import json_report
+from smart_attributes.reading import addresses, json_report
 from smart_attributes.reading.identity import is_same_drive
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -275,6 +275,69 @@ def test_history_that_cannot_be_used_says_that_growth_is_not_judged():
     assert Remembered(trouble='disk full').remarks == ('no history: disk full; increases are not detected',)
 
 
+@pytest.mark.parametrize('broken', ['expect', 'recall'])
+def test_history_that_cannot_be_read_is_not_used_and_says_why(history, monkeypatch, broken):
+    def breaks(*_):
+        raise HistoryUnusable('disk full')
+    monkeypatch.setattr(HistoryStore, broken, breaks)
+    known = met(history(START))
+
+    assert (known.store, known.past(SDA)) == (None, None)
+    assert known.remarks == ('no history: disk full; increases are not detected',)
+
+
+def test_history_that_cannot_be_written_stops_nothing(history, monkeypatch):
+    def breaks(*_):
+        raise HistoryUnusable('disk full')
+    monkeypatch.setattr(HistoryStore, 'keep', breaks)
+
+    met(history(START)).keep([verdict_of(INTEL)])
+
+
+def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
+    store = history(START)
+    monkeypatch.setattr(HistoryStore, 'losses', Losses('lost', 'lost twice', 'cut'))
+    store.restarted, store.not_written, store.doubt = 'restarted', 'read-only', 'behind'
+    known = Remembered(store)
+
+    assert [(each.code, each) for each in (*known.remarks, *known.recurring_loss)] == [
+        ('history-restarted', 'history: lost'), ('readings-lost', 'history: cut'),
+        ('system-restarted', 'history: restarted'), ('history-not-written', 'history: read-only'),
+        ('clock-behind', 'history: behind'), ('history-restarts', 'history: lost twice')]
+
+
+@pytest.mark.parametrize('is_whole, not_written, is_written', [
+    (False, '', True), (True, '', False), (False, 'read-only', False), (True, 'read-only', False)])
+def test_readings_are_stored_by_a_check_that_can_write(history, is_whole, not_written, is_written):
+    store = history(START)
+    store.not_written = not_written
+
+    assert Remembered(store, is_whole=is_whole).is_written is is_written
+    assert not Remembered().is_written
+
+
+@pytest.mark.parametrize('is_own, state, quiet, told', [
+    (False, State.WARNING, DAY, 1), (True, State.WARNING, DAY, 0), (False, State.OK, DAY, 0),
+    (False, State.WARNING, None, 0)])
+def test_ages_from_a_history_of_another_user_are_named(history, monkeypatch, is_own, state, quiet, told):
+    monkeypatch.setattr(HistoryStore, 'is_own', is_own)
+    dated = tuple(Judgement(Reading(metric, 8, '', Source('', 199, 'raw'), quiet=quiet), state)
+                  for metric in ('crc_errors', 'reallocated'))
+    notes = met(history(START)).notes(verdict_of(INTEL)._replace(judgements=dated))
+
+    assert [each.code for each in notes] == ['history-not-trusted'] * told
+    assert all('; the age of crc_errors and reallocated in the history' in each for each in notes)
+
+
+def test_a_silent_drive_keeps_its_place_and_its_slot(history, monkeypatch):
+    monkeypatch.setattr(addresses, 'name_of', lambda *_: 'pci-0-ata-1')
+    met(history(START)).keep([verdict_of(INTEL)])
+    met(history(START + HOUR)).keep([verdict_of(INTEL)._replace(problem='is silent')])
+
+    assert [(each.address, each.slot, each.gone) for each in history(START + DAY).places] == [
+        ('/dev/sda', 'pci-0-ata-1', 0)]
+
+
 def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     first = met(history(START))
     first.keep([verdict_of(INTEL, 8)])
@@ -362,6 +425,30 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     known = history_access.remembered(options)
 
     assert bool(known.store or known.trouble) is is_used
+
+
+@pytest.mark.parametrize('command, is_whole', [('check', False), ('explain', True)])
+def test_a_check_reads_only_what_it_needs_of_the_history(history, tmp_path, command, is_whole):
+    met(history(START)).keep([verdict_of(INTEL)])
+    options = table.understood([*([] if command == 'check' else [command]), '-d', '/dev/sda', '--state-dir',
+                                str(tmp_path / 'state')])[1]
+    known = history_access.remembered(options)
+
+    assert (known.is_whole, known._longest_asleep) == (is_whole, 7 * DAY)
+
+
+@pytest.mark.parametrize('place, given, xdg, home, has_one', [
+    ('', '', '', '/', False), ('/s', '/s', None, '/absent', True), (state_directory.PACKAGE, '', None, '/absent', True),
+    ('/h/s', '', None, '/absent', False), ('/h/s', '', '', '/absent', False), ('/h/s', '', '/', '/absent', True),
+    ('/h/s', '', '/absent', '/', True)])
+def test_a_history_has_a_place_if_it_is_given_or_a_home_is_there(monkeypatch, place, given, xdg, home, has_one):
+    monkeypatch.setattr(state_directory, 'location', lambda _: place)
+    monkeypatch.setenv('HOME', home)
+    monkeypatch.delenv('XDG_STATE_HOME', raising=False)
+    if xdg is not None:
+        monkeypatch.setenv('XDG_STATE_HOME', xdg)
+
+    assert history_access._has_a_place(given) is has_one
 
 
 OTHER = Device('/dev/sdb', name='sdb')

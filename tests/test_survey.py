@@ -7,12 +7,13 @@ import pytest
 from conftest import STATE_HOME, drive
 
 from smart_attributes import alarm
-from smart_attributes.check import inventory, messages, reads, rulebook, survey, verdicts
+from smart_attributes.check import drive_tracking, inventory, messages, reads, rulebook, survey, verdicts
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.command_line.options import Naming, Options, Which
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, UsageError
-from smart_attributes.model import Device, Read, State
+from smart_attributes.history import drive_records
+from smart_attributes.model import Device, Identity, Read, State
 from smart_attributes.reading import addresses, json_report, machine, recorded
 from smart_attributes.reading.processes import Runner
 
@@ -127,6 +128,55 @@ def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded
     found = messages.messages(run)
 
     assert (found['remarks'], found['demands']) == (said, demanded)
+
+
+@pytest.mark.parametrize('words, is_whole, days, demanded, said', [
+    ((), False, 0, ['SERIAL01'], []), (('--gone', 'ok'), False, 0, [], ['SERIAL01']),
+    (('--gone', 'ok', '--hide-serial'), False, 0, [], [None]), (('--hide-serial',), False, 0, [None], []),
+    (('--gone', 'ok'), False, 2, [], []), (('--gone', 'ok'), True, 2, [], ['SERIAL01'])])
+def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, demanded, said):
+    """With a state, or as news: for a day by a check, for a month to a person."""
+    record = drive_records.Record(1, Identity(model='ACME', serial='SERIAL01'), 0, 0)
+    place = drive_records.DrivePlace('/dev/sdc', 1, 0, is_scanned=True)
+    there = drive_tracking.Whereabouts([place._replace(gone=9)], {1: record}, drive_records.Scope(is_scan=True),
+                                       9 + days * 24 * 3600)
+    run = messages.Run(options(*words), judge(), Remembered(is_whole=is_whole), stage(),
+                       inventory.Inventory((), (), is_bare=False, whereabouts=there))
+    found = messages.messages(run)
+
+    assert [each.fields['serial'] for _, each in found['demands']] == demanded
+    assert [each.fields['serial'] for each in found['remarks']] == said
+
+
+def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
+    monkeypatch.setattr(rulebook.Judge, 'contradictions', lambda _, verdict, report: [
+        'two limits', f'{verdict.device.name} {report is REPORT}'])
+    found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT)))
+
+    assert [(each.code, each) for each in found.faults] == [
+        ('site-files-contradict', each) for each in ('two limits', 'sda True', 'sdb False')]
+
+
+def test_notes_come_from_each_stage_and_from_version_1_6():
+    class Before:
+        def notes(self, config: str) -> list[str]:
+            return [f'before {config}']
+
+    class Old:
+        notes = ('old',)
+    given = options()._replace(before=Before())
+    run = messages.Run(given, judge()._replace(old=Old()), Remembered(), stage(notes=('found',)),
+                       inventory.Inventory((), (), is_bare=False, notes=('drives',)))
+
+    assert messages.notes(run) == ('found', 'drives', f'before {given.data.config}', 'old')
+
+
+@pytest.mark.parametrize('words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)])
+def test_a_history_that_is_lost_again_and_again_has_a_state(monkeypatch, words, state):
+    monkeypatch.setattr(Remembered, 'recurring_loss', ('lost twice',))
+    run = messages.Run(options(*words), judge(), Remembered(), stage(), inventory.Inventory((), (), is_bare=False))
+
+    assert messages.messages(run)['demands'] == ((state, 'lost twice'),)
 
 
 def test_an_address_is_the_one_that_the_drive_was_reached_by():

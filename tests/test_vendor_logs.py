@@ -16,6 +16,7 @@ from simulator import Machine, read, why_not
 
 from smart_attributes.check import further_logs, judging, vendor_readings
 from smart_attributes.check.rulebook import Judge
+from smart_attributes.command_line.options import Judging, Options
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
 from smart_attributes.errors import Coded, DriveError, UsageError
@@ -24,7 +25,7 @@ from smart_attributes.history.series import History, Key, Point
 from smart_attributes.knowledge import vendor_logs
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
-from smart_attributes.model import Answer, Device, Identity, LogPage, Read, Reading, Report, State
+from smart_attributes.model import Answer, Device, HowRead, Identity, LogPage, Read, Reading, Report, State
 from smart_attributes.reading import nvme_log, smartctl_calls
 from smart_attributes.reading.machine import OLD_RULE
 from smart_attributes.reading.processes import Runner
@@ -447,10 +448,44 @@ def test_a_drive_with_two_addresses_is_asked_once():
     second = READ._replace(device=Device('/dev/nvme0n1', 'nvme', 'nvme0n1'))
 
     assert (logs.ask(READ, None, True), logs.ask(second, None, True)) == (True, True)
-    assert runner._added == [CALL]
+    assert (runner._added, runner._patience) == ([CALL], {CALL: nvme_log.PATIENCE})
     logs.take(Answer(CALL, 'timeout'))
     assert [each.outcome.vendor_log for each in logs.joined([READ, second])] == [
         LogPage('0xC0', status=vendor_logs.HANGS)] * 2
+
+
+@pytest.mark.parametrize('is_root, nosudo, called', [
+    (True, False, ('/sbin/smartctl',)), (False, True, ('/sbin/smartctl',)), (False, False, SUDO[:2])])
+@pytest.mark.parametrize('every, is_for_a_person, kinds', [
+    (60, False, ['VendorPages']), (60, True, ['VendorPages', 'FarmLogs']), (None, True, ['FarmLogs']),
+    (None, False, [])])
+def test_a_run_reads_the_logs_that_its_command_may_read(monkeypatch, tmp_path, is_root, nosudo, called, every,
+                                                        is_for_a_person, kinds):
+    monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
+    monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
+    options = Options(how_read=HowRead(smartctl='/sbin/smartctl', nosudo=nosudo), state_dir=str(tmp_path),
+                      judging=Judging(vendor_logs=every))
+    found = further_logs.of_run(attributes_with(), options, Runner(), is_for_a_person)._kinds
+
+    assert [type(kind).__name__ for kind in found] == kinds
+    assert all((kind._every, kind._prefix[:len(called)]) == (every, called) for kind in found[:1] if every)
+
+
+def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypatch):
+    work = further_logs.VendorPages.joined
+
+    def broken(self, read, answers):
+        if read is READ:
+            raise ZeroDivisionError
+        return work(self, read, answers)
+    monkeypatch.setattr(further_logs.VendorPages, 'joined', broken)
+    second = READ._replace(device=Device('/dev/nvme1', name='nvme1'))
+    logs = logs_of(Runner())
+    logs.ask(second, None, True)
+    logs.take(Answer((*CALL[:-1], '/dev/nvme1'), 'timeout'))
+    found = logs.joined([READ, second])
+
+    assert (found[0], found[1].outcome.vendor_log) == (READ, LogPage('0xC0', status=vendor_logs.HANGS))
 
 
 REMARK = Coded('sudo-rule-old', 'another remark')
