@@ -5,19 +5,21 @@ import time
 from typing import Any
 
 import pytest
-from conftest import drive
+from conftest import ROOT, drive
 from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes import alarm
-from smart_attributes.check import rulebook, verdicts
+from smart_attributes.check import further_logs, rulebook, verdicts
+from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.inventory import Inventory
 from smart_attributes.check.survey import survey
-from smart_attributes.command_line.options import Options
+from smart_attributes.command_line.options import Judging, Options
 from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.history.past import Past, observations
 from smart_attributes.history.series import History, Point
 from smart_attributes.knowledge.thresholds import Thresholds
-from smart_attributes.model import Device, Read, State, Verdict
+from smart_attributes.model import Device, Identity, Read, State, Verdict
 from smart_attributes.reading import json_report, processes
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -85,6 +87,62 @@ def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge,
     assert formed_of == [None, past_of(early, 14)]
     assert late.state is State.WARNING and any('grew by 14' in each.growth for each in late.judgements)
     assert formed.on(read(), None).state is State.OK
+
+
+class Asked:
+    """Further logs that keep what was asked, and know none of it."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Read, Past | None, bool]] = []
+
+    def ask(self, *call: Any) -> bool:
+        self.calls.append(call)
+        return False
+
+    def wait(self, *_: Any) -> None: ...
+
+    def joined(self, reads: Any) -> Any:
+        return reads
+
+
+WITH_PAGE = Read(OF_A_DISK, json_report.parse(drive('nvme-worn'))._replace(
+    identity=Identity('NVMe', 'INTEL SSDPF2KX076T1')))
+WITH_FARM = Read(OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').read_bytes()))
+
+
+@pytest.mark.parametrize('read, is_for_a_person, every, is_asked', [
+    (WITH_PAGE, False, 60, True), (WITH_PAGE, False, None, False), (WITH_PAGE, True, None, False),
+    (WITH_PAGE._replace(device=OF_A_DISK._replace(is_recorded=True)), False, 60, False),
+    (WITH_FARM, True, 60, True), (WITH_FARM, True, None, True), (WITH_FARM, False, 60, False),
+    (read(), True, 60, False), (Read(OF_A_DISK, DriveError('is silent')), True, 60, False)])
+def test_a_drive_is_asked_for_a_further_log_if_it_has_one_that_the_run_may_read(
+        judge, monkeypatch, read, is_for_a_person, every, is_asked):
+    logs, made = Asked(), []
+    monkeypatch.setattr(further_logs, 'of_run', lambda *given: (made.append(given[3]), logs)[1])
+    formed = verdicts.Verdicts(judge, Options(judging=Judging(vendor_logs=every)), processes.Runner(),
+                               **({'is_for_a_person': True} if is_for_a_person else {}))
+    for each in (read, read):
+        formed.hear(each)
+
+    assert (made, [call[0] for call in logs.calls]) == ([is_for_a_person] * is_asked, [read, read] * is_asked)
+
+
+@pytest.mark.parametrize('known, is_written, is_stored', [
+    (Past({}, START), True, True), (Past({}, START), False, False), (None, True, False)])
+def test_a_log_is_asked_for_with_what_the_history_knows_of_the_drive(judge, monkeypatch, known, is_written, is_stored):
+    """is_stored: it will be known when the log was read."""
+    logs = Asked()
+    monkeypatch.setattr(further_logs, 'of_run', lambda *_: logs)
+    monkeypatch.setattr(Remembered, 'is_written', is_written)
+    for name in ('likely_past', 'past'):
+        monkeypatch.setattr(Remembered, name, lambda _, asked: known if asked in (
+            WITH_PAGE.device, WITH_PAGE.outcome.identity) else None)
+    monkeypatch.setattr(Remembered, 'keeps', lambda _, device: is_stored if device == WITH_PAGE.device else None)
+    formed = verdicts.Verdicts(judge, Options(judging=Judging(vendor_logs=60)), processes.Runner())
+    formed.hear(WITH_PAGE)
+    formed.completed(Inventory((WITH_PAGE,), (), is_bare=False), 0)
+
+    assert logs.calls == [(WITH_PAGE, known, is_stored)] * 2
 
 
 def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(judge):
