@@ -407,6 +407,23 @@ def test_the_sample_is_made_of_the_drives_own_rows():
     }
 
 
+@pytest.mark.parametrize('number, when, line', [
+    (1, 'now', '  1 Some_Name               ------   100   100   000    NOW    7'),
+    (255, 'past', '255 Some_Name               ------   100   100   000    Past    7'),
+    (5, '', '  5 Some_Name               ------   100   100   000    -    7')])
+def test_a_line_says_when_the_attribute_failed(number, when, line):
+    failed = row(number, raw='7', name='Some Name')._replace(when_failed=when)
+
+    assert drafted(drive(failed))['samples'][0]['lines'] == [line]
+
+
+@pytest.mark.parametrize('is_there', [True, False])
+def test_an_editor_finds_the_schema_if_it_is_installed(monkeypatch, is_there):
+    monkeypatch.setattr(draft.os.path, 'exists', lambda path: is_there)
+
+    assert drafted(drive()).get('$schema', '').startswith('file://') is is_there
+
+
 # --- drives that need no entry --------------------------------------------------------------------
 
 
