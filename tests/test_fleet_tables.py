@@ -8,6 +8,8 @@ from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import services, summary, table
+from smart_attributes.fleet.comparison import Worse
+from smart_attributes.fleet.ledger import Rate
 from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.replacement_order import AtRisk
 from smart_attributes.fleet.services import REMARKS, Result, Service
@@ -372,6 +374,18 @@ def test_states_are_counted_from_the_worst():
     assert lines[0] == '3 drives on 2 hosts: 1 critical, 2 ok'
     assert next(table.heading(planned(), [])) == '0 drives on 0 hosts: none'
     assert table.worst_first() == [State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK]
+
+
+def test_models_that_failed_are_shown_with_their_spare_drives():
+    bad = Rate('BAD', 40, 12.34, 9, 0, 31, Worse(()))
+    rates = [bad, Rate('WELL', 40, 12.3, 0), Rate('GONE', 38, 13.9, 0, 2, 38)]
+    lines = list(table.heading(planned(), [], rates))
+    place = lines.index('failures by model, and spare drives for three months:')
+
+    assert lines[place + 1:place + 4] == [
+        '  model  drives  drive-years  failures  vanished       a year  spares  why',
+        '  BAD        31         12.3         9         0  38 to 127 %      10  more often than others',
+        '  GONE       38         13.9         0         2  0.0 to 45 %       4']
 
 
 @pytest.mark.parametrize('states, line', [
