@@ -441,6 +441,20 @@ def test_damage_costs_the_readings_of_the_drives_that_it_is_about(tmp_path, dama
     assert opened.recall(drives)[0].match.record is not None
 
 
+@pytest.mark.parametrize('statement, begun', [
+    ('DELETE FROM series', START), ('DELETE FROM fact', START + STEP)], ids=['intact facts', 'no facts'])
+def test_a_repaired_history_has_begun_when_it_did_or_with_its_first_drive(tmp_path, statement, begun):
+    history(tmp_path, START).keep([], Scope())
+    check(tmp_path, 1, START + STEP)
+    file = sqlite3.connect(str(tmp_path / 'history' / directory.FILE))
+    file.execute(statement)
+    file.commit()
+    opened = history(tmp_path, START + DAY)
+    opened.recall([DRIVE])
+
+    assert (opened.begun, 'damaged' in opened.losses.restart) == (begun, True)
+
+
 def test_a_drive_without_numbers_is_stored_like_any_other(tmp_path):
     """Its checksum is that of no series; SAN volumes and bridges report no number."""
     for number in range(3):
