@@ -44,6 +44,9 @@ def test_shipped_files_are_found_inside_the_package_first(tmp_path, monkeypatch)
     (package / 'attributes.json').write_text('{}')
     assert shipped_data.path('attributes.json') == str(package / 'attributes.json')
 
+    monkeypatch.setattr(shipped_data, 'PACKAGE', f'{tmp_path}/program.pyz/package')   # in a single file
+    assert shipped_data.path('attributes.json') == f'{tmp_path}/program.pyz/package/attributes.json'
+
 
 def test_an_incomplete_installation_says_what_is_missing():
     """Not a traceback: somebody copied only the package."""
