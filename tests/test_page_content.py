@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from smart_attributes.output import page
+from smart_attributes.constants import DAY, MONTH, YEAR
+from smart_attributes.output import page, page_charts
 from smart_attributes.output.packed_document import Packer, Table, packed, unpacked
 from smart_attributes.work import actions
 
@@ -261,3 +262,126 @@ def test_a_document_is_packed_and_unpacked():
                       {'metric': 'pending', 'warning': '8', 'value': 9}]},
         {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'notes': [], 'readings': [],
          'depends': [{'text': 'md0 (raid1)'}]}]
+
+
+# --- the charts ------------------------------------------------------------------------------------
+
+def read(metric: str, value: Any, unit: str = '', judged: bool = True) -> dict[str, Any]:
+    return {'metric': metric, 'value': value, 'unit': unit, 'judged': judged}
+
+
+def charted(*drives: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return page_charts.charts({'drives': drives, **more}, NOW)
+
+
+def worn(name: str, value: float, past: Any = (), **forecast: Any) -> dict[str, Any]:
+    return drive(name, readings=[read('endurance_used', value, '%')], past={'endurance_used': past},
+                 **({'forecasts': {'endurance_used': forecast}} if forecast else {}))
+
+
+def test_a_course_has_what_the_chart_draws_of_it():
+    """Points of now and later, which a wrong clock has left, are omitted; a rise is that of its day."""
+    past = [[NOW + 5, 99], [NOW - 10 * DAY, 21], [NOW - 10 * DAY - 60, 20], [NOW, 98], [NOW - YEAR, 10],
+            [NOW - 2 * YEAR, 1], [NOW - 5 * DAY, 15]]
+    [course] = charted(worn('a', 30, past, left=0.5))['wear']
+
+    assert course.points == [[NOW - 2 * YEAR, 1], [NOW - YEAR, 10], [NOW - 10 * DAY - 60, 20], [NOW - 10 * DAY, 21],
+                             [NOW - 5 * DAY, 15], [NOW, 30]]
+    assert (course.metric, course.unit, course.begin, course.last, course.low, course.high, course.usual) == (
+        'endurance_used', '%', NOW - 2 * YEAR, 30, 1, 30, 17.5)
+    assert course.rate == pytest.approx(20 / YEAR * MONTH) and course.forecast == {'left': 0.5}
+    assert course.rises == [(NOW - YEAR, 9), (NOW - 10 * DAY, 11), (NOW, 15)]
+    assert (course.is_usual, course.warm) == (False, NOW)
+
+
+@pytest.mark.parametrize('value, past, rate', [
+    (30, [[NOW - DAY, 20]], 10 / DAY * MONTH), (30, [[NOW - DAY + 1, 20]], 0), (30, [[NOW - 9 * DAY, 40]], 0),
+    (30, [], 0), (30, [[NOW - YEAR - 1, 1], [NOW - 2 * DAY, 20]], 5 / DAY * MONTH)])
+def test_the_rate_is_that_of_a_year_at_most_and_of_a_day_at_least(value, past, rate):
+    assert charted(worn('a', value, past))['wear'][0].rate == pytest.approx(rate)
+
+
+def warm(name: str, last: float, *past: float) -> dict[str, Any]:
+    return drive(name, readings=[read('temperature', last, 'C')],
+                 past={'temperature': [[NOW - DAY * (len(past) - day), number] for day, number in enumerate(past)]})
+
+
+@pytest.mark.parametrize('last, is_usual', [(33.9, True), (34, False)])
+def test_a_drive_may_be_a_little_warmer_than_usual(last, is_usual):
+    assert charted(warm('a', last, 30, 30, 30))['temperature'][0].is_usual is is_usual
+
+
+@pytest.mark.parametrize('past, since', [
+    ([30, 39, 30, 30, 39], NOW - DAY), ([30, 30, 34], NOW), ([30, 30, 37], NOW - DAY), ([40, 40], NOW - 2 * DAY)])
+def test_a_drive_is_warm_since_it_left_the_usual_temperature(past, since):
+    """It is as close to 40 °C as to the usual temperature, or closer."""
+    assert charted(warm('a', 40, *past))['temperature'][0].warm == since
+
+
+def test_charts_begin_with_what_matters_most():
+    """Wear: the least time left, then the most worn. Temperature: the most above the usual one, then the warmest."""
+    found = charted(worn('a', 5), worn('b', 9), worn('c', 1, left=9), worn('d', 1, left=3), worn('e', 99, left=0))
+    assert [each.drive['name'] for each in found['wear']] == ['d', 'c', 'e', 'b', 'a']
+    assert found['wear'][2].forecast is None
+
+    found = charted(*(warm(name, last, usual, usual, usual) for name, last, usual in (
+        ('f', 50, 50), ('g', 22.5, 20), ('h', 40, 30), ('i', 35, 30), ('j', 43.5, 40))))
+    assert [each.drive['name'] for each in found['temperature']] == ['h', 'i', 'j', 'f', 'g']
+
+
+@pytest.mark.parametrize('metric, value, unit, judged, is_shown', [
+    ('crc_errors', 3, '', True, True), ('crc_errors', 3, '', False, False), ('crc_errors', 1, '', True, False),
+    ('crc_errors', 'many', '', True, False), ('power_cycles', 3, '', True, False),
+    ('endurance_used', 3, '%', True, False)])
+def test_counts_that_rose_have_a_chart(metric, value, unit, judged, is_shown):
+    found = charted(drive('a', readings=[read(metric, value, unit, judged)], past={metric: [[NOW - DAY, 2]]}))
+
+    assert [each.metric for each in found['rose']] == [metric] * is_shown
+
+
+def test_a_drive_that_came_later_is_a_fellow_of_the_others_in_its_array():
+    old, edge, new = (worn(name, 1, [[NOW - age, 1]]) for name, age in (
+        ('old', 9 * DAY), ('edge', 7 * DAY), ('new', 7 * DAY - 1)))
+    today = worn('today', 1)
+    groups = [{'name': name, 'members': [{'drives': [{'name': each} for each in names]} for names in members]}
+              for name, members in (('md0', (('old', 'new'), ('edge',))), ('md1', (('today',),)))]
+    found = charted(old, edge, new, today, groups=groups)
+
+    assert (found['came'], found['begin']) == ({'new': NOW - 7 * DAY + 1}, NOW - 9 * DAY)
+    assert found['fellows'] == {'old': [('md0', 'new')], 'edge': [('md0', 'new')], 'new': [], 'today': []}
+    assert charted() == {'wear': [], 'temperature': [], 'rose': [], 'came': {}, 'begin': NOW, 'fellows': {}}
+    assert charted(old, groups=groups)['fellows'] == {'old': []}
+
+
+@pytest.mark.parametrize('numbers, most, left', [
+    ([1, 2, 3, 4], 4, [1, 2, 3, 4]), ([1, 2, 3, 4, 5], 4, [1, 3, 4, 5]), ([1, 9, 2, 8, 3, 7, 4], 4, [1, 9, 7, 4]),
+    ([1, 2, 3], 0, [1, 2, 3]), ([1, 3, 2, 5], 0, [1, 3, 5]), ([1], 1, [1])])
+def test_a_line_keeps_its_ends_and_its_peaks(numbers, most, left):
+    assert [number for _, number in page_charts.thinned([*enumerate(numbers)], most)] == left
+
+
+def test_a_fleet_has_ranges_by_model_and_host():
+    drives = [{'model': model, 'host': host, 'readings': readings} for model, host, readings in (
+        ('A', 'h1', [read('endurance_used', 10), read('power_on_time', 2 * YEAR)]),
+        ('A', 'h2', [read('endurance_used', 30), read('pending', 7)]),
+        ('', 'h2', [read('endurance_used', number, judged=number != 99) for number in (40, 99, '?')]))]
+    rates = [{'model': 'A', 'low': 0.01, 'rate': 0.02, 'high': 0.05, 'drives': 9, 'drive_years': 1},
+             {'model': 'B', 'low': 0, 'rate': 0, 'high': 1, 'drives': 1, 'drive_years': 0.9}]
+
+    assert page_charts.of_fleet(drives, rates) == {'ranges': [
+        ('Wear by model', '%', [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)]),
+        ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
+        ('Age by model', 'y', [('A', 2, 2, 2, 1)]), ('Age by host', 'y', [('h1', 2, 2, 2, 1)]),
+        ('Failures a year by model', '%', [('A', 1, 2, 5, 9)])]}
+
+
+def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():
+    drives = [drive(name, bay=bay, device='/dev/bus/0', type=kind) for name, bay, kind in (
+        ('a', 'enclosure 10 slot 2', ''), ('b', 'enclosure 2 slot 10', ''), ('c', 'enclosure 2 slot 9', ''),
+        ('d', None, 'megaraid,4'), ('e', None, None))]
+    groups = [{'members': [{'drives': [{'name': name} for name in names]}]} for names in ('b', 'bc', 'd')]
+
+    assert [(shelf, [(each['name'], each['number'], each['colour']) for each in found])
+            for shelf, found in page_charts.shelves(drives, groups)] == [
+        ('', [('e', '', '')]), ('enclosure 2 slot', [('c', '9', 1), ('b', '10', 0)]),
+        ('enclosure 10 slot', [('a', '2', '')]), ('megaraid on /dev/bus/0', [('d', '', 2)])]
