@@ -20,6 +20,7 @@ from smart_attributes.model import Device, Identity, Place, Read
 from smart_attributes.reading import addresses, system
 from smart_attributes.reading.drive_names import Named, Wanted, named
 from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.words import clean
 
 WHY = ('--why', 'stable since 2024')
 SDA = named(Device('/dev/sda', '', 'sda'), Identity('ATA', 'ACME X1', serial='S-0001/A', wwn='5000c500a1b2c3d4'),
@@ -27,6 +28,25 @@ SDA = named(Device('/dev/sda', '', 'sda'), Identity('ATA', 'ACME X1', serial='S-
 RAID = named(Device('/dev/bus/0', 'megaraid,4', 'bus_0_megaraid_4'), Identity('SCSI', serial='S0004', wwn=''),
              'drive 4 of the controller', (), 'web1')
 BARE = named(Device('/dev/sdb', '', 'sdb'), Identity(), '', (), 'web1')
+
+
+def test_a_drive_has_each_name_that_an_output_gives_it():
+    identity = Identity(serial='S\t1', wwn='0x5000-C5')
+    drive, behind = (named(Device(path, kind, name), identity, bay, by_id, 'web1') for path, kind, name, bay, by_id in (
+        ('/dev/sdxa', '', 'sdxa', 'slot 7', ('ata-X',)), ('/dev/bus/0', 'megaraid,4', 'behind', '', ())))
+    labels = {'S\t1', clean('S\t1'), '0x5000-C5', '5000c5', '0x5000c5', 'naa.5000c5', 'eui.5000c5', 'wwn-0x5000c5'}
+
+    assert drive == ('/dev/sdxa', 'sdxa', {
+        *labels, *(f'{label}_sdxa' for label in labels), 'ata-X', 'ata-X_sdxa', '/dev/disk/by-id/ata-X', 'sdxa',
+        'slot 7', 'web1:sdxa', 'web1:slot 7'})
+    assert behind == ('megaraid,4@/dev/bus/0', 'behind', {
+        *labels, *(f'{label}_behind' for label in labels), 'web1:behind'})
+
+
+def test_a_drive_that_is_seen_is_wanted_or_not():
+    wanted = Wanted(['sda', 'S0004'])
+
+    assert [wanted.see([drive], drive) for drive in (SDA, BARE, RAID)] == [True, False, True]
 
 
 def chosen(word: str, *drives: Named, hide_serial: bool = False) -> list[Named]:
