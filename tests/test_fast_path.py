@@ -11,7 +11,7 @@ import pytest
 from conftest import drive, run
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.reading import fast_path
+from smart_attributes.reading import fast_path, smartctl_calls
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 FLAGS = {spelling for spellings in fast_path.FLAGS for spelling in spellings}
@@ -72,6 +72,36 @@ def test_what_an_option_does_to_drives_is_no_secret():
 def test_what_is_sure(words, expected):
     """A guess that is wrong costs a process; one that is missing costs time."""
     assert sure(words) == expected
+
+
+@pytest.mark.parametrize('path, is_plain', [
+    ('/dev/sda', True), ('/dev/nvme0', True), ('/dev/sg3', True), ('/dev/bus/0', True), ('/dev/md0', False),
+    ('/dev/disk/sda', False), ('/dev/sd-a', False), ('/dev/sd\u00e4', False), ('sda', False), ('', False)])
+def test_a_plain_path_is_that_of_a_disk_or_a_bus(path, is_plain):
+    assert fast_path._is_plain_path(path) is is_plain
+
+
+@pytest.mark.parametrize('device_type, is_plain', [
+    ('', True), ('sat', True), ('scsi', True), ('nvme', True), ('megaraid,4', True), ('sat+megaraid,4', True),
+    ('ata', False), ('megaraid', False), ('megaraid,x', False), ('scsi+megaraid,4', False), ('areca,1', False),
+    ('sat+cciss,0', True), ('absent,1', False)])
+def test_a_plain_type_needs_no_command_of_a_vendor(device_type, is_plain):
+    assert fast_path._is_plain_type(device_type) is is_plain
+
+
+@pytest.mark.parametrize('is_root, nosudo, begin', [
+    (True, False, ('/sbin/smartctl',)), (False, True, ('/sbin/smartctl',)),
+    (False, False, ('/usr/bin/sudo', '-n', '/sbin/smartctl'))])
+def test_a_user_starts_smartctl_through_sudo(monkeypatch, is_root, nosudo, begin):
+    checked = []
+    monkeypatch.setattr(fast_path.os, 'geteuid', lambda: 0 if is_root else 1000)
+    monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: '/usr/bin/sudo')
+    monkeypatch.setattr(smartctl_calls, 'check_executable', lambda *given, **how: checked.append((given, how)))
+    words = ['-p', '/sbin/smartctl', '-d', '/dev/sda', '--config', '/nonexistent', *(['--nosudo'] if nosudo else [])]
+    [command] = fast_path._commands(fast_path._options(words))
+
+    assert command == (*begin, *read_arguments('/dev/sda'))
+    assert checked == [(('/sbin/smartctl', is_root), {'through_sudo': len(begin) > 1})]
 
 
 @pytest.mark.parametrize('words, expected', [
