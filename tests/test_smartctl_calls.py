@@ -303,3 +303,58 @@ def test_what_smartctl_says_is_no_refusal_of_sudo():
     assert not smartctl_calls.is_refused(Answer(behind, 'done', stdout=b'{}', stderr=b'sudo: a password is required'))
     assert not smartctl_calls.is_refused(Answer(behind, 'done', stderr=b'sudo: unable to resolve host x'))
     assert not smartctl_calls.is_refused(Answer(behind[2:], 'done', stderr=b'sudo: a password is required'))
+
+
+# Decided without a process: what other users see, on any machine
+
+@pytest.mark.parametrize('stderr, is_refused', [
+    (b'sudo: a password is required', True), (b'user is not allowed to execute', True),
+    (b'sudo: authentication is required', True), (b"I'm afraid I can't do that", True), (b'Permission denied', False)])
+def test_what_sudo_says_is_a_refusal_if_the_program_has_said_nothing(stderr, is_refused):
+    answer = Answer(('/usr/bin/sudo', '-n', SMARTCTL), 'done', status=1, stderr=stderr)
+
+    assert smartctl_calls.is_refused(answer) is is_refused
+    assert not smartctl_calls.is_refused(answer._replace(stdout=b'x'))
+    assert not smartctl_calls.is_refused(answer._replace(command=(SMARTCTL,)))
+
+
+def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
+    monkeypatch.setattr(os, 'geteuid', lambda: 1000)
+    monkeypatch.setenv('PATH', 'relative')
+    monkeypatch.setitem(smartctl_calls.ENVIRONMENT, 'PATH', str(tmp_path))
+    with pytest.raises(UsageError, match='sudo is not installed') as caught:
+        prefix(SMARTCTL)
+    assert caught.value.code == 'sudo-missing'
+
+    (tmp_path / 'sudo').touch(0o755)
+    assert prefix(SMARTCTL) == (str(tmp_path / 'sudo'), '-n', SMARTCTL)
+    assert prefix(SMARTCTL, nosudo=True) == (SMARTCTL,)
+
+
+@pytest.mark.parametrize('error, through_sudo, fault', [
+    (PermissionError(), True, ''), (PermissionError(), False, 'this user may not access it; use sudo or another -p'),
+    (FileNotFoundError(), True, 'file not found; install smartmontools, or give the path of smartctl with -p')])
+def test_a_program_that_cannot_be_seen_is_a_fault_of_its_own(monkeypatch, error, through_sudo, fault):
+    def fails(_: str) -> os.stat_result:
+        raise error
+    monkeypatch.setattr(os, 'stat', fails)
+
+    assert smartctl_calls._fault(SMARTCTL, False, through_sudo) == fault
+
+
+@pytest.mark.parametrize('through_sudo', [True, False])
+def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_sudo):
+    (tmp_path / 'smartctl').touch()
+    monkeypatch.setattr(os, 'access', lambda *_: False)
+
+    assert smartctl_calls._fault(str(tmp_path / 'smartctl'), False, through_sudo) == (
+        '' if through_sudo else 'this user may not execute it; check its mode, or give the path of smartctl with -p')
+
+
+@pytest.mark.parametrize('arguments, is_ours', [
+    (smartctl_calls.SCAN, True), (smartctl_calls.farm_arguments('/dev/sda'), True),
+    (smartctl_calls.farm_arguments('/dev/sda', 'sat'), True), ((*smartctl_calls.SCAN, '/dev/sda'), False),
+    (read_arguments('/dev/sda', 'sat', {'error'}), True), (('-x', '/dev/sda'), False)])
+def test_a_command_line_is_known_as_that_of_a_check(arguments, is_ours):
+    assert smartctl_calls.is_ours(arguments) is is_ours
+    assert '' not in arguments
