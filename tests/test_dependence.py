@@ -13,9 +13,10 @@ from test_severity import FAILED, drive, found
 
 from smart_attributes.check.survey import Survey
 from smart_attributes.knowledge import severity
-from smart_attributes.model import Device, State, Verdict
+from smart_attributes.model import Device, Group, Identity, Member, Place, State, Verdict
 from smart_attributes.output import explain, json_document, metrics, plugin
-from smart_attributes.redundancy import dependence, replacement, zpool
+from smart_attributes.reading.system import System
+from smart_attributes.redundancy import arrays, block_devices, dependence, replacement, zpool
 from smart_attributes.redundancy.replacement import Drive, order
 from smart_attributes.redundancy.survival import Stack
 from smart_attributes.work import actions, work_list
@@ -314,3 +315,60 @@ def test_triage_of_this_machine_runs():
     done = run('triage', '--scan', '--nosudo', '-p', '/bin/true')
 
     assert 'inside' not in done.text
+
+
+# --- parts of the reading, by value ------------------------------------------------------------------------
+
+UUID = 'bf8eb22c:45b10a3f:98c5e64d:10e11e31'
+LAYOUT = 'its layout is not in /sys; run triage --zpool'
+
+
+@pytest.mark.parametrize('changed, removed', [
+    ({}, 'sdb1'), ({'ID_FS_TYPE': 'ext4'}, ''), ({'ID_FS_UUID': UUID.replace(':', '-')[:-1]}, ''),
+    ({'ID_FS_UUID': None}, '')], ids=['own', 'other kind', 'other array', 'no UUID'])
+@pytest.mark.parametrize('has_uuid', [True, False])
+def test_a_removed_device_takes_an_empty_place_of_its_array(monkeypatch, changed, removed, has_uuid):
+    """A further path to a member is not a removed device."""
+    monkeypatch.setattr(arrays, 'udev_notes', lambda name, _: f'E:X=1\nE:MD_UUID={UUID}\n' * has_uuid)
+    names = ('sda', 'sdb', 'sdc')
+    devices = block_devices.Devices(System(), frozenset(names), {f'{name}1': name for name in names},
+                                    same={'sdc': 'sda'})
+    group = Group('md0', 'md0', 'md', 'raid1', 2, members=(
+        Member('', 'missing', 1), Member('sda1', 'in_sync', 0, ('sda',))))
+    note = {'ID_FS_TYPE': 'linux_raid_member', 'ID_FS_UUID': UUID.replace(':', '-')}
+    notes = {'sdb1': {key: text for key, text in {**note, **changed}.items() if text is not None}, 'sdc1': note}
+    found = {each.name: each.state for each in arrays.with_removed(group, notes, devices).members}
+
+    assert found == {'sda1': 'in_sync', removed if has_uuid else '': 'missing'}
+
+
+@pytest.mark.parametrize('completed, percent', [
+    ('1 / 4', 25), ('9 / 4', 100), ('none', None), ('delayed', None), ('1 / 0', None), ('x / 4', None), ('1 / ', None),
+    (f'1 / {"4" * 36}', 0), (f'1 / {"4" * 37}', None)])
+def test_progress_is_a_share_or_unknown(completed, percent):
+    assert arrays._progress(completed) == (percent if percent is None else pytest.approx(percent))
+
+
+def test_drives_behind_a_controller_are_members_of_unknown_state():
+    drives = [Verdict(Device('/dev/bus/0', f'megaraid,{number}'), Identity(), State.OK, place=Place(disks=('sdx',)))
+              for number in (4, 5)]
+    [group] = dependence._of_controllers([*drives, drives[0]._replace(place=Place()), Verdict(
+        Device('/dev/sda'), Identity(), State.OK, place=Place(disks=('sda',)))])
+
+    assert (group.kind, group.level, bool(group.unknown)) == ('hardware', '', True)
+    assert group.members == tuple(Member(f'megaraid,{number}@/dev/bus/0', 'unknown', None, (
+        f'megaraid,{number}@/dev/bus/0',)) for number in (4, 5))
+
+
+@pytest.mark.parametrize('pool, state, said', [
+    ('tank', 'ONLINE', LAYOUT), ('tank', None, 'the pool is not imported'),
+    ('tank', 'DEGRADED', f'ZFS reports the state "DEGRADED"; {LAYOUT}'),
+    ('../tank', 'DEGRADED', 'the pool is not imported')])
+def test_the_state_of_a_pool_is_said_unless_it_is_online(tmp_path, pool, state, said):
+    folder = tmp_path / 'spl/kstat/zfs/tank'
+    folder.mkdir(parents=True)
+    if state:
+        (folder / 'state').write_text(f'{state}\n')
+
+    assert dependence._zfs_unknown(pool, System(proc=str(tmp_path))) == said
+    assert dependence._zfs_unknown(pool, System(proc='/nonexistent')) == LAYOUT
