@@ -574,3 +574,26 @@ def test_nothing_calls_a_drive_safe_to_pull():
                     if path.suffix in ('.py', '.json', '.html', '.js'))
 
     assert [words for words in ('safe to pull', 'safe to remove', 'safe to replace', 'safely') if words in texts] == []
+
+
+NAME_OF_41 = 'x' * 41   # a name is cut at 40 characters
+
+
+@pytest.mark.parametrize('kind, roles, states, said', [
+    ('md', ('journal',), ('in_sync',), 'replace or remove the journal in the array before you pull the drive'),
+    ('zfs', ('log', 'cache', 'log'), ('in_sync', 'faulty', 'faulty'),
+     'replace or remove the log and cache in the pool before you pull the drive'),
+    ('md', ('journal',), ('faulty',), 'replace it')])
+def test_a_drive_that_holds_only_logs_is_taken_out_of_its_pool_first(kind, roles, states, said):
+    members = [Member(f'sd{number}', state, role=role) for number, (role, state) in enumerate(zip(roles, states))]
+
+    assert sentences.only_aside(RAID1._replace(kind=kind), members).endswith(said)
+
+
+def test_bad_members_are_listed_by_names_of_40_characters():
+    cut = sentences.clean(NAME_OF_41, limit=40)
+    bad = RAID1._replace(members=(Member('sda', 'in_sync'), Member('sdb', 'faulty'), Member(NAME_OF_41, 'missing')))
+
+    assert f'replace sdb, {cut} first' in sentences.last_copy(bad, False)
+    assert f'sdb faulty, {cut} missing' in sentences.last_copy(bad, False)
+    assert f' ({cut}): copy the data first' in sentences.no_redundancy(RAID1, [NAME_OF_41])
