@@ -578,3 +578,28 @@ def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked)
 
 def test_a_tool_has_ten_seconds():
     assert controllers.TIME_LIMIT == 10
+
+
+# --- by value -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('drive, member', [
+    ({'place': '1I:1:2', 'state': 'Failed', 'is': 'faulty'}, ('1I:1:2', 'faulty', ('key',), 'Failed')),
+    ({'serial': 'S1', 'presence': 'Gone', 'is': 'missing'}, ('S1', 'missing', ('key',), 'Gone')),
+    ({'place': 'a', 'state': 'Ready', 'is': 'unused'}, ('a', 'unknown', ('key',), 'Ready')),
+    ({'place': 'a', 'state': 'OK', 'is': 'in_sync'}, ('a', 'in_sync', ('key',), '')),
+    ({'state': 'OK', 'is': 'spare'}, ('', 'spare', (), ''))])
+def test_a_drive_is_a_member_with_the_words_of_the_tool_unless_it_is_well(drive, member):
+    found = controllers._member({**drive, 'key': 'key'}, 3)
+
+    assert (found.name, found.state, found.on, found.detail, found.slot) == (*member, 3)
+
+
+@pytest.mark.parametrize('said, spare, state', [
+    ('Online', '', 'in_sync'), ('Online', 'yes', 'spare'), ('Failed', 'yes', ''), ('Missing', 'yes', ''),
+    ('Unconfigured', 'yes', 'spare'), ('Rebuild', 'yes', 'rebuilding'), ('Online', 'active', 'unknown'),
+    ('Whatever', '', 'unknown')])
+def test_a_spare_that_failed_is_none_and_an_active_one_is_unknown(said, spare, state):
+    tool = {'drive_is': {'Online': 'in_sync', 'Failed': 'faulty', 'Missing': 'missing', 'Unconfigured': 'unused',
+                         'Rebuild': 'rebuilding'}}
+
+    assert controllers._state({'state': said, **({'spare': spare} if spare else {})}, tool) == state
