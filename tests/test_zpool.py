@@ -190,22 +190,23 @@ HEALTHY = text_of('special.txt')
 
 
 @pytest.mark.parametrize('old, new, reason', [
-    ('ONLINE       0     0     0\n\n', 'ONLINE       0     0     0  (wondering)\n\n', 'has an unknown remark'),
+    ('ONLINE       0     0     0\n\n', 'ONLINE       0     0     0  (wondering)\n\n',
+     '(a device that is ONLINE has an unknown remark)'),
     ('mirror-8 ', 'mirror3-8', 'this version does not know its type'),
     ('raidz2-0', 'hole-0  ', 'this version does not know its type'),
-    ('\nerrors: No known data errors\n', '', '"errors" is missing'),
-    ('STATE     READ', 'STATE     SLOW', 'unexpected columns'),
-    ('special\t', 'tertiary', 'an unknown format'),
-    ('rpool       ', 'otherpool   ', 'does not begin with the pool'),
-    ('  raidz2-0    ', '    raidz2-0  ', 'indented too far'),
-    ('  raidz2-0    ', '   raidz2-0   ', 'an unknown format'),
+    ('\nerrors: No known data errors\n', '', '("errors" is missing)'),
+    ('STATE     READ', 'STATE     SLOW', '(the table has unexpected columns)'),
+    ('special\t', 'tertiary', '(a row of the table has an unknown format)'),
+    ('rpool       ', 'otherpool   ', '(the table does not begin with the pool)'),
+    ('  raidz2-0    ', '    raidz2-0  ', '(a row of the table is indented too far)'),
+    ('  raidz2-0    ', '   raidz2-0   ', '(a row of the table has an unknown format)'),
     (' state: ONLINE', ' state: SUSPENDED', 'the state SUSPENDED'),
-    (' state: ONLINE', ' state: BROKEN', 'the pool has two states'),
-    (' state: ONLINE', ' state: DEGRADED', 'the pool has two states'),
-    (' state: ONLINE\n', ' state: ONLINE\n state: ONLINE\n', '"state" is not expected'),
+    (' state: ONLINE', ' state: BROKEN', '(the pool has two states)'),
+    (' state: ONLINE', ' state: DEGRADED', '(the pool has two states)'),
+    (' state: ONLINE\n', ' state: ONLINE\n state: ONLINE\n', '("state" is not expected there)'),
     ('  scan: scrub', '  scan: shake', 'a resilver is running'),
-    ('config:\n', 'config: The configuration cannot be determined.\n', 'unexpected columns'),
-    ('  pool: rpool', 'warning: no lock\n  pool: rpool', 'an unknown format'),
+    ('config:\n', 'config: The configuration cannot be determined.\n', '(the table has unexpected columns)'),
+    ('  pool: rpool', 'warning: no lock\n  pool: rpool', '(a line has an unknown format)'),
 ])
 def test_what_is_not_understood_makes_the_pool_unknown(old, new, reason):
     assert HEALTHY.count(old)
