@@ -1,12 +1,15 @@
-"""What judging needs beside a report: the files of a site, their mistakes and contradictions."""
+"""Files of this site: a mistake in one of them never hides a dying drive."""
 from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
+import abilities
 import pytest
-from conftest import STATE_HOME, drive
+from conftest import ROOT, STATE_HOME, drive, drive_path, run
 
 from smart_attributes.check import rulebook
 from smart_attributes.command_line.options import DataFiles
@@ -17,11 +20,206 @@ from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.reading import json_report
 
+HGST, WELL = drive_path('hgst-failed'), drive_path('intel-worn')
+as_root = abilities.as_root
+needs_acl = abilities.needs('setfacl')
+CONTRADICTION = {'overrides': [
+    {'for': {'model': 'HGST.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '50'}}},
+    {'for': {'model': 'HGST HUS.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '51'}}}]}
+CLAIM = {'kind': 'hdd', 'models': ['HGST HUS.*'], 'source': 'measured on one drive'}
+OVER = 'an override of ours'
+BROKEN = {
+    'key': ('thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}},
+            'temperature: unknown key "warnin"; did you mean warning?'),
+    'empty': ('thresholds.d', '', 'line 1, column 1: the file is empty'),
+    'no JSON': ('thresholds.d', '{"metrics": }', 'line 1, column 13: a value is expected here'),
+    'type': ('thresholds.d', {'metrics': []}, 'metrics a list is not an object'),
+    'range': ('thresholds.d', {'metrics': {'temperature': {'warning': '5 C'}}},
+              'metrics, temperature, warning: "5 C" is not a Nagios range'),
+    'unit': ('thresholds.d', {'metrics': {'temperature': {'critical': '30d'}}},
+             'metrics, temperature, critical: "30d" is not a Nagios range of a metric that is in C'),
+    'metric': ('thresholds.d', {'metrics': {'temprature': {'warning': '5'}}},
+               '"temprature" is not a metric; did you mean temperature?'),
+    'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '(a+)+X'}, 'why': OVER}]},
+                'has a repetition inside another'),
+    'endless repetition': ('thresholds.d', {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
+                           'not a valid regular expression'),
+    'parentheses': ('thresholds.d', {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]},
+                    'not a valid regular expression'),
+    'contradiction': ('thresholds.d', CONTRADICTION,
+                      'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree'),
+    'entry': ('attributes.d', {'entries': [{'family': 'ACME X1'}]},
+              'ACME X1: models, has, first, only or kind is missing'),
+    'no entries': ('attributes.d', {}, 'entries is missing'),
+    'endless model': ('attributes.d', {'entries': [{'family': 'ACME', 'models': ['Gr(a+)+X']}]},
+                      'has a repetition inside another'),
+    'formula': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
+        '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]},
+        'from "normalised" is not a formula'),
+    'states': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
+        '5': {'name': 'Five', 'readings': {'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}}}}}]},
+        'states: the key "1111'),
+    'two claims': ('attributes.d', {'entries': [{'family': 'one', **CLAIM}, {'family': 'other', **CLAIM}]},
+                   'is claimed by two entries, one and other; narrow one pattern'),
+}
+
+
+@pytest.fixture
+def config(tmp_path):
+    """The configuration folder of a site."""
+    for name in ('attributes.d', 'thresholds.d'):
+        (tmp_path / 'etc' / name).mkdir(parents=True, mode=0o755)
+    return tmp_path / 'etc'
+
+
+def written(config, folder, content):
+    path = config / folder / 'site.json'
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    path.chmod(0o644)
+    return path
+
+
+def checked(config, *arguments):
+    return run('--config', str(config), *arguments, timeout=30)
+
+
+@pytest.mark.parametrize('mistake', BROKEN)
+def test_a_failed_drive_stays_critical_whatever_is_wrong_with_a_file(config, mistake):
+    """The mistake stands beside it, with file and place, and is UNKNOWN where the drive is well."""
+    folder, content, words = BROKEN[mistake]
+    written(config, folder, content)
+
+    result = checked(config, '--report', HGST)
+
+    assert result.code == 2
+    assert result.first_line.startswith('SMART CRITICAL - hgst_failed smart_status: FAILED')
+    told = [line for line in result.text.splitlines() if line.startswith('UNKNOWN ')]
+    assert any('site.json' in line and words in line for line in told), result.text
+    assert 'inside check_smart_attributes' not in result.text
+
+
+def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
+    """Whoever wrote the file thinks that it holds."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
+
+    result = checked(config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200')
+
+    assert (result.code, result.first_line.partition(';')[0]) == (
+        3, 'SMART UNKNOWN - [site-file-mistake] thresholds.d/site.json: metric temperature: unknown key "warnin"')
+
+
+def test_what_is_sound_beside_a_mistake_holds(config):
+    """One slip must not turn off what else was decided."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}, 'power_on_time': {'warning': '1'}}})
+
+    assert 'warning above 1' in checked(config, '--report', WELL).text
+
+
+@as_root
+@pytest.mark.parametrize('spoil', [
+    lambda path: os.chown(path, 65534, -1), lambda path: path.chmod(0o666),
+    lambda path: os.chown(path.parent, 65534, -1),
+    pytest.param(lambda path: subprocess.run(['setfacl', '-m', 'u:65534:rw', path], check=True), marks=needs_acl)],
+    ids=['owner', 'mode', 'folder', 'acl'])
+def test_what_another_could_have_written_decides_nothing(config, spoil):
+    """A user of the machine must not turn root's CRITICAL into OK, and what he wrote is not quoted."""
+    path = written(config, 'thresholds.d',
+                   {'overrides': [{'for': {'model': 'HGST.*'}, 'why': 'S3CRET reasons', 'metrics': {
+        metric: {'warning': None, 'critical': None} for metric in ('reallocated', 'pending', 'reported_uncorrect')}}]})
+    assert 'critical above' not in checked(config, '--report', HGST).text
+    spoil(path)
+
+    result = checked(config, '--report', HGST, '-v')
+
+    assert result.code == 2
+    assert 'reallocated 1303, critical above ' in result.text
+    assert 'the plugin reads only files that nobody except root can change' in result.text
+    assert 'S3CRET' not in result.text
+
+
+def test_a_missing_file_of_the_command_line_hides_nothing():
+    """A file that was moved away is no reason to look away."""
+    result = run('--report', HGST, '--thresholds', '/no/such/limits.json')
+
+    assert (result.code, '/no/such/limits.json: cannot be read: No such file or directory' in result.text) == (2, True)
+
+
+def test_every_face_that_judges_tells_the_mistake(config):
+    """Table, JSON and explanation."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
+    sentence = 'thresholds.d/site.json: metric temperature: unknown key "warnin"; did you mean warning?'
+    arguments = ('--config', str(config), '--report', WELL)
+
+    assert sentence in run('triage', *arguments).text
+    assert sentence in run('explain', *arguments).text
+    data = json.loads(run('triage', '--json', *arguments).text)
+    assert data['notes'] == [{'code': 'site-file-mistake', 'text': sentence, 'state': 'UNKNOWN'}]
+    assert data['state'] in ('UNKNOWN', 'CRITICAL')
+
+
+def test_a_newer_database_that_is_broken_is_told_and_the_shipped_one_used(config):
+    """attributes.json may be put beside the configuration between two versions."""
+    (config / 'attributes.json').write_text('{"entries": 5}')
+
+    result = checked(config, '--report', HGST)
+
+    assert result.code == 2
+    assert 'UNKNOWN   (check)  [site-file-mistake] attributes.json: entries 5 is not a list' in result.text
+
+
+@pytest.mark.parametrize('option', ['-dbj', '-ucfgj'])
+def test_a_broken_file_of_version_1_6_hides_nothing(tmp_path, option):
+    """Those who come from there have old files."""
+    (tmp_path / 'old.json').write_text('{"Devices": ')
+
+    result = run(option, str(tmp_path / 'old.json'), '--report', HGST)
+
+    assert result.code == 2
+    assert 'UNKNOWN   (check)  [site-file-mistake] old.json: line 1' in result.text
+
+
+def test_mistakes_of_the_command_line_stay_what_they_are():
+    """Nobody wrote them into a file long ago; who types them sees them."""
+    result = run('--report', HGST, '-w', 'temperature=5 C')
+
+    assert (result.code, len(result.text.splitlines())) == (3, 1)
+
+
+def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(config):
+    """It costs more than the check."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warning': '50'}}})
+    written(config, 'attributes.d', {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'firmware': '1.*'}]})
+    code = ('import sys; from smart_attributes import main; '
+            f'main.run(["--config", {str(config)!r}, "--report", {WELL!r}]); print(*sorted(sys.modules))')
+
+    loaded = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True,
+                            cwd=os.path.dirname(os.path.dirname(__file__))).stdout.splitlines()[-1].split()
+
+    assert 'smart_attributes.knowledge.data_errors' in loaded
+    assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints')
+            or '.devtools' in name] == []
+
+
+@pytest.mark.parametrize('kind', ['missing', 'a-file', 'a-folder'])
+def test_a_configuration_directory_that_is_none_is_a_fault(kind, tmp_path):
+    """A typo would switch off all limits and entries of the site."""
+    path = tmp_path / 'config'
+    if kind != 'missing':
+        (path.mkdir if kind == 'a-folder' else path.touch)()
+
+    result = run('--config', str(path), '--report', str(ROOT / 'tests/reports/intel-s3500-healthy.json'))
+
+    assert result.code == (0 if kind == 'a-folder' else 3)
+    assert (f'{path} is not a directory that can be read' in result.text) == (kind != 'a-folder')
+
+
+# --- by value ----------------------------------------------------------------------------------------
+
 SDA = Device('/dev/sda', name='sda')
 REPORT = json_report.parse(drive('intel-s3500-healthy'))
 
 
-def judge(*words: str) -> rulebook.Judge:
+def judge_with(*words: str) -> rulebook.Judge:
     options = table.understood(['--config', STATE_HOME, '--no-history', *words])[1]
     return rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
 
@@ -35,7 +233,7 @@ def site_in(folder: Path, **files: object) -> DataFiles:
     return DataFiles(config=str(folder))
 
 
-ENTRY = {'entries': [{'family': 'Own', 'models': ['ACME X1']}]}
+OWN_ENTRY = {'entries': [{'family': 'Own', 'models': ['ACME X1']}]}
 
 
 def test_files_of_a_site_are_found_in_their_order(tmp_path):
@@ -81,7 +279,7 @@ def test_limits_of_version_1_6_come_last(tmp_path):
 
 
 def test_a_command_that_judges_nothing_knows_the_entries_of_the_site(tmp_path):
-    own = rulebook.database_of(site_in(tmp_path, attributes_d=ENTRY))
+    own = rulebook.database_of(site_in(tmp_path, attributes_d=OWN_ENTRY))
     spec = own.identify(Identity('ATA', 'ACME X1'), ())
 
     assert (spec.family, own.dispute(Identity('ATA', 'ACME X1'), ())) == ('Own', '')
@@ -98,7 +296,7 @@ def test_contradictions_are_those_about_the_drive(monkeypatch, report, told):
         f'{device.name}, {identity.model}, {entry}'])
     verdict = Verdict(SDA, REPORT.identity, State.OK, entry='some entry')
 
-    assert judge().contradictions(verdict, report) == told
+    assert judge_with().contradictions(verdict, report) == told
 
 
 def test_an_acknowledgement_on_the_command_line_names_its_origin():
@@ -112,7 +310,7 @@ def test_an_acknowledgement_on_the_command_line_names_its_origin():
     (('-c', 'spare_available=90'), 'spare_available: ')])
 def test_limits_that_contradict_each_other_are_refused(words, why):
     with pytest.raises(UsageError, match=why):
-        judge(*words)
+        judge_with(*words)
 
 
 def test_the_share_that_failed_is_that_of_the_findings():
