@@ -84,3 +84,11 @@ def test_where_the_library_of_python_cannot_be_read_each_package_may_be_its_own(
     monkeypatch.setattr(os, 'access', lambda _, mode: mode != os.R_OK | os.X_OK)
 
     assert failures.is_standard('absent')
+
+
+@pytest.mark.parametrize('facts, kind', [
+    ({'protocol': 'NVMe', 'rotation': 7200}, 'nvme'), ({'protocol': 'SCSI', 'rotation': 0}, 'sas'),
+    ({'rotation': 7200}, 'hdd'), ({'rotation': 0}, 'ssd'), ({'rotation': 0, 'spins': True}, 'ssd'),
+    ({'spins': True}, 'hdd'), ({}, 'ssd')])
+def test_the_kind_of_a_drive_is_that_of_its_limits(facts, kind):
+    assert Identity(**{'protocol': 'ATA', **facts}).kind == kind

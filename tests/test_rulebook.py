@@ -318,3 +318,16 @@ def test_the_share_that_failed_is_that_of_the_findings():
 
     assert rulebook.risk_of([found], State.CRITICAL, 'hdd', ()) is not None
     assert rulebook.risk_of([], State.CRITICAL, 'hdd', ()) is None
+
+
+def test_what_the_command_line_decides_reaches_limits_and_rules():
+    found = judge_with('-w', 'pending=3', '-c', 'pending=5', '--ignore-metric', 'temperature', '--ignore-attribute',
+                       '9', '--unknown-model', 'critical', '--asleep', 'warning', '--vendor-logs', 'never')
+
+    assert found.thresholds._command_line == ({'pending': '3'}, {'pending': '5'})
+    assert found.thresholds._today == rulebook.today()
+    assert (found.rules.ignored_metrics, found.rules.ignored_attributes) == ({'temperature'}, {9})
+    assert (found.rules.unknown_model, found.rules.asleep) == (State.CRITICAL, State.WARNING)
+    assert not found.rules.uses_vendor_logs
+    with pytest.raises(UsageError, match='"pendin" is not a metric; did you mean pending'):
+        judge_with('-w', 'pendin=3')
