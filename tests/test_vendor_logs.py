@@ -16,7 +16,7 @@ from simulator import Machine, read, why_not
 
 from smart_attributes.check import further_logs, judging, vendor_readings
 from smart_attributes.check.rulebook import Judge
-from smart_attributes.command_line.options import Judging, Options
+from smart_attributes.command_line.options import HistoryUse, Judging, Options
 from smart_attributes.commands import table
 from smart_attributes.devtools import validate
 from smart_attributes.errors import Coded, DriveError, UsageError
@@ -459,12 +459,12 @@ def test_a_drive_with_two_addresses_is_asked_once():
 @pytest.mark.parametrize('every, is_for_a_person, kinds', [
     (60, False, ['VendorPages']), (60, True, ['VendorPages', 'FarmLogs']), (None, True, ['FarmLogs']),
     (None, False, [])])
-def test_a_run_reads_the_logs_that_its_command_may_read(monkeypatch, tmp_path, is_root, nosudo, called, every,
-                                                        is_for_a_person, kinds):
+def test_a_run_reads_the_logs_that_its_command_may_read(monkeypatch, is_root, nosudo, called, every, is_for_a_person,
+                                                        kinds):
     monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
-    options = Options(how_read=HowRead(smartctl='/sbin/smartctl', nosudo=nosudo), state_dir=str(tmp_path),
-                      judging=Judging(vendor_logs=every))
+    options = Options(how_read=HowRead(smartctl='/sbin/smartctl', nosudo=nosudo), judging=Judging(vendor_logs=every),
+                      history=HistoryUse(no_history=True))
     found = further_logs.of_run(attributes_with(), options, Runner(), is_for_a_person)._kinds
 
     assert [type(kind).__name__ for kind in found] == kinds
