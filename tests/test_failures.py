@@ -72,7 +72,7 @@ def test_a_missing_module_is_told_by_its_owner(module, sentence):
 @pytest.mark.parametrize('package, is_standard', [
     ('json', True), ('bisect', True), ('_json', True), ('zlib', True), ('numpy', False), ('absent', False)])
 @pytest.mark.parametrize('has_names', [True, False], ids=['3.10', '3.9'])
-def test_python_9_finds_its_own_packages_by_their_files(monkeypatch, package, is_standard, has_names):
+def test_python_3_9_finds_its_own_packages_by_their_files(monkeypatch, package, is_standard, has_names):
     if not has_names:
         monkeypatch.delattr(sys, 'stdlib_module_names', raising=False)
 

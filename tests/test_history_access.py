@@ -275,10 +275,12 @@ def test_history_that_cannot_be_used_says_that_growth_is_not_judged():
     assert Remembered(trouble='disk full').remarks == ('no history: disk full; increases are not detected',)
 
 
+def breaks(*_):
+    raise HistoryUnusable('disk full')
+
+
 @pytest.mark.parametrize('broken', ['expect', 'recall'])
 def test_history_that_cannot_be_read_is_not_used_and_says_why(history, monkeypatch, broken):
-    def breaks(*_):
-        raise HistoryUnusable('disk full')
     monkeypatch.setattr(HistoryStore, broken, breaks)
     known = met(history(START))
 
@@ -287,8 +289,6 @@ def test_history_that_cannot_be_read_is_not_used_and_says_why(history, monkeypat
 
 
 def test_history_that_cannot_be_written_stops_nothing(history, monkeypatch):
-    def breaks(*_):
-        raise HistoryUnusable('disk full')
     monkeypatch.setattr(HistoryStore, 'keep', breaks)
 
     met(history(START)).keep([verdict_of(INTEL)])

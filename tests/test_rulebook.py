@@ -9,16 +9,15 @@ from pathlib import Path
 
 import abilities
 import pytest
-from conftest import ROOT, STATE_HOME, drive, drive_path, run
+from conftest import ROOT, drive_path, run
+from test_survey import REPORT, SDA, judge
 
 from smart_attributes.check import rulebook
 from smart_attributes.command_line.options import DataFiles
-from smart_attributes.commands import table
 from smart_attributes.errors import UsageError
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.reading import json_report
+from smart_attributes.model import Identity, Judgement, Reading, Source, State, Verdict
 
 HGST, WELL = drive_path('hgst-failed'), drive_path('intel-worn')
 as_root = abilities.as_root
@@ -215,17 +214,8 @@ def test_a_configuration_directory_that_is_none_is_a_fault(kind, tmp_path):
 
 # --- by value ----------------------------------------------------------------------------------------
 
-SDA = Device('/dev/sda', name='sda')
-REPORT = json_report.parse(drive('intel-s3500-healthy'))
-
-
-def judge_with(*words: str) -> rulebook.Judge:
-    options = table.understood(['--config', STATE_HOME, '--no-history', *words])[1]
-    return rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
-
-
 def site_in(folder: Path, **files: object) -> DataFiles:
-    """Return the data files of a site. files: by place, as in attributes_d; a list is not JSON."""
+    """Write the files of a site; attributes_d is attributes.d/own.json. Return where a run finds these files."""
     for place, content in files.items():
         path = folder / (f'{place[:-2]}.d/own.json' if place.endswith('_d') else f'{place}.json')
         path.parent.mkdir(exist_ok=True)
@@ -296,7 +286,7 @@ def test_contradictions_are_those_about_the_drive(monkeypatch, report, told):
         f'{device.name}, {identity.model}, {entry}'])
     verdict = Verdict(SDA, REPORT.identity, State.OK, entry='some entry')
 
-    assert judge_with().contradictions(verdict, report) == told
+    assert judge().contradictions(verdict, report) == told
 
 
 def test_an_acknowledgement_on_the_command_line_names_its_origin():
@@ -310,7 +300,7 @@ def test_an_acknowledgement_on_the_command_line_names_its_origin():
     (('-c', 'spare_available=90'), 'spare_available: ')])
 def test_limits_that_contradict_each_other_are_refused(words, why):
     with pytest.raises(UsageError, match=why):
-        judge_with(*words)
+        judge(*words)
 
 
 def test_the_share_that_failed_is_that_of_the_findings():
@@ -321,7 +311,7 @@ def test_the_share_that_failed_is_that_of_the_findings():
 
 
 def test_what_the_command_line_decides_reaches_limits_and_rules():
-    found = judge_with('-w', 'pending=3', '-c', 'pending=5', '--ignore-metric', 'temperature', '--ignore-attribute',
+    found = judge('-w', 'pending=3', '-c', 'pending=5', '--ignore-metric', 'temperature', '--ignore-attribute',
                        '9', '--unknown-model', 'critical', '--asleep', 'warning', '--vendor-logs', 'never')
 
     assert found.thresholds._command_line == ({'pending': '3'}, {'pending': '5'})
@@ -330,4 +320,4 @@ def test_what_the_command_line_decides_reaches_limits_and_rules():
     assert (found.rules.unknown_model, found.rules.asleep) == (State.CRITICAL, State.WARNING)
     assert not found.rules.uses_vendor_logs
     with pytest.raises(UsageError, match='"pendin" is not a metric; did you mean pending'):
-        judge_with('-w', 'pendin=3')
+        judge('-w', 'pendin=3')
